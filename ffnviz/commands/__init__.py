@@ -1,0 +1,14 @@
+"""The `ffnviz` command line. A command is one file here and a line below."""
+
+import click
+
+from ffnviz.commands.train import train
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ffnviz")
+def main() -> None:
+    """Watch a Transformer's feed-forward network work on a sentence."""
+
+
+main.add_command(train)

@@ -1,0 +1,1 @@
+"""What runs: the equations in PyTorch. Knows nothing of plots or pages."""

@@ -1,0 +1,14 @@
+"""The activation functions a configuration can name. A new one is a new file and a line here."""
+
+from ffnviz.model.activations.activation import Activation
+from ffnviz.model.activations.gelu import GEGLU, GELU, GELU_TANH
+from ffnviz.model.activations.identity import IDENTITY
+from ffnviz.model.activations.relu import REGLU, RELU
+from ffnviz.model.activations.silu import SILU, SWIGLU
+
+ACTIVATIONS: dict[str, Activation] = {
+    activation.name: activation
+    for activation in (RELU, GELU, GELU_TANH, SILU, IDENTITY, REGLU, GEGLU, SWIGLU)
+}
+
+__all__ = ["ACTIVATIONS", "Activation"]

@@ -1,0 +1,20 @@
+"""No bend at all: the FFN becomes one linear map of rank at most d_model."""
+
+from torch import Tensor
+
+from ffnviz.model.activations.activation import Activation
+
+
+def identity(x: Tensor) -> Tensor:
+    """φ(x) = x, any shape."""
+    return x
+
+
+IDENTITY = Activation(
+    name="identity",
+    label="identity",
+    formula="x",
+    function=identity,
+    gated=False,
+    source="the bilinear and linear baselines of Shazeer 2020, section 2",
+)

@@ -1,0 +1,70 @@
+"""Multi-head self-attention, the only place where tokens see one another."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+@dataclass(frozen=True)
+class AttentionRecord:
+    """Every stage of one pass through self-attention.
+
+    Attributes:
+        input: x, (*batch, T, d_model).
+        queries, keys, values: (*batch, n_heads, T, d_head).
+        output: (*batch, T, d_model), before the residual is added.
+        causal: True if a token attends only to itself and what came before it.
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    queries: Float[Tensor, "*batch heads tokens d_head"]
+    keys: Float[Tensor, "*batch heads tokens d_head"]
+    values: Float[Tensor, "*batch heads tokens d_head"]
+    output: Float[Tensor, "*batch tokens d_model"]
+    causal: bool
+
+    @property
+    def weights(self) -> Float[Tensor, "*batch heads tokens tokens"]:
+        """softmax(Q Kᵀ / √d_head), (*batch, n_heads, T, T); each row sums to 1.
+
+        Vaswani et al. 2017, eq. 1. Computed when asked for: the forward pass itself uses a fused
+        kernel that never holds it.
+        """
+        scores = self.queries @ self.keys.mT / math.sqrt(self.queries.shape[-1])
+        if self.causal:
+            n_tokens = scores.shape[-1]
+            future = torch.ones(n_tokens, n_tokens, dtype=torch.bool, device=scores.device).triu(1)
+            scores = scores.masked_fill(future, float("-inf"))
+        return scores.softmax(dim=-1)
+
+
+class SelfAttention(nn.Module):
+    """MultiHead(x) = Concat(head_1, …, head_h) W_O, Vaswani et al. 2017, section 3.2.2."""
+
+    def __init__(self, d_model: int, n_heads: int, causal: bool, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.causal = causal
+        self.dropout = dropout
+        self.project_in = nn.Linear(d_model, 3 * d_model)  # W_Q, W_K, W_V side by side
+        self.project_out = nn.Linear(d_model, d_model)  # W_O
+
+    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> AttentionRecord:
+        """One pass over x, (*batch, T, d_model), with all stages recorded."""
+        # (*batch, T, 3 d_model) -> 3 of (*batch, n_heads, T, d_head)
+        split = self.project_in(x).unflatten(-1, (3, self.n_heads, -1))
+        queries, keys, values = (part.transpose(-3, -2) for part in split.unbind(-3))
+        mixed = F.scaled_dot_product_attention(
+            queries,
+            keys,
+            values,
+            dropout_p=self.dropout if self.training else 0.0,
+            is_causal=self.causal,
+        )
+        # (*batch, n_heads, T, d_head) -> (*batch, T, d_model)
+        output = self.project_out(mixed.transpose(-3, -2).flatten(-2))
+        return AttentionRecord(x, queries, keys, values, output, self.causal)

@@ -1,0 +1,76 @@
+"""One encoder block: attention, then the FFN, each added to the residual stream."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ffnviz.model.attention import AttentionRecord, SelfAttention
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.feed_forward import FeedForwardRecord, feed_forward
+
+
+@dataclass(frozen=True)
+class BlockRecord:
+    """Every stage of one pass through a block.
+
+    Attributes:
+        input: the residual stream before the block, (*batch, T, d_model).
+        attention: the attention's stages.
+        middle: the stream between attention and FFN, (*batch, T, d_model).
+        ffn: the FFN's stages.
+        output: the stream after the block, (*batch, T, d_model).
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    attention: AttentionRecord
+    middle: Float[Tensor, "*batch tokens d_model"]
+    ffn: FeedForwardRecord
+    output: Float[Tensor, "*batch tokens d_model"]
+
+
+class Block(nn.Module):
+    """What both kinds of block share: the sub-layers and their LayerNorms."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(config.d_model, config.layer_norm_eps)
+        self.attention = SelfAttention(
+            config.d_model, config.n_heads, config.causal, config.dropout
+        )
+        self.ffn_norm = nn.LayerNorm(config.d_model, config.layer_norm_eps)
+        self.ffn = feed_forward(config.d_model, config.d_ff, config.activation, config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
+        raise NotImplementedError("choose PreNormBlock or PostNormBlock")
+
+
+class PreNormBlock(Block):
+    """m = x + Attention(LN(x)); y = m + FFN(LN(m)). Xiong et al. 2020, figure 1 (b)."""
+
+    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
+        attention = self.attention(self.attention_norm(x))
+        middle = x + self.dropout(attention.output)
+        ffn = self.ffn(self.ffn_norm(middle))
+        return BlockRecord(x, attention, middle, ffn, middle + self.dropout(ffn.output))
+
+
+class PostNormBlock(Block):
+    """m = LN(x + Attention(x)); y = LN(m + FFN(m)). Vaswani et al. 2017, section 3.1."""
+
+    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
+        attention = self.attention(x)
+        middle = self.attention_norm(x + self.dropout(attention.output))
+        ffn = self.ffn(middle)
+        return BlockRecord(
+            x, attention, middle, ffn, self.ffn_norm(middle + self.dropout(ffn.output))
+        )
+
+
+def block(config: EncoderConfig) -> Block:
+    """The block for a configuration."""
+    return PreNormBlock(config) if config.norm == "pre" else PostNormBlock(config)

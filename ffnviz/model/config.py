@@ -1,0 +1,94 @@
+"""The shape of an encoder as one frozen, validated value."""
+
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+from ffnviz.model.activations import ACTIVATIONS
+
+NORMS = ("pre", "post")
+
+
+class ConfigError(ValueError):
+    """A configuration value that cannot be: names the field, the value and what is allowed."""
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """Everything that fixes the shapes and the equations of an encoder.
+
+    Attributes:
+        vocab_size: entries of the vocabulary, rows of the embedding matrix.
+        max_tokens: the longest sequence there are positions for.
+        d_model: width of the residual stream.
+        n_heads: attention heads; divides d_model.
+        d_ff: hidden units of each FFN.
+        n_blocks: encoder blocks.
+        activation: φ of the FFN, a name in ``ffnviz.model.activations.ACTIVATIONS``.
+        norm: "pre" (LayerNorm before each sub-layer) or "post" (after the residual sum).
+        causal: True if a token may only attend to itself and what came before it.
+        dropout: probability in [0, 1) of dropping a value while training.
+        layer_norm_eps: added to the variance in every LayerNorm.
+
+    Raises:
+        ConfigError: on a value outside what is allowed.
+    """
+
+    vocab_size: int = 8_192
+    max_tokens: int = 128
+    d_model: int = 512
+    n_heads: int = 8
+    d_ff: int = 2_048
+    n_blocks: int = 2
+    activation: str = "relu"
+    norm: str = "pre"
+    causal: bool = False
+    dropout: float = 0.0
+    layer_norm_eps: float = 1e-5
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "max_tokens", "d_model", "n_heads", "d_ff", "n_blocks"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise _wrong(name, value, "a whole number of at least 1")
+        if self.d_model % self.n_heads:
+            raise _wrong("n_heads", self.n_heads, f"a divisor of d_model = {self.d_model}")
+        if self.activation not in ACTIVATIONS:
+            raise _wrong("activation", self.activation, f"one of {', '.join(ACTIVATIONS)}")
+        if self.norm not in NORMS:
+            raise _wrong("norm", self.norm, f"one of {', '.join(NORMS)}")
+        if type(self.causal) is not bool:
+            raise _wrong("causal", self.causal, "true or false")
+        if not _is_number(self.dropout) or not 0 <= self.dropout < 1:
+            raise _wrong("dropout", self.dropout, "a number from 0 up to but not including 1")
+        if not _is_number(self.layer_norm_eps) or not 0 < self.layer_norm_eps < 1:
+            raise _wrong("layer_norm_eps", self.layer_norm_eps, "a number between 0 and 1")
+
+    @property
+    def d_head(self) -> int:
+        """Width of one attention head."""
+        return self.d_model // self.n_heads
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, values: dict[str, Any]) -> "EncoderConfig":
+        """A configuration from JSON values.
+
+        Raises:
+            ConfigError: on an unknown field, or a value outside what is allowed.
+        """
+        known = [field.name for field in fields(cls)]
+        for name, value in values.items():
+            if name not in known:
+                raise _wrong(name, value, f"only these fields: {', '.join(known)}")
+        return cls(**values)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _wrong(field: str, value: object, allowed: str) -> ConfigError:
+    return ConfigError(f"{field} = {value!r} is not allowed: it must be {allowed}.")

@@ -1,0 +1,122 @@
+"""The encoder: token ids in, every intermediate value and the logits out."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ffnviz.model.block import BlockRecord, block
+from ffnviz.model.config import EncoderConfig
+
+INIT_STD = 0.02
+
+
+@dataclass(frozen=True)
+class StreamRecord:
+    """The residual stream from the embedding to the final LayerNorm.
+
+    Attributes:
+        ids: the token ids, (*batch, T).
+        embedding: token embedding + position, (*batch, T, d_model).
+        blocks: one record a block, in order.
+        final: what the output matrix reads, (*batch, T, d_model).
+    """
+
+    ids: Int[Tensor, "*batch tokens"]
+    embedding: Float[Tensor, "*batch tokens d_model"]
+    blocks: tuple[BlockRecord, ...]
+    final: Float[Tensor, "*batch tokens d_model"]
+
+
+@dataclass(frozen=True)
+class EncoderTrace(StreamRecord):
+    """A whole forward pass.
+
+    Attributes:
+        logits: one score a vocabulary entry, (*batch, T, vocab_size).
+    """
+
+    logits: Float[Tensor, "*batch tokens vocab_size"]
+
+
+class Encoder(nn.Module):
+    """Embedding + positions, blocks, final LayerNorm (pre-LN only), logits by the tied embedding.
+
+    Vaswani et al. 2017, figure 1 (left) and section 3.4 for the tied output matrix.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.position_embedding = nn.Embedding(config.max_tokens, config.d_model)
+        self.blocks = nn.ModuleList(block(config) for _ in range(config.n_blocks))
+        self.final_norm: nn.Module = (
+            nn.LayerNorm(config.d_model, config.layer_norm_eps)
+            if config.norm == "pre"
+            else nn.Identity()  # a post-LN block ends with a LayerNorm of its own
+        )
+        self.apply(_initialise)
+
+    def forward(self, ids: Int[Tensor, "*batch tokens"]) -> EncoderTrace:
+        """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens.
+
+        Raises:
+            ValueError: if there are no tokens, or more than max_tokens.
+        """
+        record = self.stream(ids)
+        return EncoderTrace(
+            record.ids, record.embedding, record.blocks, record.final, self.unembed(record.final)
+        )
+
+    def stream(self, ids: Int[Tensor, "*batch tokens"]) -> StreamRecord:
+        """The pass without the logits, for whoever needs those at a few positions only."""
+        embedding = self.embed(ids)
+        blocks, final = self.run_blocks(embedding)
+        return StreamRecord(ids, embedding, blocks, final)
+
+    def embed(self, ids: Int[Tensor, "*batch tokens"]) -> Float[Tensor, "*batch tokens d_model"]:
+        """Token embedding + position, (*batch, T) -> (*batch, T, d_model)."""
+        n_tokens = ids.shape[-1]
+        if not 1 <= n_tokens <= self.config.max_tokens:
+            raise ValueError(
+                f"{n_tokens} tokens cannot be encoded: "
+                f"it must be from 1 to max_tokens = {self.config.max_tokens}."
+            )
+        return self.token_embedding(ids) + self.position_embedding.weight[:n_tokens]
+
+    def run_blocks(
+        self, x: Float[Tensor, "*batch tokens d_model"], first: int = 0
+    ) -> tuple[tuple[BlockRecord, ...], Float[Tensor, "*batch tokens d_model"]]:
+        """The stream x through the blocks from `first` on: their records, and the final norm."""
+        records = []
+        for module in self.blocks[first:]:
+            records.append(module(x))
+            x = records[-1].output
+        return tuple(records), self.final_norm(x)
+
+    def unembed(
+        self, x: Float[Tensor, "*batch d_model"]
+    ) -> Float[Tensor, "*batch vocab_size"]:
+        """Logits by the tied embedding matrix E: x Eᵀ, (…, d_model) -> (…, vocab_size)."""
+        return F.linear(x, self.token_embedding.weight)
+
+
+def _initialise(module: nn.Module) -> None:
+    if isinstance(module, nn.Linear | nn.Embedding):
+        nn.init.normal_(module.weight, std=INIT_STD)
+    if isinstance(module, nn.Linear) and module.bias is not None:
+        nn.init.zeros_(module.bias)
+
+
+def initial_encoder(config: EncoderConfig, seed: int) -> Encoder:
+    """An untrained encoder whose weights depend on nothing but its shapes and the seed.
+
+    Two configurations that differ only in φ get the same weights. The process-wide random state
+    is left as it was.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return Encoder(config)

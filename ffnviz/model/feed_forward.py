@@ -1,0 +1,79 @@
+"""The position-wise feed-forward network, plain and gated."""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ffnviz.model.activations import ACTIVATIONS
+
+
+@dataclass(frozen=True)
+class FeedForwardRecord:
+    """Every stage of one pass through an FFN.
+
+    Attributes:
+        input: x, (*batch, T, d_model).
+        pre_activation: x W1 + b1, (*batch, T, d_ff).
+        hidden: φ(x W1 + b1), (*batch, T, d_ff); gated, times the value projection.
+        output: hidden W2 + b2, (*batch, T, d_model).
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    pre_activation: Float[Tensor, "*batch tokens d_ff"]
+    hidden: Float[Tensor, "*batch tokens d_ff"]
+    output: Float[Tensor, "*batch tokens d_model"]
+
+
+@dataclass(frozen=True)
+class GatedFeedForwardRecord(FeedForwardRecord):
+    """The stages of a gated FFN: also what the gate is multiplied with.
+
+    Attributes:
+        value: x V + c, (*batch, T, d_ff).
+    """
+
+    value: Float[Tensor, "*batch tokens d_ff"]
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = φ(x W1 + b1) W2 + b2, the same for every token.
+
+    Vaswani et al. 2017, eq. 2 (φ = ReLU); Hendrycks & Gimpel 2016 (φ = GELU).
+    """
+
+    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[activation]
+        self.expand = nn.Linear(d_model, d_ff)
+        self.compress = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> FeedForwardRecord:
+        """One pass for every token of x, (*batch, T, d_model), with all stages recorded."""
+        pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
+        hidden = self.activation.function(pre_activation)
+        output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        return FeedForwardRecord(x, pre_activation, hidden, output)
+
+
+class GatedFeedForward(FeedForward):
+    """FFN(x) = (φ(x W1 + b1) ⊗ (x V + c)) W2 + b2, Shazeer 2020, eq. 6 (there without biases)."""
+
+    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0) -> None:
+        super().__init__(d_model, d_ff, activation, dropout)
+        self.gated_value = nn.Linear(d_model, d_ff)
+
+    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> GatedFeedForwardRecord:
+        """One pass for every token of x, (*batch, T, d_model), with all stages recorded."""
+        pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
+        value = self.gated_value(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
+        hidden = self.activation.function(pre_activation) * value
+        output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
+
+
+def feed_forward(d_model: int, d_ff: int, activation: str, dropout: float = 0.0) -> FeedForward:
+    """The FFN for an activation by its name: gated where the activation is."""
+    kind = GatedFeedForward if ACTIVATIONS[activation].gated else FeedForward
+    return kind(d_model, d_ff, activation, dropout)

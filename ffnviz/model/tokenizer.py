@@ -1,0 +1,125 @@
+"""Text to token ids and back, with every token tied to the person's own characters.
+
+Byte-level BPE (Sennrich et al. 2016; on bytes: Radford et al. 2019), lower-cased, so no text is
+unknown. A space is put before the text, so that its first word is the same token as in mid-sentence.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tokenizers import Tokenizer as BytePairTokenizer
+
+MASK = "[MASK]"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token and the stretch of the typed text it stands for.
+
+    Attributes:
+        id: its row in the embedding matrix.
+        text: ``typed[start:end]``. Together, a sentence's tokens are the sentence. Where one
+            character takes several tokens, the first has it and the others are empty.
+        start, end: character positions in the typed text.
+    """
+
+    id: int
+    text: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A text as tokens.
+
+    Attributes:
+        text: the text as typed.
+        tokens: at most as many as asked for.
+        n_left_out: how many tokens were beyond that.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    n_left_out: int
+
+    @property
+    def ids(self) -> list[int]:
+        """The token ids, in order."""
+        return [token.id for token in self.tokens]
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """The (start, end) of each token in the typed text."""
+        return [(token.start, token.end) for token in self.tokens]
+
+    @property
+    def left_out(self) -> str:
+        """The end of the text that the tokens do not reach."""
+        return self.text[self.tokens[-1].end :] if self.n_left_out else ""
+
+
+class Tokenizer:
+    """A trained byte-level BPE tokenizer with one special token, [MASK]."""
+
+    def __init__(self, bpe: BytePairTokenizer) -> None:
+        mask_id = bpe.token_to_id(MASK)
+        if mask_id is None:
+            raise ValueError(f"the vocabulary has no {MASK} token")
+        self._bpe = bpe
+        self.mask_id: int = mask_id
+        self.vocab_size: int = bpe.get_vocab_size()
+        self._words = [bpe.decode([i], skip_special_tokens=False) for i in range(self.vocab_size)]
+        self._words[mask_id] = MASK
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Tokenizer":
+        """The tokenizer in a tokenizer.json.
+
+        Raises:
+            ValueError: if the file is not a tokenizer, or has no [MASK].
+        """
+        try:
+            bpe = BytePairTokenizer.from_str(path.read_text(encoding="utf-8"))
+        except Exception as error:  # the library raises bare Exception
+            raise ValueError(f"it is not a tokenizer ({error})") from error
+        return cls(bpe)
+
+    def save(self, path: Path) -> None:
+        """Write tokenizer.json, one entry a line."""
+        values = json.loads(self._bpe.to_str())
+        path.write_text(json.dumps(values, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+
+    def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
+        """The tokens of any text; [MASK] in it, in any case, is the mask token.
+
+        Characters that are no Unicode scalar values (lone surrogates) are read as U+FFFD.
+        """
+        if not text:
+            return Encoding(text, (), 0)
+        raw = self._bpe.encode(" " + _SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        kept = slice(max_tokens)
+        tokens = []
+        position = 0
+        for id_, (_, raw_end) in zip(raw.ids[kept], raw.offsets[kept], strict=True):
+            end = max(position, raw_end - 1)  # -1: the space that was put before the text
+            tokens.append(Token(id_, text[position:end], position, end))
+            position = end
+        return Encoding(text, tuple(tokens), len(raw.ids) - len(tokens))
+
+    def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
+        """The ids alone of many texts at once, on all cores."""
+        raw = self._bpe.encode_batch_fast([" " + line for line in lines], add_special_tokens=False)
+        return [encoding.ids for encoding in raw]
+
+    def decode(self, ids: list[int]) -> str:
+        """The lower-cased text of a sequence of ids, without the space put before it."""
+        return self._bpe.decode(ids, skip_special_tokens=False).removeprefix(" ")
+
+    def word(self, id_: int) -> str:
+        """What one entry of the vocabulary reads as, with its leading space if it has one."""
+        return self._words[id_]

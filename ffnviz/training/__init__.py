@@ -1,0 +1,1 @@
+"""How the twins in assets/models are made: vocabulary, corpus, masking, loop, record."""

@@ -1,0 +1,114 @@
+"""A folder of .txt books as two streams of token ids: to train on, and held out."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.model.tokenizer import Tokenizer
+
+IdArray = NDArray[np.int32]
+BATCH_LINES = 512
+
+
+class CorpusError(ValueError):
+    """A folder that cannot be trained on: says what is missing."""
+
+
+@dataclass(frozen=True)
+class Book:
+    """A book: its name (the file's, without .txt) and its paragraphs, one line each."""
+
+    name: str
+    paragraphs: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Books as token ids.
+
+    Attributes:
+        training, validation: (n,) ids of all books of that part, one after the other.
+        sentence_starts: positions in `training` at which a sentence starts.
+        training_books, validation_books: their names.
+    """
+
+    training: IdArray
+    validation: IdArray
+    sentence_starts: NDArray[np.int64]
+    training_books: tuple[str, ...]
+    validation_books: tuple[str, ...]
+
+
+def read_books(folder: Path) -> list[Book]:
+    """The .txt files of a folder, sorted by name.
+
+    Raises:
+        CorpusError: if there are none, or one is not UTF-8.
+    """
+    paths = sorted(folder.glob("*.txt"))
+    if not paths:
+        raise CorpusError(f"{folder} holds no .txt file: give a folder of plain-text books.")
+    return [Book(path.stem, _paragraphs(path)) for path in paths]
+
+
+def _paragraphs(path: Path) -> tuple[str, ...]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path} is not UTF-8 text ({error}).") from error
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return tuple(line for line in lines if line)
+
+
+def split_books(books: list[Book], held_out: tuple[str, ...]) -> tuple[list[Book], list[Book]]:
+    """The books to train on, and the held-out ones.
+
+    Raises:
+        CorpusError: if a held-out book is not there, or nothing is left to train on.
+    """
+    names = {book.name for book in books}
+    missing = [name for name in held_out if name not in names]
+    if missing:
+        raise CorpusError(f"held-out books not in the corpus: {', '.join(missing)}.")
+    training = [book for book in books if book.name not in held_out]
+    validation = [book for book in books if book.name in held_out]
+    if not training or not validation:
+        raise CorpusError("at least one book to train on and one to hold out are needed.")
+    return training, validation
+
+
+def encode_corpus(training: list[Book], validation: list[Book], tokenizer: Tokenizer) -> Corpus:
+    """The books as ids.
+
+    Raises:
+        CorpusError: if a part is too short to take sequences from.
+    """
+    train_ids, validation_ids = _encode(training, tokenizer), _encode(validation, tokenizer)
+    for part, ids in (("training", train_ids), ("held-out", validation_ids)):
+        if len(ids) < 1_024:
+            raise CorpusError(f"the {part} books have {len(ids)} tokens: at least 1,024 are needed.")
+    return Corpus(
+        training=train_ids,
+        validation=validation_ids,
+        sentence_starts=_sentence_starts(train_ids, tokenizer),
+        training_books=tuple(book.name for book in training),
+        validation_books=tuple(book.name for book in validation),
+    )
+
+
+def _encode(books: list[Book], tokenizer: Tokenizer) -> IdArray:
+    ids: list[int] = []
+    for book in books:
+        for first in range(0, len(book.paragraphs), BATCH_LINES):
+            for encoding in tokenizer.encode_many(book.paragraphs[first : first + BATCH_LINES]):
+                ids.extend(encoding)
+    return np.array(ids, dtype=np.int32)
+
+
+def _sentence_starts(ids: IdArray, tokenizer: Tokenizer) -> NDArray[np.int64]:
+    words = [tokenizer.word(i) for i in range(tokenizer.vocab_size)]
+    ends = np.array([word.rstrip("\"')").endswith((".", "?", "!")) for word in words])
+    opens = np.array([word.startswith(" ") for word in words])
+    return np.flatnonzero(ends[ids[:-1]] & opens[ids[1:]]) + 1

@@ -1,0 +1,181 @@
+"""The training loop: steps, validation points, and a checkpoint to go on from."""
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.encoder import Encoder, initial_encoder
+from ffnviz.training.corpus import Corpus
+from ffnviz.training.masking import Batch, training_batch, validation_batches
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.validation import validate
+
+CHECKPOINT_STEPS = 100
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that belongs to another run."""
+
+
+@dataclass
+class Progress:
+    """What the loop tells after each step: step done, tokens seen, training loss in nats."""
+
+    step: int
+    tokens: int
+    loss: float
+
+
+@dataclass
+class _State:
+    encoder: Encoder
+    optimiser: torch.optim.Optimizer
+    step: int
+    tokens: int
+    seconds: float
+    points: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class TrainingResult:
+    """A finished run: the encoder, tokens seen, seconds spent, and the validation points."""
+
+    encoder: Encoder
+    tokens: int
+    seconds: float
+    points: list[dict[str, Any]]
+
+
+def train(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    mask_id: int,
+    checkpoint: Path,
+    device: torch.device,
+    report: Callable[[Progress], None],
+) -> TrainingResult:
+    """Run the recipe, from its last checkpoint if there is one.
+
+    Interrupted and resumed on the same machine, it ends with the same weights as in one go: batches
+    and dropout depend on the seed and the step, and the optimiser's state is in the checkpoint.
+
+    Raises:
+        CheckpointError: if the checkpoint was made by another configuration, recipe or corpus.
+    """
+    fingerprint = _fingerprint(config, recipe, corpus)
+    state = _start(config, recipe, device)
+    if checkpoint.exists():
+        _restore(state, checkpoint, fingerprint, device)
+    looked_at = validation_batches(
+        corpus.validation, recipe, mask_id, config.max_tokens, recipe.point_tokens
+    )
+    point_steps = recipe.point_steps()
+    state.encoder.train()
+    while True:
+        started = time.perf_counter()
+        if state.step in point_steps and (not state.points or state.points[-1]["step"] < state.step):
+            point = validate(state.encoder, looked_at)
+            state.points.append(
+                {"step": state.step, "tokens": state.tokens, **point.to_dict(units=False)}
+            )
+        if state.step == recipe.steps:
+            break
+        batch = training_batch(corpus, recipe, config.max_tokens, mask_id, state.step)
+        torch.manual_seed(recipe.seed + state.step)  # dropout's
+        loss = _step(state, recipe, batch, device)
+        state.step += 1
+        state.tokens += batch.inputs.numel()
+        state.seconds += time.perf_counter() - started
+        if state.step % CHECKPOINT_STEPS == 0 or state.step == recipe.steps:
+            _save(state, checkpoint, fingerprint)
+        report(Progress(state.step, state.tokens, loss))
+    return TrainingResult(state.encoder, state.tokens, state.seconds, state.points)
+
+
+def masked_loss(encoder: Encoder, batch: Batch, device: torch.device) -> Tensor:
+    """Mean cross-entropy at the masked positions, in nats; logits are made at these only."""
+    with torch.autocast(device.type, torch.bfloat16):
+        record = encoder.stream(batch.inputs.to(device))
+        logits = encoder.unembed(record.final[batch.masked.to(device)])
+    return F.cross_entropy(logits.float(), batch.targets.to(device))
+
+
+def learning_rate(recipe: Recipe, step: int) -> float:
+    """Linear warm-up, then half a cosine down to zero at the last step."""
+    if step < recipe.warmup_steps:
+        return recipe.learning_rate * (step + 1) / recipe.warmup_steps
+    done = (step - recipe.warmup_steps) / max(1, recipe.steps - recipe.warmup_steps)
+    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+
+
+def _start(config: EncoderConfig, recipe: Recipe, device: torch.device) -> _State:
+    encoder = initial_encoder(config, recipe.seed).to(device)
+    matrices = [p for p in encoder.parameters() if p.ndim > 1]
+    vectors = [p for p in encoder.parameters() if p.ndim == 1]
+    optimiser = torch.optim.AdamW(
+        [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}],
+        lr=recipe.learning_rate,
+        betas=recipe.betas,
+        weight_decay=recipe.weight_decay,
+        fused=True,
+    )
+    return _State(encoder, optimiser, step=0, tokens=0, seconds=0.0, points=[])
+
+
+def _step(state: _State, recipe: Recipe, batch: Batch, device: torch.device) -> float:
+    for group in state.optimiser.param_groups:
+        group["lr"] = learning_rate(recipe, state.step)
+    state.optimiser.zero_grad(set_to_none=True)
+    loss = masked_loss(state.encoder, batch, device)
+    loss.backward()  # type: ignore[no-untyped-call]
+    torch.nn.utils.clip_grad_norm_(state.encoder.parameters(), recipe.clip)
+    state.optimiser.step()
+    return loss.item()
+
+
+def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus) -> str:
+    text = json.dumps([config.to_dict(), recipe.to_dict()], sort_keys=True).encode()
+    data = corpus.training.tobytes() + corpus.validation.tobytes()
+    return hashlib.sha256(text + data).hexdigest()
+
+
+def _save(state: _State, path: Path, fingerprint: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    half_written = path.with_suffix(".part")
+    torch.save(
+        {
+            "fingerprint": fingerprint,
+            "encoder": state.encoder.state_dict(),
+            "optimiser": state.optimiser.state_dict(),
+            "step": state.step,
+            "tokens": state.tokens,
+            "seconds": state.seconds,
+            "points": state.points,
+        },
+        half_written,
+    )
+    half_written.replace(path)  # at no moment is there a broken checkpoint
+
+
+def _restore(state: _State, path: Path, fingerprint: str, device: torch.device) -> None:
+    saved = torch.load(path, map_location=device, weights_only=True)
+    if saved["fingerprint"] != fingerprint:
+        raise CheckpointError(
+            f"{path} belongs to a run with another configuration, recipe or corpus. "
+            "Remove it to start afresh, or choose another folder with --work."
+        )
+    state.encoder.load_state_dict(saved["encoder"])
+    state.optimiser.load_state_dict(saved["optimiser"])
+    state.step, state.tokens = saved["step"], saved["tokens"]
+    state.seconds, state.points = saved["seconds"], saved["points"]

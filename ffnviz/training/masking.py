@@ -1,0 +1,89 @@
+"""Batches: which stretch of the books, of what length, with which tokens masked.
+
+Each batch depends on the seed and its step alone, so a resumed run sees what an uninterrupted one
+would have seen. Devlin et al. 2019, section 3.1, without the random and kept tokens; in some
+sequences only the last token is masked, so that a [MASK] at the end asks for the next word.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ffnviz.training.corpus import Corpus, IdArray
+from ffnviz.training.recipe import Recipe
+
+SHORTEST = 6
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Masked sequences.
+
+    Attributes:
+        inputs: ids with [MASK] in them, (B, T).
+        masked: True where a token was masked, (B, T).
+        targets: the ids that were masked, (n_masked,), in the order of `masked`.
+    """
+
+    inputs: Tensor
+    masked: Tensor
+    targets: Tensor
+
+
+def training_batch(
+    corpus: Corpus, recipe: Recipe, max_tokens: int, mask_id: int, step: int
+) -> Batch:
+    """The batch of a step: all its sequences have the same length."""
+    rng = np.random.default_rng([recipe.seed, step])
+    length = _length(rng, recipe.usual_length, max_tokens)
+    n_sequences = max(1, recipe.batch_tokens // length)
+    latest = len(corpus.training) - length
+    starts = rng.integers(0, latest + 1, n_sequences)
+    if len(corpus.sentence_starts):
+        at_sentence = rng.random(n_sequences) < 0.5
+        sentences = rng.choice(corpus.sentence_starts, n_sequences)
+        starts = np.where(at_sentence, np.minimum(sentences, latest), starts)
+    ids = corpus.training[starts[:, None] + np.arange(length)]
+    masked = rng.random(ids.shape) < recipe.mask_share
+    only_end = rng.random(n_sequences) < recipe.end_share
+    masked[only_end] = False
+    masked[only_end, -1] = True
+    if not masked.any():
+        masked[0, -1] = True
+    return _batch(ids, masked, mask_id)
+
+
+def validation_batches(
+    ids: IdArray, recipe: Recipe, mask_id: int, max_tokens: int, n_tokens: int | None
+) -> list[Batch]:
+    """The held-out books cut into sequences, masked once and for all; n_tokens None takes all."""
+    rng = np.random.default_rng(recipe.seed)
+    length = min(recipe.usual_length, max_tokens, len(ids))
+    rows = ids[: len(ids) // length * length].reshape(-1, length)
+    masked = rng.random(rows.shape) < recipe.mask_share
+    if n_tokens is not None:  # spread over all books, not only the first
+        n_rows = max(1, min(len(rows), n_tokens // length))
+        chosen = np.linspace(0, len(rows) - 1, n_rows).astype(int)
+        rows, masked = rows[chosen], masked[chosen]
+    return [
+        _batch(rows[first : first + 64], masked[first : first + 64], mask_id)
+        for first in range(0, len(rows), 64)
+    ]
+
+
+def _length(rng: np.random.Generator, usual: int, max_tokens: int) -> int:
+    if rng.random() < 0.5:
+        return min(usual, max_tokens)
+    shortest = min(SHORTEST, max_tokens)
+    return int(np.exp(rng.uniform(np.log(shortest), np.log(max_tokens + 1))))
+
+
+def _batch(ids: IdArray, masked: np.ndarray, mask_id: int) -> Batch:
+    inputs = np.where(masked, mask_id, ids)
+    return Batch(
+        torch.from_numpy(inputs).long(),
+        torch.from_numpy(masked),
+        torch.from_numpy(ids[masked]).long(),
+    )

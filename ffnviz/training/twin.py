@@ -1,0 +1,112 @@
+"""From a folder of books to a finished model folder: vocabulary, training, record, card."""
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.folder import read_folder, write_folder
+from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.training.card import model_card
+from ffnviz.training.corpus import Corpus, encode_corpus, read_books, split_books
+from ffnviz.training.loop import Progress, TrainingResult, train
+from ffnviz.training.masking import validation_batches
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.validation import validate
+from ffnviz.training.vocabulary import train_tokenizer
+
+
+def prepare(
+    corpus_folder: Path, recipe: Recipe, vocab_size: int, work: Path
+) -> tuple[Tokenizer, Corpus]:
+    """The tokenizer, trained on the training books unless `work` has it, and the encoded corpus.
+
+    Raises:
+        CorpusError: if the folder cannot be trained on.
+    """
+    training, validation = split_books(read_books(corpus_folder), recipe.held_out)
+    kept = work / "tokenizer.json"
+    if kept.exists():
+        tokenizer = Tokenizer.from_file(kept)
+    else:
+        lines = (line for book in training for line in book.paragraphs)
+        tokenizer = train_tokenizer(lines, vocab_size)
+        work.mkdir(parents=True, exist_ok=True)
+        tokenizer.save(kept)
+    return tokenizer, encode_corpus(training, validation, tokenizer)
+
+
+def make_twin(
+    config: EncoderConfig,
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    checkpoint: Path,
+    out: Path,
+    device: torch.device,
+    report: Callable[[Progress], None],
+) -> dict[str, Any]:
+    """Train, write the model folder, and measure what was written on all held-out tokens.
+
+    Returns the training record, which is also written as training.json.
+    """
+    result = train(config, recipe, corpus, tokenizer.mask_id, checkpoint, device, report)
+    counts = np.bincount(corpus.training, minlength=config.vocab_size).tolist()
+    write_folder(out, result.encoder, tokenizer, counts)
+    shipped, _, _ = read_folder(out)  # the float16 weights a reader will load
+    batches = validation_batches(
+        corpus.validation, recipe, tokenizer.mask_id, config.max_tokens, None
+    )
+    final = validate(shipped.to(device), batches)
+    record = _record(config, recipe, corpus, result, device)
+    record["final"] = {"tokens": result.tokens, **final.to_dict(units=True)}
+    (out / "training.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    (out / "MODEL_CARD.md").write_text(model_card(record), encoding="utf-8")
+    return record
+
+
+def _record(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    result: TrainingResult,
+    device: torch.device,
+) -> dict[str, Any]:
+    return {
+        "config": config.to_dict(),
+        "recipe": recipe.to_dict(),
+        "corpus": {
+            "training_books": list(corpus.training_books),
+            "training_tokens": len(corpus.training),
+            "held_out_books": list(corpus.validation_books),
+            "held_out_tokens": len(corpus.validation),
+        },
+        "hardware": hardware(device),
+        "tokens_seen": result.tokens,
+        "seconds": round(result.seconds),
+        "points": result.points,
+    }
+
+
+def hardware(device: torch.device) -> str:
+    """The device in words, with the software that matters for the numbers."""
+    if device.type == "cuda":
+        where = torch.cuda.get_device_name(device)
+    else:
+        where = f"{_processor()}, {torch.get_num_threads()} of {os.cpu_count()} cores"
+    return f"{where}; PyTorch {torch.__version__}; bfloat16 autocast"
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()

@@ -1,0 +1,117 @@
+"""What a training run notes down at each validation point."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ffnviz.model.encoder import Encoder
+from ffnviz.training.masking import Batch
+
+NEAR_ZERO = (0.01, 0.1)
+
+
+@dataclass(frozen=True)
+class BlockActivity:
+    """How sparse one block's FFN is on the validation tokens.
+
+    Attributes:
+        active: share of hidden values above zero.
+        near_zero: for each threshold, the share of hidden values within it of zero.
+        never_active: share of units that are above zero on no token.
+        never_active_units: which these are.
+    """
+
+    active: float
+    near_zero: dict[str, float]
+    never_active: float
+    never_active_units: list[int]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One look at the validation books.
+
+    Attributes:
+        loss: mean cross-entropy on the masked tokens, in nats.
+        top1, top5: share of masked tokens that are the likeliest, among the five likeliest.
+        n_tokens, n_masked: how many tokens were looked at, how many of them masked.
+        blocks: one a block.
+    """
+
+    loss: float
+    top1: float
+    top5: float
+    n_tokens: int
+    n_masked: int
+    blocks: list[BlockActivity]
+
+    def to_dict(self, *, units: bool) -> dict[str, Any]:
+        """As JSON values; `units` False leaves out which units were never active."""
+        values = asdict(self)
+        if not units:
+            for block in values["blocks"]:
+                del block["never_active_units"]
+        return values
+
+
+class _Activity:
+    """Counts over batches, so memory does not grow with the number of tokens."""
+
+    def __init__(self, d_ff: int) -> None:
+        self.n_tokens = 0
+        self.positive = torch.zeros(d_ff, dtype=torch.long)
+        self.near_zero = [0] * len(NEAR_ZERO)
+
+    def add(self, hidden: Tensor) -> None:
+        hidden = hidden.flatten(0, -2)
+        self.n_tokens += len(hidden)
+        self.positive += (hidden > 0).sum(0).cpu()
+        magnitude = hidden.abs()
+        for i, threshold in enumerate(NEAR_ZERO):
+            self.near_zero[i] += int((magnitude <= threshold).sum())
+
+    def result(self) -> BlockActivity:
+        values = self.n_tokens * len(self.positive)
+        dead = (self.positive == 0).nonzero().flatten().tolist()
+        return BlockActivity(
+            active=int(self.positive.sum()) / values,
+            near_zero={
+                str(threshold): count / values
+                for threshold, count in zip(NEAR_ZERO, self.near_zero, strict=True)
+            },
+            never_active=len(dead) / len(self.positive),
+            never_active_units=dead,
+        )
+
+
+@torch.inference_mode()
+def validate(encoder: Encoder, batches: list[Batch]) -> Point:
+    """One look at the validation batches, in float32 and without dropout."""
+    was_training = encoder.training
+    encoder.eval()
+    device = encoder.token_embedding.weight.device
+    activity = [_Activity(encoder.config.d_ff) for _ in encoder.blocks]
+    loss, top1, top5, n_masked = 0.0, 0, 0, 0
+    for batch in batches:
+        record = encoder.stream(batch.inputs.to(device))
+        targets = batch.targets.to(device)
+        logits = encoder.unembed(record.final[batch.masked.to(device)])
+        loss += float(F.cross_entropy(logits, targets, reduction="sum"))
+        best = logits.topk(min(5, logits.shape[-1])).indices == targets[:, None]
+        top1 += int(best[:, 0].sum())
+        top5 += int(best.sum())
+        n_masked += len(targets)
+        for counts, block in zip(activity, record.blocks, strict=True):
+            counts.add(block.ffn.hidden)
+    encoder.train(was_training)
+    return Point(
+        loss=loss / n_masked,
+        top1=top1 / n_masked,
+        top5=top5 / n_masked,
+        n_tokens=activity[0].n_tokens,
+        n_masked=n_masked,
+        blocks=[counts.result() for counts in activity],
+    )
