@@ -1,0 +1,46 @@
+"""docs/architecture.md's picture, held true: the contracts, and what contracts cannot say."""
+
+import re
+import sys
+from pathlib import Path
+
+import grimp
+import pytest
+from importlinter.cli import EXIT_STATUS_SUCCESS, lint_imports
+
+ROOT = Path(__file__).parents[1]
+
+# A contract can forbid libraries by name, but not all others than these.
+LIBRARIES = {
+    "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
+    "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
+    "ffnviz.figures": {"numpy", "plotly"},
+    "ffnviz.components": {"numpy", "streamlit"},
+}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("ffnviz", include_external_packages=True, cache_dir=None)
+
+
+def test_every_import_points_in_the_drawn_direction(capsys: pytest.CaptureFixture[str]) -> None:
+    status = lint_imports(str(ROOT / "pyproject.toml"), no_cache=True, no_logo=True)
+    assert status == EXIT_STATUS_SUCCESS, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("package", LIBRARIES)
+def test_a_package_uses_only_its_libraries(package: str, imports: grimp.ImportGraph) -> None:
+    modules = {package} | imports.find_descendants(package)
+    imported = set[str]().union(*map(imports.find_modules_directly_imported_by, modules))
+    libraries = {name for name in imported if name.split(".")[0] != "ffnviz"}
+    assert libraries - sys.stdlib_module_names <= LIBRARIES[package]
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ROOT / "ffnviz" / "components").rglob("*.py")), ids=lambda path: path.stem
+)
+def test_a_component_knows_only_its_own_entry_of_the_session(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    assert source.count("session_state") == source.count("st.session_state[key]")
+    assert not re.search("query_params|cache_data|cache_resource", source)
