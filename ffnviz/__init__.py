@@ -1,5 +1,7 @@
 """ffnviz: watch a Transformer's feed-forward network work on a sentence.
 
+In a notebook:
+
     import ffnviz
     model = ffnviz.load("relu")
     trace = model.trace("The cat sat on the [MASK].")

@@ -46,6 +46,12 @@ class Block(nn.Module):
         """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
         raise NotImplementedError("choose PreNormBlock or PostNormBlock")
 
+    def output_without_ffn(
+        self, middle: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """The stream after the block, had its FFN written nothing, from the stream before it."""
+        raise NotImplementedError("choose PreNormBlock or PostNormBlock")
+
 
 class PreNormBlock(Block):
     """m = x + Attention(LN(x)); y = m + FFN(LN(m)). Xiong et al. 2020, figure 1 (b)."""
@@ -56,6 +62,12 @@ class PreNormBlock(Block):
         middle = x + self.dropout(attention.output)
         ffn = self.ffn(self.ffn_norm(middle))
         return BlockRecord(x, attention, middle, ffn, middle + self.dropout(ffn.output))
+
+    def output_without_ffn(
+        self, middle: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """y = m."""
+        return middle
 
 
 class PostNormBlock(Block):
@@ -69,6 +81,13 @@ class PostNormBlock(Block):
         return BlockRecord(
             x, attention, middle, ffn, self.ffn_norm(middle + self.dropout(ffn.output))
         )
+
+    def output_without_ffn(
+        self, middle: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """y = LN(m)."""
+        normed: Tensor = self.ffn_norm(middle)
+        return normed
 
 
 def block(config: EncoderConfig) -> Block:

@@ -6,6 +6,7 @@ from typing import Any
 from ffnviz.model.activations import ACTIVATIONS
 
 NORMS = ("pre", "post")
+LARGEST = 1_000_000  # far beyond any size that runs, far below what overflows
 
 
 class ConfigError(ValueError):
@@ -48,11 +49,11 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         for name in ("vocab_size", "max_tokens", "d_model", "n_heads", "d_ff", "n_blocks"):
             value = getattr(self, name)
-            if type(value) is not int or value < 1:
-                raise _wrong(name, value, "a whole number of at least 1")
+            if type(value) is not int or not 1 <= value <= LARGEST:
+                raise _wrong(name, value, f"a whole number from 1 to {LARGEST:,}")
         if self.d_model % self.n_heads:
             raise _wrong("n_heads", self.n_heads, f"a divisor of d_model = {self.d_model}")
-        if self.activation not in ACTIVATIONS:
+        if type(self.activation) is not str or self.activation not in ACTIVATIONS:
             raise _wrong("activation", self.activation, f"one of {', '.join(ACTIVATIONS)}")
         if self.norm not in NORMS:
             raise _wrong("norm", self.norm, f"one of {', '.join(NORMS)}")

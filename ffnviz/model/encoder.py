@@ -85,7 +85,8 @@ class Encoder(nn.Module):
                 f"{n_tokens} tokens cannot be encoded: "
                 f"it must be from 1 to max_tokens = {self.config.max_tokens}."
             )
-        return self.token_embedding(ids) + self.position_embedding.weight[:n_tokens]
+        embedding: Tensor = self.token_embedding(ids) + self.position_embedding.weight[:n_tokens]
+        return embedding
 
     def run_blocks(
         self, x: Float[Tensor, "*batch tokens d_model"], first: int = 0
@@ -97,9 +98,7 @@ class Encoder(nn.Module):
             x = records[-1].output
         return tuple(records), self.final_norm(x)
 
-    def unembed(
-        self, x: Float[Tensor, "*batch d_model"]
-    ) -> Float[Tensor, "*batch vocab_size"]:
+    def unembed(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Logits by the tied embedding matrix E: x Eᵀ, (…, d_model) -> (…, vocab_size)."""
         return F.linear(x, self.token_embedding.weight)
 

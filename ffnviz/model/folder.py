@@ -15,6 +15,7 @@ from ffnviz.model.tokenizer import Tokenizer
 
 CONFIG, TOKENIZER, COUNTS = "config.json", "tokenizer.json", "token_counts.json"
 WEIGHTS = "weights.safetensors"
+NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)  # we write float16
 
 
 class ModelFolderError(ValueError):
@@ -88,7 +89,7 @@ def _read_counts(path: Path, config: EncoderConfig) -> Tensor:
     if (
         not isinstance(values, list)
         or len(values) != config.vocab_size
-        or not all(type(value) is int and value >= 0 for value in values)
+        or not all(type(value) is int and 0 <= value < 2**63 for value in values)
     ):
         raise ModelFolderError(path, f"it must be a list of {config.vocab_size:,} counts")
     return torch.tensor(values)
@@ -101,6 +102,11 @@ def _read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         weights = load_file(path)
     except (SafetensorError, OSError, ValueError) as error:
         raise ModelFolderError(path, f"it is damaged ({error})") from error
+    n_blocks = len({name.split(".")[1] for name in weights if name.startswith("blocks.")})
+    if n_blocks != config.n_blocks:
+        raise ModelFolderError(
+            path, f"it has {n_blocks} blocks, but {CONFIG} asks for {config.n_blocks}"
+        )
     with torch.device("meta"):  # no time spent on initial weights that are replaced at once
         encoder = Encoder(config)
     expected = {name: tuple(t.shape) for name, t in encoder.state_dict().items()}
@@ -110,9 +116,12 @@ def _read_encoder(path: Path, config: EncoderConfig) -> Encoder:
             raise ModelFolderError(
                 path, f"{name} is {found}, but {CONFIG} asks for {expected.get(name, 'nothing')}"
             )
+        if weights[name].dtype not in NUMBERS:
+            raise ModelFolderError(path, f"{name} holds {weights[name].dtype}, not float16")
+        weights[name] = weights[name].float()
         if not torch.isfinite(weights[name]).all():
             raise ModelFolderError(path, f"{name} has values that are not finite")
-    encoder.load_state_dict({n: t.float() for n, t in weights.items()}, assign=True)
+    encoder.load_state_dict(weights, assign=True)
     return encoder.eval().requires_grad_(False)
 
 
@@ -121,7 +130,7 @@ def _read_json(path: Path) -> Any:
         raise ModelFolderError(path, "the file is missing")
     try:
         return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:  # UnicodeDecodeError and JSONDecodeError are ValueErrors
+    except (ValueError, RecursionError) as error:  # Unicode and JSON errors are ValueErrors
         raise ModelFolderError(path, f"it is not JSON ({error})") from error
 
 

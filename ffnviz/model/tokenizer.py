@@ -16,6 +16,17 @@ MASK = "[MASK]"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def _bytes_of_symbols() -> dict[str, int]:
+    """The characters that byte-level BPE writes for bytes, as Radford et al. 2019 chose them."""
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(0x100) if byte not in printable]
+    symbols = {chr(byte): byte for byte in printable}
+    return symbols | {chr(0x100 + place): byte for place, byte in enumerate(others)}
+
+
+_BYTE_OF = _bytes_of_symbols()
+
+
 @dataclass(frozen=True)
 class Token:
     """One token and the stretch of the typed text it stands for.
@@ -23,7 +34,8 @@ class Token:
     Attributes:
         id: its row in the embedding matrix.
         text: ``typed[start:end]``. Together, a sentence's tokens are the sentence. Where one
-            character takes several tokens, the first has it and the others are empty.
+            character takes several tokens, the first has it and the others are empty. So is a first
+            token that is only the space put before the text.
         start, end: character positions in the typed text.
     """
 
@@ -60,7 +72,7 @@ class Encoding:
     @property
     def left_out(self) -> str:
         """The end of the text that the tokens do not reach."""
-        return self.text[self.tokens[-1].end :] if self.n_left_out else ""
+        return self.text[self.tokens[-1].end if self.tokens else 0 :] if self.n_left_out else ""
 
 
 class Tokenizer:
@@ -70,6 +82,8 @@ class Tokenizer:
         mask_id = bpe.token_to_id(MASK)
         if mask_id is None:
             raise ValueError(f"the vocabulary has no {MASK} token")
+        if sorted(bpe.get_vocab().values()) != list(range(bpe.get_vocab_size())):
+            raise ValueError("the ids of the vocabulary do not count up from 0 without a gap")
         self._bpe = bpe
         self.mask_id: int = mask_id
         self.vocab_size: int = bpe.get_vocab_size()
@@ -123,3 +137,19 @@ class Tokenizer:
     def word(self, id_: int) -> str:
         """What one entry of the vocabulary reads as, with its leading space if it has one."""
         return self._words[id_]
+
+    def label(self, id_: int) -> str:
+        """One entry of the vocabulary as a person would want to see it listed.
+
+        A word without its space, a piece that continues a word after a hyphen, a bare space as ␣,
+        bytes that are no whole character in hexadecimal.
+        """
+        word = self._words[id_]
+        if "\ufffd" in word or not (word.isprintable() or word.isspace()):
+            name = self._bpe.id_to_token(id_)
+            return "bytes " + " ".join(f"{_BYTE_OF[symbol]:02x}" for symbol in name)
+        if not word.strip():
+            return word.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥") or "␣"
+        if word[0].isalnum():
+            return f"-{word}"
+        return word.strip()

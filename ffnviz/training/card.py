@@ -8,16 +8,19 @@ from ffnviz.model.activations import ACTIVATIONS
 def model_card(record: dict[str, Any]) -> str:
     """The card in Markdown: data, recipe, results, limits."""
     label = ACTIVATIONS[record["config"]["activation"]].label
-    return "\n\n".join(
-        [
-            f"# The {label} twin",
-            _what(record, label),
-            _data(record),
-            _recipe(record),
-            _results(record),
-            _limits(label),
-        ]
-    ) + "\n"
+    return (
+        "\n\n".join(
+            [
+                f"# The {label} twin",
+                _what(record, label),
+                _data(record),
+                _recipe(record),
+                _results(record),
+                _limits(label),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _what(record: dict[str, Any], label: str) -> str:

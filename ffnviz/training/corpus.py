@@ -88,7 +88,9 @@ def encode_corpus(training: list[Book], validation: list[Book], tokenizer: Token
     train_ids, validation_ids = _encode(training, tokenizer), _encode(validation, tokenizer)
     for part, ids in (("training", train_ids), ("held-out", validation_ids)):
         if len(ids) < 1_024:
-            raise CorpusError(f"the {part} books have {len(ids)} tokens: at least 1,024 are needed.")
+            raise CorpusError(
+                f"the {part} books have {len(ids)} tokens: at least 1,024 are needed."
+            )
     return Corpus(
         training=train_ids,
         validation=validation_ids,

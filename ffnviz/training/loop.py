@@ -24,7 +24,7 @@ CHECKPOINT_STEPS = 100
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that belongs to another run."""
+    """A checkpoint that belongs to another run, or is damaged."""
 
 
 @dataclass
@@ -71,7 +71,8 @@ def train(
     and dropout depend on the seed and the step, and the optimiser's state is in the checkpoint.
 
     Raises:
-        CheckpointError: if the checkpoint was made by another configuration, recipe or corpus.
+        CheckpointError: if the checkpoint was made by another configuration, recipe or corpus, or
+            is damaged.
     """
     fingerprint = _fingerprint(config, recipe, corpus)
     state = _start(config, recipe, device)
@@ -84,7 +85,9 @@ def train(
     state.encoder.train()
     while True:
         started = time.perf_counter()
-        if state.step in point_steps and (not state.points or state.points[-1]["step"] < state.step):
+        if state.step in point_steps and (
+            not state.points or state.points[-1]["step"] < state.step
+        ):
             point = validate(state.encoder, looked_at)
             state.points.append(
                 {"step": state.step, "tokens": state.tokens, **point.to_dict(units=False)}
@@ -123,8 +126,12 @@ def _start(config: EncoderConfig, recipe: Recipe, device: torch.device) -> _Stat
     encoder = initial_encoder(config, recipe.seed).to(device)
     matrices = [p for p in encoder.parameters() if p.ndim > 1]
     vectors = [p for p in encoder.parameters() if p.ndim == 1]
+    groups: list[dict[str, Any]] = [
+        {"params": matrices},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
     optimiser = torch.optim.AdamW(
-        [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}],
+        groups,
         lr=recipe.learning_rate,
         betas=recipe.betas,
         weight_decay=recipe.weight_decay,
@@ -169,7 +176,10 @@ def _save(state: _State, path: Path, fingerprint: str) -> None:
 
 
 def _restore(state: _State, path: Path, fingerprint: str, device: torch.device) -> None:
-    saved = torch.load(path, map_location=device, weights_only=True)
+    try:
+        saved = torch.load(path, map_location=device, weights_only=True)
+    except Exception as error:  # the library raises many kinds
+        raise CheckpointError(f"{path} is damaged ({error}). Remove it to start afresh.") from error
     if saved["fingerprint"] != fingerprint:
         raise CheckpointError(
             f"{path} belongs to a run with another configuration, recipe or corpus. "

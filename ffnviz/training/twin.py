@@ -14,7 +14,7 @@ from ffnviz.model.config import EncoderConfig
 from ffnviz.model.folder import read_folder, write_folder
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.training.card import model_card
-from ffnviz.training.corpus import Corpus, encode_corpus, read_books, split_books
+from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
 from ffnviz.training.loop import Progress, TrainingResult, train
 from ffnviz.training.masking import validation_batches
 from ffnviz.training.recipe import Recipe
@@ -28,18 +28,36 @@ def prepare(
     """The tokenizer, trained on the training books unless `work` has it, and the encoded corpus.
 
     Raises:
-        CorpusError: if the folder cannot be trained on.
+        CorpusError: if the folder cannot be trained on, or the tokenizer in `work` does not fit.
     """
     training, validation = split_books(read_books(corpus_folder), recipe.held_out)
     kept = work / "tokenizer.json"
     if kept.exists():
-        tokenizer = Tokenizer.from_file(kept)
+        tokenizer = _kept_tokenizer(kept, vocab_size)
     else:
         lines = (line for book in training for line in book.paragraphs)
         tokenizer = train_tokenizer(lines, vocab_size)
+        if tokenizer.vocab_size != vocab_size:
+            raise CorpusError(
+                f"the training books give a vocabulary of {tokenizer.vocab_size:,} entries only, "
+                f"{vocab_size:,} are needed: add more text."
+            )
         work.mkdir(parents=True, exist_ok=True)
         tokenizer.save(kept)
     return tokenizer, encode_corpus(training, validation, tokenizer)
+
+
+def _kept_tokenizer(path: Path, vocab_size: int) -> Tokenizer:
+    try:
+        tokenizer = Tokenizer.from_file(path)
+    except ValueError as error:
+        raise CorpusError(f"{path}: {error}. Remove it to train a new one.") from error
+    if tokenizer.vocab_size != vocab_size:
+        raise CorpusError(
+            f"{path} has {tokenizer.vocab_size:,} entries, {vocab_size:,} are needed. "
+            "Remove it to train a new one."
+        )
+    return tokenizer
 
 
 def make_twin(

@@ -1,0 +1,82 @@
+"""Every token × every hidden neuron, one map a twin, on canvases that never blink."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ffnviz.components.payload import pack
+
+_mount = st.components.v2.component(
+    "ffnviz.activation_map", js="activation_map.js", css="activation_map.css"
+)
+
+
+@dataclass(frozen=True)
+class ActivationMap:
+    """One map.
+
+    Attributes:
+        name: the twin's, also the name of its accent in the palette.
+        label: the twin's name as written.
+        note: said beside the label, for example the share awake.
+        hidden: (T, d_ff), in the order of the weights.
+        order: (d_ff,), the neuron to draw at each place.
+    """
+
+    name: str
+    label: str
+    note: str
+    hidden: NDArray[np.floating]
+    order: NDArray[np.integer]
+
+
+def activation_maps(
+    maps: Sequence[ActivationMap],
+    texts: Sequence[str],
+    token: int,
+    neuron: tuple[str, int],
+    palettes: dict[str, dict[str, str]],
+    stamp: str,
+    key: str,
+    on_choose: Callable[[str, int], None],
+) -> None:
+    """Show the maps one over the other, all on one colour scale.
+
+    A click (or Enter, after moving with the arrow keys) hands map name and neuron to `on_choose`
+    before the page runs again.
+
+    Args:
+        maps: all of the same shape.
+        texts: the tokens as typed, a row each.
+        token: the row to mark.
+        neuron: map name and neuron to mark.
+        palettes: the themes' colours.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        on_choose: called with map name and neuron.
+    """
+
+    def clicked() -> None:
+        chosen = st.session_state[key].neuron
+        if chosen:
+            on_choose(str(chosen["map"]), int(chosen["neuron"]))
+
+    arrays: dict[str, NDArray[Any]] = {}
+    for shown in maps:
+        arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
+        arrays[f"{shown.name}.order"] = shown.order.astype(np.uint16)
+    header = {
+        "maps": [{"name": m.name, "label": m.label, "note": m.note} for m in maps],
+        "texts": list(texts),
+        "token": token,
+        "neuron": {"map": neuron[0], "neuron": neuron[1]},
+        "d_ff": maps[0].hidden.shape[1],
+        "largest": max(float(np.abs(m.hidden).max()) for m in maps),
+        "palettes": palettes,
+        "stamp": stamp,
+    }
+    _mount(data=pack(header, arrays), key=key, on_neuron_change=clicked)

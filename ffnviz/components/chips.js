@@ -1,0 +1,49 @@
+import { element, onThemeChange, themeOf } from "./values.js";
+
+const percent = (share) =>
+  share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
+
+// What a token with nothing to see is shown as.
+function visible(text) {
+  if (text === "") return "…"; // it goes on with the character of the token before it
+  return text.trim() || text.replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/\s/g, "␣");
+}
+
+function chip(data, index, accent, choose) {
+  const share = data.shares[index];
+  const text = visible(data.texts[index]);
+  const chosen = index === data.chosen;
+  const bar = element("i", { style: { width: `${Math.min(100, share * 100)}%`, background: accent } });
+  return element(
+    "button",
+    {
+      type: "button",
+      "aria-pressed": String(chosen),
+      title: `${text}: ${percent(share)} ${data.what}`,
+      style: { borderColor: chosen ? accent : "" },
+      onclick: () => choose(index),
+    },
+    element("bdi", { text }),
+    element("small", { text: percent(share) }),
+    element("span", { class: "track", "aria-hidden": "true" }, bar),
+  );
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let row = parentElement.querySelector("div.row");
+  if (!row) {
+    row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence", tabindex: "-1" });
+    parentElement.append(row);
+  }
+  const paint = () => {
+    const hadFocus = [...row.children].indexOf(row.getRootNode().activeElement);
+    const accent = themeOf(row, data.palettes)[data.accent];
+    row.replaceChildren(
+      ...data.texts.map((_, index) => chip(data, index, accent, (i) => setTriggerValue("token", i))),
+    );
+    if (hadFocus >= 0) row.children[Math.min(hadFocus, row.children.length - 1)].focus();
+    row.dataset.painted = data.stamp;
+  };
+  paint();
+  return onThemeChange(row, data.palettes, paint);
+}

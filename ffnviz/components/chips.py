@@ -1,0 +1,50 @@
+"""The tokens of the sentence in the person's own spelling, each with the share it wakes."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+_mount = st.components.v2.component("ffnviz.chips", js="chips.js", css="chips.css")
+
+
+def chips(
+    texts: Sequence[str],
+    shares: Sequence[float],
+    chosen: int,
+    what: str,
+    palettes: dict[str, dict[str, str]],
+    accent: str,
+    stamp: str,
+    key: str,
+    on_choose: Callable[[int], None],
+) -> None:
+    """Show a chip a token; a click hands its number to `on_choose` before the page runs again.
+
+    Args:
+        texts: the tokens as typed.
+        shares: of the neurons, from 0 to 1, each.
+        chosen: the token that drives the page.
+        what: what a share means, for the tooltip.
+        palettes: the themes' colours.
+        accent: which of their colours to use.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        on_choose: called with the clicked token's number.
+    """
+
+    def clicked() -> None:
+        token = st.session_state[key].token
+        if isinstance(token, int):
+            on_choose(token)
+
+    data: dict[str, Any] = {
+        "texts": list(texts),
+        "shares": list(shares),
+        "chosen": chosen,
+        "what": what,
+        "palettes": palettes,
+        "accent": accent,
+        "stamp": stamp,
+    }
+    _mount(data=data, key=key, on_token_change=clicked)

@@ -1,0 +1,21 @@
+"""A row of example sentences, grouped by what they show."""
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+_mount = st.components.v2.component("ffnviz.examples", js="examples.js", css="examples.css")
+
+
+def examples(
+    groups: Sequence[tuple[str, Sequence[str]]], key: str, on_choose: Callable[[str], None]
+) -> None:
+    """Show the groups; a click hands its sentence to `on_choose` before the page runs again."""
+
+    def chosen() -> None:
+        sentence = st.session_state[key].sentence
+        if isinstance(sentence, str):
+            on_choose(sentence)
+
+    data = {"groups": [{"title": title, "sentences": list(group)} for title, group in groups]}
+    _mount(data=data, key=key, on_sentence_change=chosen)

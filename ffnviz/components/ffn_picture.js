@@ -1,0 +1,125 @@
+import { element, number, onThemeChange, signedScale, themeOf, unpack } from "./values.js";
+
+const COLUMNS = 32; // a stage is this many cells wide; its height tells how many there are
+
+// Where a value is drawn: the place of each entry of the vector.
+function placing(view, stage, n) {
+  return stage.neurons ? view.arrays.order : Uint16Array.from({ length: n }, (_, i) => i);
+}
+
+function paintStage(view, made, stage, theme) {
+  const values = view.arrays[stage.name];
+  const order = placing(view, stage, values.length);
+  const rows = Math.ceil(values.length / COLUMNS);
+  const image = new ImageData(COLUMNS, rows);
+  const pixels = new Uint32Array(image.data.buffer);
+  const colour = signedScale(theme, stage.largest);
+  order.forEach((entry, place) => { pixels[place] = colour(values[entry]); });
+  const small = new OffscreenCanvas(COLUMNS, rows);
+  small.getContext("2d").putImageData(image, 0, 0);
+  const cell = 6; // drawn pixels a cell; the page scales the canvas
+  made.canvas.width = COLUMNS * cell;
+  made.canvas.height = rows * cell;
+  const context = made.canvas.getContext("2d");
+  context.imageSmoothingEnabled = false;
+  context.drawImage(small, 0, 0, made.canvas.width, made.canvas.height);
+  if (stage.neurons && view.neuron !== null) {
+    const place = order.indexOf(view.neuron);
+    context.strokeStyle = theme.text;
+    context.lineWidth = 2;
+    context.strokeRect((place % COLUMNS) * cell - 3, Math.floor(place / COLUMNS) * cell - 3, cell + 6, cell + 6);
+  }
+  made.canvas.style.aspectRatio = `${COLUMNS} / ${rows}`;
+  made.canvas.setAttribute("aria-label", `${stage.title} ${stage.shape}: ${stage.note}`);
+  made.caption.replaceChildren(
+    element("b", { text: stage.title }), element("span", { class: "shape", text: stage.shape }),
+  );
+  made.note.textContent = stage.note;
+}
+
+function makeStage(view, name) {
+  const canvas = element("canvas", { role: "img" });
+  const caption = element("figcaption");
+  const note = element("small");
+  const box = element("figure", { "data-stage": name }, caption, element("div", { class: "frame" }, canvas), note);
+  const entryAt = (event) => {
+    const stage = view.stages.find((s) => s.name === name);
+    const n = view.arrays[name].length;
+    const bounds = canvas.getBoundingClientRect();
+    const column = Math.floor(((event.clientX - bounds.left) / bounds.width) * COLUMNS);
+    const row = Math.floor(((event.clientY - bounds.top) / bounds.height) * Math.ceil(n / COLUMNS));
+    const place = Math.max(0, Math.min(n - 1, row * COLUMNS + column));
+    return { stage, entry: placing(view, stage, n)[place] };
+  };
+  canvas.onpointermove = (event) => {
+    const { stage, entry } = entryAt(event);
+    const kind = stage.neurons ? "neuron" : "dimension";
+    view.tip.replaceChildren(`${kind} ${entry} · `, element("b", { text: number(view.arrays[name][entry]) }));
+    view.tip.hidden = false;
+    const outer = view.root.getBoundingClientRect();
+    const x = Math.min(event.clientX - outer.left + 14, outer.width - view.tip.offsetWidth);
+    Object.assign(view.tip.style, { left: `${x}px`, top: `${event.clientY - outer.top + 14}px` });
+  };
+  canvas.onpointerleave = () => { view.tip.hidden = true; };
+  canvas.onclick = (event) => {
+    const { stage, entry } = entryAt(event);
+    if (stage.neurons) view.choose(entry);
+  };
+  return { box, canvas, caption, note };
+}
+
+// The fan between two stages: its two sides are as high as the stages it joins, in shares of the
+// highest one.
+function fan(step, before, after, colour) {
+  const [a, b] = [before * 100, after * 100];
+  const points = `0,${50 - a / 2} 100,${50 - b / 2} 100,${50 + b / 2} 0,${50 + a / 2}`;
+  const namespace = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(namespace, "svg");
+  const shape = document.createElementNS(namespace, "polygon");
+  svg.setAttribute("viewBox", "0 0 100 100");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  shape.setAttribute("points", points);
+  shape.setAttribute("fill", colour);
+  svg.append(shape);
+  return element("div", { class: "step" },
+    element("div", { class: "fan" }, svg, element("b", { text: step.symbol })),
+    element("small", { text: step.words }),
+  );
+}
+
+function paint(view) {
+  const theme = themeOf(view.root, view.palettes);
+  const largest = Math.max(...view.stages.map((stage) => view.arrays[stage.name].length));
+  const flow = [];
+  view.stages.forEach((stage, index) => {
+    const made = (view.made[stage.name] ||= makeStage(view, stage.name));
+    paintStage(view, made, stage, theme);
+    made.canvas.classList.toggle("neurons", stage.neurons);
+    flow.push(made.box);
+    if (index < view.steps.length) {
+      const sizes = [stage, view.stages[index + 1]].map((s) => view.arrays[s.name].length / largest);
+      flow.push(fan(view.steps[index], ...sizes, theme[view.accent]));
+    }
+  });
+  view.flow.querySelectorAll(".step").forEach((old) => old.remove());
+  flow.forEach((part, at) => { if (view.flow.children[at] !== part) view.flow.insertBefore(part, view.flow.children[at] || null); });
+  view.root.dataset.painted = view.stamp;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let root = parentElement.querySelector("div.picture");
+  if (!root) {
+    const flow = element("div", { class: "flow" });
+    const tip = element("div", { class: "tip", role: "status" });
+    tip.hidden = true;
+    root = element("div", { class: "picture" }, flow, tip);
+    root.view = { root, flow, tip, made: {} };
+    parentElement.append(root);
+  }
+  const view = root.view;
+  const { header, arrays } = unpack(data);
+  Object.assign(view, header, { arrays, choose: (neuron) => setTriggerValue("neuron", neuron) });
+  paint(view);
+  return onThemeChange(root, view.palettes, () => paint(view));
+}

@@ -1,0 +1,95 @@
+"""The FFN of one token as one picture: expand, bend, compress, add."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ffnviz.components.payload import pack
+
+_mount = st.components.v2.component(
+    "ffnviz.ffn_picture", js="ffn_picture.js", css="ffn_picture.css"
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One vector on its way through the FFN.
+
+    Attributes:
+        name: unique among the stages.
+        title: what it is.
+        shape: in the notation of the field.
+        note: a live number about it.
+        values: (n,), in the order of the weights.
+        neurons: True if its entries are hidden neurons, which can be chosen.
+        scale: stages of the same scale share their largest magnitude.
+    """
+
+    name: str
+    title: str
+    shape: str
+    note: str
+    values: NDArray[np.floating]
+    neurons: bool
+    scale: str
+
+
+def ffn_picture(
+    stages: list[Stage],
+    steps: list[tuple[str, str]],
+    order: NDArray[np.integer],
+    neuron: int | None,
+    accent: str,
+    palettes: dict[str, dict[str, str]],
+    stamp: str,
+    key: str,
+    on_choose: Callable[[int], None],
+) -> None:
+    """Show the stages from left to right (top to bottom where it is narrow).
+
+    Args:
+        stages: in order.
+        steps: what leads from each stage to the next: symbol and words; one fewer than stages.
+        order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
+        neuron: the neuron to mark, if any.
+        accent: the colour of the steps.
+        palettes: the themes' colours.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        on_choose: called with a clicked neuron.
+    """
+
+    def clicked() -> None:
+        chosen = st.session_state[key].neuron
+        if isinstance(chosen, int):
+            on_choose(chosen)
+
+    scales: dict[str, float] = {}
+    for stage in stages:
+        largest = float(np.abs(stage.values).max())
+        scales[stage.scale] = max(scales.get(stage.scale, 0.0), largest)
+    header: dict[str, Any] = {
+        "stages": [
+            {
+                "name": stage.name,
+                "title": stage.title,
+                "shape": stage.shape,
+                "note": stage.note,
+                "neurons": stage.neurons,
+                "largest": scales[stage.scale],
+            }
+            for stage in stages
+        ],
+        "steps": [{"symbol": symbol, "words": words} for symbol, words in steps],
+        "neuron": neuron,
+        "accent": accent,
+        "palettes": palettes,
+        "stamp": stamp,
+    }
+    arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
+    arrays["order"] = order.astype(np.uint16)
+    _mount(data=pack(header, arrays), key=key, on_neuron_change=clicked)

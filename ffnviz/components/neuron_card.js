@@ -1,0 +1,35 @@
+import { element, number, onThemeChange, themeOf } from "./values.js";
+
+const visible = (text) => text.trim() || (text === "" ? "…" : "␣");
+
+function bar(value, largest, theme) {
+  const width = largest > 0 ? (Math.abs(value) / largest) * 100 : 0;
+  const colour = value < 0 ? theme.negative_mid : theme.positive_mid;
+  return element("span", { class: "track", "aria-hidden": "true" },
+    element("i", { style: { width: `${width}%`, background: colour } }));
+}
+
+export default function ({ data, parentElement }) {
+  let card = parentElement.querySelector("article");
+  if (!card) {
+    card = element("article");
+    parentElement.append(card);
+  }
+  const paint = () => {
+    const theme = themeOf(card, data.palettes);
+    const largest = Math.max(...data.values.map(Math.abs));
+    card.replaceChildren(
+      element("h3", { text: data.title, style: { color: theme[data.accent] } }),
+      element("p", {}, "pushes towards ", ...data.words.map((text) => element("bdi", { text }))),
+      element("ol", { "aria-label": "Its value on every token", tabindex: "0" },
+        ...data.values.map((value, token) =>
+          element("li", { class: token === data.token ? "chosen" : "" },
+            element("bdi", { text: visible(data.texts[token]) }),
+            bar(value, largest, theme),
+            element("b", { text: number(value) })))),
+    );
+    card.dataset.painted = data.stamp;
+  };
+  paint();
+  return onThemeChange(card, data.palettes, paint);
+}

@@ -1,0 +1,1 @@
+"""What we draw: pure functions from arrays and words to plotly figures."""

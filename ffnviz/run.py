@@ -1,0 +1,83 @@
+"""What is asked for and what was computed for it: two frozen values that every page is made of."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from ffnviz.model.model import Model
+from ffnviz.model.trace import Trace
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a person is looking at.
+
+    Attributes:
+        text: the sentence as typed.
+        twin: the activation that drives the page, "relu" or "gelu".
+        block: from 0.
+        token: the chosen token; None takes the first [MASK], or else the last token.
+        neuron: a chosen neuron and its twin; None takes the strongest on the chosen token.
+        order: how neurons are ordered, one of ffnviz.analysis.ordering.ORDERS.
+        device: as PyTorch names it.
+    """
+
+    text: str
+    twin: str
+    block: int
+    token: int | None
+    neuron: tuple[str, int] | None
+    order: str
+    device: str
+
+
+@dataclass(frozen=True)
+class Run:
+    """A request and what both twins computed for it; shared between users, so never changed.
+
+    Attributes:
+        request: what was asked for.
+        models: by the name of the twin.
+        traces: by the name of the twin.
+    """
+
+    request: Request
+    models: Mapping[str, Model]
+    traces: Mapping[str, Trace]
+
+    @property
+    def model(self) -> Model:
+        """The twin that drives the page."""
+        return self.models[self.request.twin]
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace."""
+        return self.traces[self.request.twin]
+
+    @property
+    def token(self) -> int:
+        """The chosen token, within the sentence."""
+        tokens = self.trace.tokens
+        if self.request.token is not None:
+            return min(self.request.token, len(tokens) - 1)
+        mask_id = self.model.tokenizer.mask_id
+        masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
+        return masks[0] if masks else len(tokens) - 1
+
+    @property
+    def texts(self) -> list[str]:
+        """The tokens as typed."""
+        return [token.text for token in self.trace.tokens]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a page can ask for when somebody clicks; the page itself keeps no state.
+
+    Attributes:
+        token: choose a token by its number.
+        neuron: choose a neuron by its twin and number.
+    """
+
+    token: Callable[[int], None]
+    neuron: Callable[[str, int], None]

@@ -1,0 +1,170 @@
+"""Widgets ↔ URL ↔ Request → Run; the only place that caches.
+
+All that a person chose is one table in st.session_state, and the same table is the URL, so a link
+shows elsewhere what it showed here. Widgets write into the table by their keys.
+"""
+
+from dataclasses import dataclass
+
+import streamlit as st
+import torch
+
+from ffnviz.analysis.ordering import ORDERS
+from ffnviz.model.model import TWINS, Model, load
+from ffnviz.model.trace import Trace
+from ffnviz.run import Choices, Request, Run
+
+START = "The cat sat on the [MASK]."
+THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Whether there is one: its PyTorch name, or why there is none."""
+
+    device: str | None
+    why: str
+
+
+def open_url() -> None:
+    """Once a session: fill the table from the URL, with defaults for what it lacks or garbles."""
+    if "opened" in st.session_state:
+        return
+    url = st.query_params
+    table = st.session_state
+    table["opened"] = True
+    table["text"] = url.get("text", START)
+    table["twin"] = _one_of(url.get("twin"), TWINS)
+    table["block"] = _number(url.get("block"), 1) or 1
+    token = _number(url.get("token"), 1)
+    table["token"] = None if token is None else token - 1
+    table["token_text"] = table["text"]
+    table["order"] = _one_of(url.get("order"), ORDERS)
+    table["neuron"] = _neuron(url.get("neuron"))
+    table["gpu"] = find_gpu().device is not None
+
+
+def current_run() -> Run | None:
+    """What the table asks for, computed or from the cache; None if there is no text.
+
+    Raises:
+        ModelFolderError: if a twin cannot be read.
+    """
+    request = _request()
+    if not request.text:
+        return None
+    models = {twin: _model(twin, request.device) for twin in TWINS}
+    traces = {twin: _trace(twin, request.text, request.device) for twin in TWINS}
+    return Run(request, models, traces)
+
+
+def write_url(run: Run | None) -> None:
+    """Make the URL say what the page shows."""
+    table = st.session_state
+    wanted = {"text": "", "twin": table["twin"], "block": str(table["block"])}
+    if run is not None:
+        # Beyond the last token nothing is computed, and a browser's URL must stay short.
+        trace = run.trace
+        wanted["text"] = trace.text[: trace.tokens[-1].end]
+        wanted["token"] = str(run.token + 1)
+    if table["order"] != ORDERS[0]:
+        wanted["order"] = table["order"]
+    if table["neuron"] is not None:
+        wanted["neuron"] = "{}-{}".format(*table["neuron"])
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+
+
+def choose_text(text: str) -> None:
+    """Put a sentence into the box."""
+    st.session_state["text"] = text
+
+
+def choices() -> Choices:
+    """What pages call when somebody clicks."""
+    return Choices(token=_choose_token, neuron=_choose_neuron)
+
+
+@st.cache_resource
+def find_gpu() -> Gpu:
+    """The GPU that PyTorch can use, if any."""
+    if torch.cuda.is_available():
+        return Gpu("cuda", f"found {torch.cuda.get_device_name()}")
+    if torch.backends.mps.is_available():
+        return Gpu("mps", "found Apple's Metal GPU")
+    built = "CUDA" if torch.backends.cuda.is_built() else "the CPU only"
+    return Gpu(
+        None, f"No GPU was found: this PyTorch is built for {built}, and sees no Apple GPU either."
+    )
+
+
+def n_blocks() -> int:
+    """Blocks of the twins."""
+    return _model(TWINS[0], _device()).encoder.config.n_blocks
+
+
+def _request() -> Request:
+    table = st.session_state
+    text = table["text"] or ""
+    if not text.startswith(table["token_text"]):
+        table["token"] = None  # another sentence: its own [MASK] or last word drives the page
+    table["token_text"] = text if table["token"] is None else table["token_text"]
+    return Request(
+        text=text,
+        twin=table["twin"],
+        block=min(table["block"], n_blocks()) - 1,
+        token=table["token"],
+        neuron=_known_neuron(table["neuron"]),
+        order=table["order"],
+        device=_device(),
+    )
+
+
+def _device() -> str:
+    gpu = find_gpu().device
+    return gpu if gpu and st.session_state["gpu"] else "cpu"
+
+
+def _choose_token(token: int) -> None:
+    table = st.session_state
+    table["token"] = token
+    # The choice holds as long as the text up to and with this token stays as it is.
+    trace = _trace(table["twin"], table["text"], _device())
+    table["token_text"] = trace.text[: trace.tokens[min(token, len(trace.tokens) - 1)].end]
+
+
+def _choose_neuron(twin: str, neuron: int) -> None:
+    st.session_state["neuron"] = (twin, neuron)
+
+
+def _known_neuron(neuron: tuple[str, int] | None) -> tuple[str, int] | None:
+    if neuron is None or neuron[1] >= _model(neuron[0], _device()).encoder.config.d_ff:
+        return None
+    return neuron
+
+
+@st.cache_resource
+def _model(twin: str, device: str) -> Model:
+    torch.set_num_threads(THREADS)
+    return load(twin, device)
+
+
+@st.cache_resource(max_entries=64)
+def _trace(twin: str, text: str, device: str) -> Trace:
+    return _model(twin, device).trace(text)
+
+
+def _one_of(value: str | None, allowed: tuple[str, ...]) -> str:
+    return value if value in allowed else allowed[0]
+
+
+def _number(value: str | None, least: int) -> int | None:
+    if value is None or not value.isascii() or not value.isdecimal() or len(value) > 6:
+        return None
+    return max(least, int(value))
+
+
+def _neuron(value: str | None) -> tuple[str, int] | None:
+    twin, _, number = (value or "").partition("-")
+    neuron = _number(number, 0)
+    return (twin, neuron) if twin in TWINS and neuron is not None else None
