@@ -1,6 +1,12 @@
 import { element, number, onThemeChange, signedScale, themeOf, unpack } from "./values.js";
 
-const COLUMNS = 32; // a stage is this many cells wide; its height tells how many there are
+// Side by side, all stages are equally wide and a stage's height tells how many numbers it holds;
+// one over the other, on a narrow screen, they are equally high and the width tells it.
+const WIDE = { columns: () => 32, shape: 1 };
+const NARROW = { columns: (n) => Math.ceil(n / 16), shape: 0.5 };
+const NARROW_BELOW = 640;
+
+const layoutOf = (view) => (view.root.clientWidth < NARROW_BELOW ? NARROW : WIDE);
 
 // Where a value is drawn: the place of each entry of the vector.
 function placing(view, stage, n) {
@@ -10,15 +16,17 @@ function placing(view, stage, n) {
 function paintStage(view, made, stage, theme) {
   const values = view.arrays[stage.name];
   const order = placing(view, stage, values.length);
-  const rows = Math.ceil(values.length / COLUMNS);
-  const image = new ImageData(COLUMNS, rows);
+  const layout = layoutOf(view);
+  const columns = layout.columns(values.length);
+  const rows = Math.ceil(values.length / columns);
+  const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const colour = signedScale(theme, stage.largest);
   order.forEach((entry, place) => { pixels[place] = colour(values[entry]); });
-  const small = new OffscreenCanvas(COLUMNS, rows);
+  const small = new OffscreenCanvas(columns, rows);
   small.getContext("2d").putImageData(image, 0, 0);
   const cell = 6; // drawn pixels a cell; the page scales the canvas
-  made.canvas.width = COLUMNS * cell;
+  made.canvas.width = columns * cell;
   made.canvas.height = rows * cell;
   const context = made.canvas.getContext("2d");
   context.imageSmoothingEnabled = false;
@@ -27,9 +35,11 @@ function paintStage(view, made, stage, theme) {
     const place = order.indexOf(view.neuron);
     context.strokeStyle = theme.text;
     context.lineWidth = 2;
-    context.strokeRect((place % COLUMNS) * cell - 3, Math.floor(place / COLUMNS) * cell - 3, cell + 6, cell + 6);
+    context.strokeRect((place % columns) * cell - 3, Math.floor(place / columns) * cell - 3, cell + 6, cell + 6);
   }
-  made.canvas.style.aspectRatio = `${COLUMNS} / ${rows}`;
+  made.canvas.style.aspectRatio = `${columns * layout.shape} / ${rows}`;
+  const share = (100 * values.length) / view.most;
+  made.frame.style.width = layout === NARROW ? `${share}%` : "";
   made.canvas.setAttribute("aria-label", `${stage.title} ${stage.shape}: ${stage.note}`);
   made.caption.replaceChildren(
     element("b", { text: stage.title }), element("span", { class: "shape", text: stage.shape }),
@@ -41,14 +51,16 @@ function makeStage(view, name) {
   const canvas = element("canvas", { role: "img" });
   const caption = element("figcaption");
   const note = element("small");
-  const box = element("figure", { "data-stage": name }, caption, element("div", { class: "frame" }, canvas), note);
+  const frame = element("div", { class: "frame" }, canvas);
+  const box = element("figure", { "data-stage": name }, caption, frame, note);
   const entryAt = (event) => {
     const stage = view.stages.find((s) => s.name === name);
     const n = view.arrays[name].length;
     const bounds = canvas.getBoundingClientRect();
-    const column = Math.floor(((event.clientX - bounds.left) / bounds.width) * COLUMNS);
-    const row = Math.floor(((event.clientY - bounds.top) / bounds.height) * Math.ceil(n / COLUMNS));
-    const place = Math.max(0, Math.min(n - 1, row * COLUMNS + column));
+    const columns = layoutOf(view).columns(n);
+    const column = Math.floor(((event.clientX - bounds.left) / bounds.width) * columns);
+    const row = Math.floor(((event.clientY - bounds.top) / bounds.height) * Math.ceil(n / columns));
+    const place = Math.max(0, Math.min(n - 1, row * columns + column));
     return { stage, entry: placing(view, stage, n)[place] };
   };
   canvas.onpointermove = (event) => {
@@ -65,14 +77,15 @@ function makeStage(view, name) {
     const { stage, entry } = entryAt(event);
     if (stage.neurons) view.choose(entry);
   };
-  return { box, canvas, caption, note };
+  return { box, frame, canvas, caption, note };
 }
 
-// The fan between two stages: its two sides are as high as the stages it joins, in shares of the
-// highest one.
-function fan(step, before, after, colour) {
-  const [a, b] = [before * 100, after * 100];
-  const points = `0,${50 - a / 2} 100,${50 - b / 2} 100,${50 + b / 2} 0,${50 + a / 2}`;
+// The fan between two stages: its two sides are as long as the stages it joins, in shares of the
+// longest one.
+function fan(step, before, after, colour, layout) {
+  const [a, b] = [before * 50, after * 50];
+  const corners = [[0, 50 - a], [100, 50 - b], [100, 50 + b], [0, 50 + a]];
+  const points = corners.map(([along, across]) => (layout === WIDE ? [along, across] : [across, along])).join(" ");
   const namespace = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(namespace, "svg");
   const shape = document.createElementNS(namespace, "polygon");
@@ -90,7 +103,8 @@ function fan(step, before, after, colour) {
 
 function paint(view) {
   const theme = themeOf(view.root, view.palettes);
-  const largest = Math.max(...view.stages.map((stage) => view.arrays[stage.name].length));
+  const layout = layoutOf(view);
+  view.most = Math.max(...view.stages.map((stage) => view.arrays[stage.name].length));
   const flow = [];
   view.stages.forEach((stage, index) => {
     const made = (view.made[stage.name] ||= makeStage(view, stage.name));
@@ -98,8 +112,8 @@ function paint(view) {
     made.canvas.classList.toggle("neurons", stage.neurons);
     flow.push(made.box);
     if (index < view.steps.length) {
-      const sizes = [stage, view.stages[index + 1]].map((s) => view.arrays[s.name].length / largest);
-      flow.push(fan(view.steps[index], ...sizes, theme[view.accent]));
+      const sizes = [stage, view.stages[index + 1]].map((s) => view.arrays[s.name].length / view.most);
+      flow.push(fan(view.steps[index], ...sizes, theme[view.accent], layout));
     }
   });
   view.flow.querySelectorAll(".step").forEach((old) => old.remove());
@@ -121,5 +135,11 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const { header, arrays } = unpack(data);
   Object.assign(view, header, { arrays, choose: (neuron) => setTriggerValue("neuron", neuron) });
   paint(view);
-  return onThemeChange(root, view.palettes, () => paint(view));
+  let layout = layoutOf(view);
+  const resized = new ResizeObserver(() => {
+    if (layoutOf(view) !== layout) { layout = layoutOf(view); paint(view); }
+  });
+  resized.observe(root);
+  const stopTheme = onThemeChange(root, view.palettes, () => paint(view));
+  return () => { resized.disconnect(); stopTheme(); };
 }

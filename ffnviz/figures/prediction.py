@@ -38,7 +38,7 @@ def prediction_bars(
     ):
         figure.add_trace(_bars(words, probabilities, accent), row=1, col=column)
     ranks = np.arange(max(len(words) for _, words, _ in panels))
-    figure.update_xaxes(range=[0, highest * 1.32], visible=False)
+    figure.update_xaxes(range=[0, highest * 1.45], visible=False)
     figure.update_yaxes(autorange="reversed", showgrid=False, tickvals=ranks, ticklen=4)
     for column, (_, words, _) in enumerate(panels, start=1):
         figure.update_yaxes(ticktext=[escape(word) for word in words], col=column)
