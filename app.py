@@ -17,11 +17,13 @@ LABELS = {"relu": "ReLU", "gelu": "GELU"}
 
 @st.cache_data
 def example_groups() -> list[tuple[str, list[str]]]:
+    """The sentences of assets/examples.toml with their groups' titles."""
     groups = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["group"]
     return [(group["title"], group["sentences"]) for group in groups]
 
 
 def controls() -> None:
+    """What all pages share: sentence, twin, block, device, examples."""
     gpu = session.find_gpu()
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
         st.markdown("**ffnviz**", width="content")
@@ -37,7 +39,7 @@ def controls() -> None:
             "Twin",
             list(LABELS),
             key="twin",
-            format_func=LABELS.get,
+            format_func=lambda twin: LABELS[twin],
             required=True,
             label_visibility="collapsed",
         )

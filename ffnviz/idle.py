@@ -28,7 +28,7 @@ class IdleCollector:
         self._collected = False
 
     def collect_if_idle(self) -> bool:
-        """Collect if pages have run since the last time and it is quiet now; tells whether it did."""
+        """Collect if pages have run since the last time and it is quiet; tells whether it did."""
         if self._collected or time.monotonic() - self._last_run < QUIET_FOR_S:
             return False
         self._collected = True

@@ -38,11 +38,13 @@ class Run:
         request: what was asked for.
         models: by the name of the twin.
         traces: by the name of the twin.
+        milliseconds: what each trace took when it was computed, by the name of the twin.
     """
 
     request: Request
     models: Mapping[str, Model]
     traces: Mapping[str, Trace]
+    milliseconds: Mapping[str, float]
 
     @property
     def model(self) -> Model:

@@ -10,6 +10,7 @@ import streamlit as st
 import torch
 
 from ffnviz.analysis.ordering import ORDERS
+from ffnviz.analysis.timing import timed_trace
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.trace import Trace
 from ffnviz.run import Choices, Request, Run
@@ -54,8 +55,13 @@ def current_run() -> Run | None:
     if not request.text:
         return None
     models = {twin: _model(twin, request.device) for twin in TWINS}
-    traces = {twin: _trace(twin, request.text, request.device) for twin in TWINS}
-    return Run(request, models, traces)
+    computed = {twin: _trace(twin, request.text, request.device) for twin in TWINS}
+    return Run(
+        request,
+        models,
+        traces={twin: trace for twin, (trace, _) in computed.items()},
+        milliseconds={twin: taken for twin, (_, taken) in computed.items()},
+    )
 
 
 def write_url(run: Run | None) -> None:
@@ -92,7 +98,7 @@ def find_gpu() -> Gpu:
         return Gpu("cuda", f"found {torch.cuda.get_device_name()}")
     if torch.backends.mps.is_available():
         return Gpu("mps", "found Apple's Metal GPU")
-    built = "CUDA" if torch.backends.cuda.is_built() else "the CPU only"
+    built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU only"
     return Gpu(
         None, f"No GPU was found: this PyTorch is built for {built}, and sees no Apple GPU either."
     )
@@ -129,7 +135,7 @@ def _choose_token(token: int) -> None:
     table = st.session_state
     table["token"] = token
     # The choice holds as long as the text up to and with this token stays as it is.
-    trace = _trace(table["twin"], table["text"], _device())
+    trace, _ = _trace(table["twin"], table["text"], _device())
     table["token_text"] = trace.text[: trace.tokens[min(token, len(trace.tokens) - 1)].end]
 
 
@@ -150,8 +156,8 @@ def _model(twin: str, device: str) -> Model:
 
 
 @st.cache_resource(max_entries=64)
-def _trace(twin: str, text: str, device: str) -> Trace:
-    return _model(twin, device).trace(text)
+def _trace(twin: str, text: str, device: str) -> tuple[Trace, float]:
+    return timed_trace(_model(twin, device), text)
 
 
 def _one_of(value: str | None, allowed: tuple[str, ...]) -> str:

@@ -9,10 +9,10 @@ const rowHeight = (n_tokens) => Math.max(4, Math.min(26, Math.floor(MAP_HEIGHT /
 const visible = (text) => text.trim() || (text === "" ? "…" : "␣");
 
 // Which neuron each device pixel shows: where several share one, the strongest of the row wins.
-function paintMap(canvas, hidden, order, n_tokens, colour, height) {
+function paintMap(canvas, hidden, order, n_tokens, colour, cssWidth) {
   const d_ff = order.length;
   const ratio = window.devicePixelRatio || 1;
-  const width = Math.max(1, Math.round(canvas.clientWidth * ratio));
+  const width = Math.max(1, Math.round(cssWidth * ratio));
   const image = new ImageData(width, n_tokens);
   const pixels = new Uint32Array(image.data.buffer);
   for (let row = 0; row < n_tokens; row++) {
@@ -27,20 +27,17 @@ function paintMap(canvas, hidden, order, n_tokens, colour, height) {
       pixels[row * width + x] = colour(strongest);
     }
   }
-  const small = new OffscreenCanvas(width, n_tokens);
-  small.getContext("2d").putImageData(image, 0, 0);
+  // A row of pixels a token; the page stretches them to the rows' height.
   canvas.width = width;
-  canvas.height = Math.round(n_tokens * height * ratio);
-  const context = canvas.getContext("2d");
-  context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, canvas.width, canvas.height);
+  canvas.height = n_tokens;
+  canvas.getContext("2d").putImageData(image, 0, 0);
 }
 
 // One map's elements, made once and then kept, so that nothing blinks.
 function makeMap(view, name) {
   const title = element("div", { class: "title" });
   const labels = element("div", { class: "labels", "aria-hidden": "true" });
-  const canvas = element("canvas", { tabindex: "0", role: "img" });
+  const canvas = element("canvas", { tabindex: "0", role: "img", "data-name": name });
   const row = element("div", { class: "row-mark" });
   const column = element("div", { class: "column-mark" });
   const area = element("div", { class: "area" }, canvas, row, column);
@@ -126,7 +123,8 @@ function paint(view) {
     );
     const order = view.arrays[`${name}.order`];
     const hidden = view.arrays[`${name}.hidden`];
-    paintMap(map.canvas, hidden, order, view.texts.length, colour, height);
+    map.width ??= map.canvas.clientWidth;
+    paintMap(map.canvas, hidden, order, view.texts.length, colour, map.width);
     map.canvas.setAttribute(
       "aria-label",
       `${label}: ${view.texts.length} tokens by ${grouped(view.d_ff)} hidden neurons. ${note}. ` +
@@ -166,11 +164,16 @@ export default function ({ data, parentElement, setTriggerValue }) {
   });
   view.tip.hidden = true;
   paint(view);
-  let width = root.clientWidth;
-  const resized = new ResizeObserver(() => {
-    if (root.clientWidth !== width) { width = root.clientWidth; paint(view); }
+  const resized = new ResizeObserver((entries) => {
+    let changed = false;
+    for (const { target, contentRect } of entries) {
+      const map = view.made[target.dataset.name];
+      changed ||= map.width !== contentRect.width;
+      map.width = contentRect.width;
+    }
+    if (changed) paint(view);
   });
-  resized.observe(root);
-  const stopTheme = onThemeChange(root, view.palettes, () => paint(view));
+  Object.values(view.made).forEach((map) => resized.observe(map.canvas));
+  const stopTheme = onThemeChange(root, () => paint(view));
   return () => { resized.disconnect(); stopTheme(); };
 }

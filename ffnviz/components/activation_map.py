@@ -8,11 +8,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from ffnviz.components.declare import declare
 from ffnviz.components.payload import pack
 
-_mount = st.components.v2.component(
-    "ffnviz.activation_map", js="activation_map.js", css="activation_map.css"
-)
+_mount = declare("activation_map")
 
 
 @dataclass(frozen=True)

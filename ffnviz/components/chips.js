@@ -1,7 +1,4 @@
-import { element, onThemeChange, themeOf } from "./values.js";
-
-const percent = (share) =>
-  share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
+import { element, onThemeChange, percent, themeOf } from "./values.js";
 
 // What a token with nothing to see is shown as.
 function visible(text) {
@@ -45,5 +42,5 @@ export default function ({ data, parentElement, setTriggerValue }) {
     row.dataset.painted = data.stamp;
   };
   paint();
-  return onThemeChange(row, data.palettes, paint);
+  return onThemeChange(row, paint);
 }

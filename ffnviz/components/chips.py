@@ -5,7 +5,9 @@ from typing import Any
 
 import streamlit as st
 
-_mount = st.components.v2.component("ffnviz.chips", js="chips.js", css="chips.css")
+from ffnviz.components.declare import declare
+
+_mount = declare("chips")
 
 
 def chips(

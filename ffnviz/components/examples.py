@@ -4,7 +4,9 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-_mount = st.components.v2.component("ffnviz.examples", js="examples.js", css="examples.css")
+from ffnviz.components.declare import declare
+
+_mount = declare("examples")
 
 
 def examples(

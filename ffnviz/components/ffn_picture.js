@@ -6,7 +6,7 @@ const WIDE = { columns: () => 32, shape: 1 };
 const NARROW = { columns: (n) => Math.ceil(n / 16), shape: 0.5 };
 const NARROW_BELOW = 640;
 
-const layoutOf = (view) => (view.root.clientWidth < NARROW_BELOW ? NARROW : WIDE);
+const layoutOf = (view) => (view.width < NARROW_BELOW ? NARROW : WIDE);
 
 // Where a value is drawn: the place of each entry of the vector.
 function placing(view, stage, n) {
@@ -23,19 +23,15 @@ function paintStage(view, made, stage, theme) {
   const pixels = new Uint32Array(image.data.buffer);
   const colour = signedScale(theme, stage.largest);
   order.forEach((entry, place) => { pixels[place] = colour(values[entry]); });
-  const small = new OffscreenCanvas(columns, rows);
-  small.getContext("2d").putImageData(image, 0, 0);
-  const cell = 6; // drawn pixels a cell; the page scales the canvas
-  made.canvas.width = columns * cell;
-  made.canvas.height = rows * cell;
-  const context = made.canvas.getContext("2d");
-  context.imageSmoothingEnabled = false;
-  context.drawImage(small, 0, 0, made.canvas.width, made.canvas.height);
-  if (stage.neurons && view.neuron !== null) {
+  // A pixel a value; the page stretches them.
+  made.canvas.width = columns;
+  made.canvas.height = rows;
+  made.canvas.getContext("2d").putImageData(image, 0, 0);
+  made.mark.hidden = !stage.neurons || view.neuron === null;
+  if (!made.mark.hidden) {
     const place = order.indexOf(view.neuron);
-    context.strokeStyle = theme.text;
-    context.lineWidth = 2;
-    context.strokeRect((place % columns) * cell - 3, Math.floor(place / columns) * cell - 3, cell + 6, cell + 6);
+    made.mark.style.left = `${((place % columns) + 0.5) * (100 / columns)}%`;
+    made.mark.style.top = `${(Math.floor(place / columns) + 0.5) * (100 / rows)}%`;
   }
   made.canvas.style.aspectRatio = `${columns * layout.shape} / ${rows}`;
   const share = (100 * values.length) / view.most;
@@ -51,7 +47,8 @@ function makeStage(view, name) {
   const canvas = element("canvas", { role: "img" });
   const caption = element("figcaption");
   const note = element("small");
-  const frame = element("div", { class: "frame" }, canvas);
+  const mark = element("span", { class: "mark" });
+  const frame = element("div", { class: "frame" }, element("div", { class: "grid" }, canvas, mark));
   const box = element("figure", { "data-stage": name }, caption, frame, note);
   const entryAt = (event) => {
     const stage = view.stages.find((s) => s.name === name);
@@ -77,7 +74,7 @@ function makeStage(view, name) {
     const { stage, entry } = entryAt(event);
     if (stage.neurons) view.choose(entry);
   };
-  return { box, frame, canvas, caption, note };
+  return { box, frame, canvas, mark, caption, note };
 }
 
 // The fan between two stages: its two sides are as long as the stages it joins, in shares of the
@@ -134,12 +131,14 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const view = root.view;
   const { header, arrays } = unpack(data);
   Object.assign(view, header, { arrays, choose: (neuron) => setTriggerValue("neuron", neuron) });
+  view.width ??= root.clientWidth;
   paint(view);
-  let layout = layoutOf(view);
-  const resized = new ResizeObserver(() => {
-    if (layoutOf(view) !== layout) { layout = layoutOf(view); paint(view); }
+  const resized = new ResizeObserver(([{ contentRect }]) => {
+    const before = layoutOf(view);
+    view.width = contentRect.width;
+    if (layoutOf(view) !== before) paint(view);
   });
   resized.observe(root);
-  const stopTheme = onThemeChange(root, view.palettes, () => paint(view));
+  const stopTheme = onThemeChange(root, () => paint(view));
   return () => { resized.disconnect(); stopTheme(); };
 }

@@ -8,11 +8,10 @@ import numpy as np
 import streamlit as st
 from numpy.typing import NDArray
 
+from ffnviz.components.declare import declare
 from ffnviz.components.payload import pack
 
-_mount = st.components.v2.component(
-    "ffnviz.ffn_picture", js="ffn_picture.js", css="ffn_picture.css"
-)
+_mount = declare("ffn_picture")
 
 
 @dataclass(frozen=True)

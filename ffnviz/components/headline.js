@@ -11,5 +11,5 @@ export default function ({ data, parentElement }) {
     line.replaceChildren(...data.spans.map(([text, kind]) => element("span", { class: kind, text })));
   };
   paint();
-  return onThemeChange(line, data.palettes, paint);
+  return onThemeChange(line, paint);
 }

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Literal
 
-import streamlit as st
+from ffnviz.components.declare import declare
 
-_mount = st.components.v2.component("ffnviz.headline", js="headline.js", css="headline.css")
+_mount = declare("headline")
 
 Part = str | tuple[str, Literal["number", "typed"]]
 

@@ -31,5 +31,5 @@ export default function ({ data, parentElement }) {
     card.dataset.painted = data.stamp;
   };
   paint();
-  return onThemeChange(card, data.palettes, paint);
+  return onThemeChange(card, paint);
 }

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-_mount = st.components.v2.component(
-    "ffnviz.neuron_card", js="neuron_card.js", css="neuron_card.css"
-)
+from ffnviz.components.declare import declare
+
+_mount = declare("neuron_card")
 
 
 def neuron_card(

@@ -14,6 +14,12 @@ const HALF = (() => {
   return table;
 })();
 
+function widen(halves) {
+  const values = new Float32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) values[i] = HALF[halves[i]];
+  return values;
+}
+
 export function unpack(bytes) {
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   const length = new DataView(buffer).getUint32(0, true);
@@ -25,7 +31,7 @@ export function unpack(bytes) {
     if (dtype === "uint8") arrays[name] = new Uint8Array(buffer, start, size);
     else {
       const raw = new Uint16Array(buffer, start, size);
-      arrays[name] = dtype === "float16" ? Float32Array.from(raw, (bits) => HALF[bits]) : raw;
+      arrays[name] = dtype === "float16" ? widen(raw) : raw;
     }
   }
   return { header, arrays };
@@ -33,29 +39,45 @@ export function unpack(bytes) {
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
-// The theme is only known in the browser: dark if Streamlit's background is.
-export function themeOf(element, palettes) {
+// The theme is only known in the browser: dark if Streamlit's background is. Reading it makes the
+// browser settle all styles, so it is read once and then only after something changed in the head
+// or on the root, which is where Streamlit puts a theme.
+let dark = null;
+const listeners = new Set();
+
+function readDark(element) {
   const named = getComputedStyle(element).getPropertyValue("--st-background-color").trim();
-  const probe = document.createElement("span");
-  probe.style.color = named || "#ffffff";
-  document.body.append(probe);
-  const [r, g, b] = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
-  probe.remove();
-  return 0.299 * r + 0.587 * g + 0.114 * b < 128 ? palettes.dark : palettes.light;
+  const [r, g, b] = /^#[0-9a-f]{6}/i.test(named) ? channels(named) : (named.match(/[\d.]+/g) || [255, 255, 255]).map(Number);
+  return 0.299 * r + 0.587 * g + 0.114 * b < 128;
 }
 
-// Calls back when the theme changes: Streamlit rewrites its custom properties on an ancestor.
-export function onThemeChange(element, palettes, repaint) {
-  let last = themeOf(element, palettes);
-  const look = () => {
-    const now = themeOf(element, palettes);
-    if (now !== last) { last = now; repaint(); }
-  };
-  const observer = new MutationObserver(() => requestAnimationFrame(look));
-  observer.observe(document.head, { childList: true, subtree: true, characterData: true });
-  observer.observe(document.documentElement, { attributes: true });
-  observer.observe(document.body, { attributes: true });
-  return () => observer.disconnect();
+export function themeOf(element, palettes) {
+  if (dark === null) dark = readDark(element);
+  return dark ? palettes.dark : palettes.light;
+}
+
+let looking = false;
+function look() {
+  looking = false;
+  const [first] = listeners;
+  if (!first) return;
+  const now = readDark(first.element);
+  if (now === dark) return;
+  dark = now;
+  listeners.forEach(({ repaint }) => repaint());
+}
+const observer = new MutationObserver(() => {
+  if (!looking) { looking = true; requestAnimationFrame(look); }
+});
+observer.observe(document.head, { childList: true, subtree: true, characterData: true });
+observer.observe(document.documentElement, { attributes: true });
+observer.observe(document.body, { attributes: true });
+
+// Calls back when the theme has changed, until the returned function is called.
+export function onThemeChange(element, repaint) {
+  const listener = { element, repaint };
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 // A lookup table of 511 colours from -largest to +largest. The square root lifts small values off
@@ -93,6 +115,10 @@ export function number(value) {
   const digits = size === 0 ? "0" : size < 0.005 ? size.toExponential(0).replace("-", "−") : size.toFixed(2);
   return value < 0 ? `−${digits}` : digits;
 }
+
+// A share as a short percentage that never shows something as nothing.
+export const percent = (share) =>
+  share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
 
 export const grouped = (n) => n.toLocaleString("en-US");
 

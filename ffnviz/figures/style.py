@@ -1,14 +1,10 @@
-"""How everything looks: the colours, and the plotly template. The one style file.
+"""How everything looks: the colours of both themes. The one style file.
 
 The accents are Okabe & Ito's vermillion and blue (2008). The signed scale runs from violet through
 the background to green, a pair that stays apart for colour-blind eyes.
 """
 
 from dataclasses import asdict, dataclass
-
-import plotly.graph_objects as go
-
-FONT = '"Source Sans", "Source Sans 3", sans-serif'
 
 
 @dataclass(frozen=True)
@@ -32,10 +28,6 @@ class Palette:
     positive_mid: str
     negative: str
     negative_mid: str
-
-    def accent(self, twin: str) -> str:
-        """The accent of a twin."""
-        return self.relu if twin == "relu" else self.gelu
 
 
 LIGHT = Palette(
@@ -64,35 +56,6 @@ DARK = Palette(
 )
 
 
-def palette(dark: bool) -> Palette:
-    """The colours of the dark or the light theme."""
-    return DARK if dark else LIGHT
-
-
 def palettes() -> dict[str, dict[str, str]]:
     """Both themes as plain values, for components, which see the theme only in the browser."""
     return {"light": asdict(LIGHT), "dark": asdict(DARK)}
-
-
-def template(colours: Palette) -> go.layout.Template:
-    """The plotly template all our figures share."""
-    axis = {
-        "gridcolor": colours.line,
-        "linecolor": colours.line,
-        "zerolinecolor": colours.line,
-        "tickfont": {"size": 17},
-        "title": {"font": {"size": 16}},
-        "fixedrange": True,
-    }
-    return go.layout.Template(
-        layout={
-            "font": {"family": FONT, "size": 17, "color": colours.text},
-            "paper_bgcolor": "rgba(0,0,0,0)",
-            "plot_bgcolor": "rgba(0,0,0,0)",
-            "margin": {"l": 8, "r": 8, "t": 30, "b": 8},
-            "xaxis": axis,
-            "yaxis": axis,
-            "showlegend": False,
-            "hoverlabel": {"font": {"size": 17}},
-        }
-    )

@@ -1,13 +1,15 @@
 """The encoder: token ids in, every intermediate value and the logits out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ffnviz.model.block import BlockRecord, block
+from ffnviz.model.block import Block, BlockRecord, block
 from ffnviz.model.config import EncoderConfig
 
 INIT_STD = 0.02
@@ -52,7 +54,10 @@ class Encoder(nn.Module):
         self.config = config
         self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.position_embedding = nn.Embedding(config.max_tokens, config.d_model)
-        self.blocks = nn.ModuleList(block(config) for _ in range(config.n_blocks))
+        # A ModuleList holds modules of any kind to a type checker: say that these are blocks.
+        self.blocks = cast(
+            "Sequence[Block]", nn.ModuleList(block(config) for _ in range(config.n_blocks))
+        )
         self.final_norm: nn.Module = (
             nn.LayerNorm(config.d_model, config.layer_norm_eps)
             if config.norm == "pre"

@@ -1,7 +1,7 @@
 """Text to token ids and back, with every token tied to the person's own characters.
 
 Byte-level BPE (Sennrich et al. 2016; on bytes: Radford et al. 2019), lower-cased, so no text is
-unknown. A space is put before the text, so that its first word is the same token as in mid-sentence.
+unknown. A space is put before the text: its first word is then the same token as in mid-sentence.
 """
 
 import json
@@ -145,8 +145,8 @@ class Tokenizer:
         bytes that are no whole character in hexadecimal.
         """
         word = self._words[id_]
-        if "\ufffd" in word or not (word.isprintable() or word.isspace()):
-            name = self._bpe.id_to_token(id_)
+        if "\ufffd" in word or not word.strip(" \n\t").isprintable():
+            name = self._bpe.id_to_token(id_) or ""
             return "bytes " + " ".join(f"{_BYTE_OF[symbol]:02x}" for symbol in name)
         if not word.strip():
             return word.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥") or "␣"

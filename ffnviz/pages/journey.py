@@ -1,5 +1,7 @@
 """The Journey: one sentence's way through the FFN of one block, on one screen."""
 
+from collections.abc import Callable
+
 import numpy as np
 import streamlit as st
 from torch import Tensor
@@ -8,19 +10,17 @@ from ffnviz.analysis.neurons import neuron_values, promoted_words, strongest_neu
 from ffnviz.analysis.ordering import ORDERS, neuron_order
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.analysis.sparsity import Awake, awake, threshold_for
-from ffnviz.analysis.timing import TraceTiming, time_trace
+from ffnviz.analysis.timing import time_ffns
 from ffnviz.components.activation_map import ActivationMap, activation_maps
 from ffnviz.components.chips import chips
 from ffnviz.components.explanation import explanation
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.headline import Part, headline
 from ffnviz.components.neuron_card import neuron_card
-from ffnviz.figures.prediction import percent, prediction_bars
-from ffnviz.figures.style import palette, palettes
+from ffnviz.components.prediction import Panel, prediction_bars
+from ffnviz.figures.style import palettes
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.run import Choices, Run
-
-PICTURE_HEIGHT = 320
 
 
 def render(run: Run, choices: Choices) -> None:
@@ -32,7 +32,7 @@ def render(run: Run, choices: Choices) -> None:
     with picture:
         ffn_of_the_token(run, choices, stamp)
     with words:
-        what_it_says(run)
+        what_it_says(run, stamp)
     maps, card = st.columns([3, 1.05], gap="medium")
     with maps:
         every_token_every_neuron(run, choices, stamp)
@@ -42,6 +42,7 @@ def render(run: Run, choices: Choices) -> None:
 
 
 def left_out_notice(run: Run) -> None:
+    """What the network cannot read of a long text."""
     trace = run.trace
     if trace.n_left_out:
         st.warning(
@@ -51,6 +52,7 @@ def left_out_notice(run: Run) -> None:
 
 
 def token_chips(run: Run, choices: Choices, stamp: str) -> None:
+    """The tokens, each with the share of neurons it wakes."""
     counted = _awake(run, run.request.twin)
     chips(
         run.texts,
@@ -66,6 +68,7 @@ def token_chips(run: Run, choices: Choices, stamp: str) -> None:
 
 
 def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
+    """The chosen token's way through the FFN."""
     counted = _awake(run, run.request.twin)
     count = int(counted.counts[run.token])
     _headline_and_note(
@@ -129,7 +132,8 @@ def _stages(run: Run, counted: Awake) -> list[Stage]:
     ]
 
 
-def what_it_says(run: Run) -> None:
+def what_it_says(run: Run, stamp: str) -> None:
+    """The softmax at the chosen token, with this block's FFN and without."""
     block = run.request.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.trace, block, run.token)
@@ -146,26 +150,19 @@ def what_it_says(run: Run) -> None:
         ],
         run,
     )
-    colours = palette(st.context.theme.type == "dark")
-    figure = prediction_bars(
+    prediction_bars(
         [
-            ("with the FFN", told.words, told.probabilities),
-            (f"without FFN {block + 1}", without.words, without.probabilities),
+            Panel("with the FFN", told.words, told.probabilities, run.request.twin),
+            Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
-        [colours.accent(run.request.twin), colours.muted],
-        colours,
-        PICTURE_HEIGHT,
-    )
-    st.plotly_chart(
-        figure,
+        palettes(),
+        stamp,
         key="prediction",
-        theme=None,
-        config={"displayModeBar": False},
-        alt=f"With the FFN: {_spoken(told)}. Without it: {_spoken(without)}.",
     )
 
 
 def every_token_every_neuron(run: Run, choices: Choices, stamp: str) -> None:
+    """Both twins' hidden activations, ReLU over GELU."""
     counted = {twin: _awake(run, twin) for twin in run.traces}
     relu, gelu = (percent(counted[twin].share) for twin in ("relu", "gelu"))
     _headline_and_note(
@@ -196,13 +193,14 @@ def _order_control() -> None:
         "Order of the neurons",
         ORDERS,
         key="order",
-        format_func={"token": "by token", "strength": "by strength", "index": "by index"}.get,
+        format_func="by {}".format,
         label_visibility="collapsed",
         required=True,
     )
 
 
 def chosen_neuron(run: Run, stamp: str) -> None:
+    """One neuron on every token, and the words it writes."""
     twin, neuron = _neuron(run)
     block = run.request.block
     values = neuron_values(run.traces[twin], block, neuron)
@@ -232,21 +230,27 @@ def chosen_neuron(run: Run, stamp: str) -> None:
 
 
 def timing_line(run: Run) -> None:
-    timing = _timing(run.request.twin, run.request.text, run.request.device, run)
+    """How long the trace took, and how much of that its FFNs."""
+    request = run.request
+    total = run.milliseconds[request.twin]
+    share = min(1.0, _ffn_milliseconds(request.twin, request.text, request.device, run) / total)
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
     st.caption(
-        f"**{timing.total_ms:.1f} ms** for these {len(run.trace.tokens)} tokens on "
-        f"{where[run.model.device.type]}, **{timing.ffn_share:.0%}** of it in the FFNs "
-        f"(median of {timing.repeats} runs, {_label(run.request.twin)} twin)."
+        f"**{total:.1f} ms** for these {len(run.trace.tokens)} tokens on "
+        f"{where[run.model.device.type]} in the {_label(request.twin)} twin, "
+        f"**{share:.0%}** of it in the FFNs."
     )
 
 
 @st.cache_data(max_entries=256)
-def _timing(twin: str, text: str, device: str, _run: Run) -> TraceTiming:
-    return time_trace(_run.models[twin], text, _run.traces[twin])
+def _ffn_milliseconds(twin: str, text: str, device: str, _run: Run) -> float:  # noqa: ARG001
+    # text and device are the cache's key; the run itself is what they name
+    return time_ffns(_run.models[twin], _run.traces[twin])
 
 
-def _headline_and_note(name: str, parts: list[Part], run: Run, extra=None) -> None:
+def _headline_and_note(
+    name: str, parts: list[Part], run: Run, extra: Callable[[], None] | None = None
+) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"head-{name}"):
         headline(parts, palettes(), run.request.twin, key=f"headline-{name}")
         if extra:
@@ -286,9 +290,11 @@ def _best(prediction: Prediction) -> Part:
     return f"{prediction.words[0]} ({percent(float(prediction.probabilities[0]))})", "number"
 
 
-def _spoken(prediction: Prediction) -> str:
-    pairs = zip(prediction.words, prediction.probabilities, strict=True)
-    return ", ".join(f"{word} {percent(float(p))}" for word, p in pairs)
+def percent(share: float) -> str:
+    """A share as a short percentage that never shows something as nothing."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
 
 
 def _array(values: Tensor) -> np.ndarray:

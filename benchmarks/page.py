@@ -1,0 +1,153 @@
+"""From Enter to everything painted: the Journey against a page with one text box and one canvas.
+
+Both pages are served with the same settings and asked in turn by the same browser. A sentence is
+put into the box and Enter pressed; the clock, the browser's own, stops in the second animation
+frame after every picture of the page says that it shows this sentence and the script has ended.
+"""
+
+import random
+import zlib
+
+from playwright.sync_api import Browser, Page
+
+from benchmarks.measure import Spread, machine, table
+from benchmarks.serving import (
+    ROOT,
+    chromium,
+    free_port,
+    running,
+    streamlit_command,
+    wait_until_up,
+)
+
+REPEATS = 12
+WORDS = [
+    "the",
+    "little",
+    "girl",
+    "opened",
+    "a",
+    "door",
+    "and",
+    "looked",
+    "out",
+    "of",
+    "her",
+    "window",
+    "but",
+    "it",
+    "was",
+    "dark",
+    "there",
+]
+
+# Called with the text to wait for; true once all that the page draws shows it.
+READY = {
+    "journey": """(text) => {
+        const shown = JSON.stringify(text).slice(1, -1);
+        const pictures = window.pictures ||= (() => {
+            const found = [];
+            const walk = (node) => {
+                for (const child of node.querySelectorAll("*")) {
+                    if (child.dataset && child.dataset.painted) found.push(child);
+                    if (child.shadowRoot) walk(child.shadowRoot);
+                }
+            };
+            walk(document);
+            return found;
+        })();
+        return pictures.length === 5 && pictures.every((p) => p.dataset.painted.includes(shown));
+    }""",
+    "floor": """(seed) => {
+        const canvas = window.canvas ||= [...document.querySelectorAll("*")]
+            .map((e) => e.shadowRoot && e.shadowRoot.querySelector("canvas")).find(Boolean);
+        return canvas && canvas.dataset.painted === String(seed);
+    }""",
+}
+
+PRESS_AND_WAIT = """async ([ready, wanted]) => {
+    const isReady = eval(ready);
+    const app = document.querySelector('[data-testid="stApp"]');
+    const box = document.querySelector("input[type=text]");
+    const frame = () => new Promise(requestAnimationFrame);
+    const started = performance.now();
+    box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    box.dispatchEvent(new KeyboardEvent("keypress", { key: "Enter", bubbles: true }));
+    for (;;) {
+        await frame();
+        if (isReady(wanted) && app.dataset.testScriptState === "notRunning") break;
+        if (performance.now() - started > 20000) throw new Error("not painted within 20 s");
+    }
+    await frame();
+    return performance.now() - started;
+}"""
+
+
+def sentence(rng: random.Random) -> str:
+    """About 24 tokens that have not been seen before."""
+    return " ".join(rng.choice(WORDS) for _ in range(23)) + "."
+
+
+def enter_to_painted(page: Page, name: str, text: str) -> float:
+    """Milliseconds from Enter to everything painted."""
+    wanted = text if name == "journey" else zlib.crc32(text.encode())
+    box = page.get_by_role("textbox").first
+    # Typed in one go right before Enter, so that no live update can begin earlier.
+    box.evaluate(
+        """(input, text) => {
+            const set = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set;
+            input.focus();
+            set.call(input, text);
+            input.dispatchEvent(new Event("input", { bubbles: true }));
+        }""",
+        text,
+    )
+    return float(page.evaluate(PRESS_AND_WAIT, [READY[name], wanted]))
+
+
+def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
+    """Both pages in turn."""
+    rng = random.Random(0)
+    pages = {}
+    for name, address in addresses.items():
+        pages[name] = browser.new_page(viewport={"width": 1920, "height": 1080})
+        pages[name].goto(address)
+        pages[name].wait_for_selector("[data-painted]", timeout=120_000)
+        pages[name].wait_for_timeout(3_000)
+    samples: dict[str, list[float]] = {name: [] for name in pages}
+    for repeat in range(REPEATS + 3):
+        for name, page in pages.items():
+            page.bring_to_front()
+            taken = enter_to_painted(page, name, sentence(rng))
+            if repeat >= 3:
+                samples[name].append(taken)
+            page.wait_for_timeout(200)
+    return {name: Spread.of(taken) for name, taken in samples.items()}
+
+
+def main() -> None:
+    """Print the table."""
+    ports = {"journey": free_port(), "floor": free_port()}
+    journey = streamlit_command(ROOT / "app.py", ports["journey"])
+    floor = streamlit_command(ROOT / "benchmarks" / "floor_page.py", ports["floor"])
+    with (
+        running(journey, ports["journey"]) as journey_address,
+        running(floor, ports["floor"]) as floor_address,
+        chromium() as browser,
+    ):
+        addresses = {"journey": journey_address, "floor": floor_address}
+        for address in addresses.values():
+            wait_until_up(address)
+        spreads = measure(browser, addresses)
+    base = spreads["floor"].median
+    print("## Enter to painted, ms: median (quartiles)\n")
+    rows = [
+        (name, spread, f"{spread.median / base:.2f}", f"{spread.least:.1f}", spread.repeats)
+        for name, spread in spreads.items()
+    ]
+    print(table(("page", "ms", "ratio", "least", "repeats"), rows))
+    print(f"\n24 tokens, 1920 × 1080. {machine()}")
+
+
+if __name__ == "__main__":
+    main()

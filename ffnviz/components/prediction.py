@@ -1,0 +1,56 @@
+"""The likeliest words as bars, in panels side by side: drawn in place, so that nothing blinks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.components.declare import declare
+
+_mount = declare("prediction")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One list of words.
+
+    Attributes:
+        title: said above it.
+        words: the likeliest first.
+        probabilities: from 0 to 1, as many.
+        colour: which of the palette's colours the bars have.
+    """
+
+    title: str
+    words: Sequence[str]
+    probabilities: NDArray[np.floating]
+    colour: str
+
+
+def prediction_bars(
+    panels: Sequence[Panel], palettes: dict[str, dict[str, str]], stamp: str, key: str
+) -> None:
+    """Show the panels, all on one scale.
+
+    Args:
+        panels: from left to right.
+        palettes: the themes' colours.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+    """
+    data: dict[str, Any] = {
+        "panels": [
+            {
+                "title": panel.title,
+                "words": list(panel.words),
+                "probabilities": [float(p) for p in panel.probabilities],
+                "colour": panel.colour,
+            }
+            for panel in panels
+        ],
+        "palettes": palettes,
+        "stamp": stamp,
+    }
+    _mount(data=data, key=key)
