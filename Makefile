@@ -1,0 +1,75 @@
+# ffnviz: everything a person types is a target here; `make` lists them.
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format train bench clean
+
+PYTHON ?= python3
+PORT ?= 8501
+CORPUS ?=
+OPTIONS ?=
+
+# Tools run as `python -m …`, so the environment still works after the folder was moved.
+PY := .venv/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check
+APP := .venv/.app-installed
+DEV := .venv/.dev-installed
+
+help:  ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: $(APP)  ## the page, on localhost (PORT=8501)
+	@echo "ffnviz: http://localhost:$(PORT) (Ctrl-C ends it)"
+	@$(PY) -m streamlit run app.py --server.port $(PORT)
+
+test: lint  ## lint, types, import order, unit tests, page tests, browser tests
+	@if CHROMIUM=$$(sh tests/browser/chromium.sh); then \
+	    CHROMIUM="$$CHROMIUM" $(PY) -m pytest; \
+	elif [ "$(CI)" = true ]; then \
+	    echo "With CI=true a missing browser is a failure." >&2; exit 1; \
+	else \
+	    echo "Going on without the browser tests." >&2; $(PY) -m pytest -m "not browser"; \
+	fi
+
+lint: $(DEV)  ## style and types
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(DEV)  ## put the code into the style that lint asks for
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+train: $(APP)  ## both twins, from a folder of books (CORPUS=folder, OPTIONS="--device cuda")
+	@[ -n "$(CORPUS)" ] || { echo "Say which books: make train CORPUS=folder-of-txt-files" >&2; exit 2; }
+	$(PY) -m ffnviz train --corpus "$(CORPUS)" --activation relu $(OPTIONS)
+	$(PY) -m ffnviz train --corpus "$(CORPUS)" --activation gelu $(OPTIONS)
+
+bench: $(DEV)  ## tables of ratios, each against a named baseline
+	@CHROMIUM=$$(sh tests/browser/chromium.sh); export CHROMIUM; \
+	for file in $$(grep -l '^if __name__' benchmarks/*.py); do \
+	    $(PY) -m benchmarks.$$(basename $$file .py) || exit 1; \
+	done
+
+clean:  ## remove the environment and all caches; trained models and checkpoints stay
+	rm -rf .venv *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -prune -exec rm -rf {} +
+
+.venv/bin/pip:
+	@command -v $(PYTHON) >/dev/null || \
+	    { echo "ffnviz needs Python 3.11 or newer: there is no $(PYTHON) here." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "ffnviz needs Python 3.11 or newer: $$($(PYTHON) --version) is too old. \
+	Choose another with make PYTHON=…" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	    { echo "$(PYTHON) cannot make environments: its venv module is missing. \
+	On Debian and Ubuntu: sudo apt-get install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(APP): requirements.txt pyproject.toml | .venv/bin/pip
+	$(PIP) install -r requirements.txt
+	$(PIP) install --no-deps -e .
+	@touch $@
+
+$(DEV): requirements-dev.txt $(APP)
+	$(PIP) install -r requirements-dev.txt
+	@touch $@
