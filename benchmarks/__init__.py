@@ -1,0 +1,1 @@
+"""Speed: ratios, each against a named baseline in the same run."""
