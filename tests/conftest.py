@@ -1,0 +1,84 @@
+"""What all tests share: shapes checked while they run, and a small tokenizer and model.
+
+The import hook comes first. With it every call into ffnviz.model checks the shapes and types in its
+signature; modules that were imported earlier would go unchecked.
+"""
+
+# ruff: noqa: E402
+
+import sys
+from pathlib import Path
+
+import jaxtyping
+
+assert not any(name.startswith("ffnviz.model") for name in sys.modules), "imported before the hook"
+MODEL = Path(__file__).parents[1] / "ffnviz" / "model"
+jaxtyping.install_import_hook(
+    # All but config, which checks its own values and says what is allowed instead.
+    [f"ffnviz.model.{path.stem}" for path in MODEL.glob("[!_]*") if path.stem != "config"],
+    "beartype.beartype",
+)
+
+import pytest
+import torch
+from hypothesis import HealthCheck, settings
+
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.encoder import Encoder, initial_encoder
+from ffnviz.model.folder import write_folder
+from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.training.vocabulary import train_tokenizer
+
+# The same examples each time, so that a red test is red for everybody;
+# `pytest --hypothesis-profile=explore` looks for new ones.
+settings.register_profile(
+    "repeatable",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("explore", deadline=None, derandomize=False, max_examples=5_000)
+settings.load_profile("repeatable")
+
+torch.set_num_threads(1)  # on models this small a second thread only gets in the way
+
+TEXT = """\
+The cat sat on the mat, and the dog sat on the floor beside her.
+"Where is the little girl?" said the old man; but nobody knew where she was.
+She had opened the door and looked out at the rain, and then she had gone to the river.
+The river was wide and the water was cold. The boat was there, and the man was in the boat.
+He said that he would not take her over the water before the morning came.
+It's a long way, it isn't a short one: two hundred and forty miles and more.
+So they sat there, the man and the girl and the cat, and waited for the sun.
+"""
+
+
+@pytest.fixture(scope="session")
+def tokenizer() -> Tokenizer:
+    """A tokenizer of 300 entries: [MASK], the 256 bytes, and 43 merges."""
+    return train_tokenizer(TEXT.splitlines(), vocab_size=300)
+
+
+@pytest.fixture(scope="session")
+def tiny_config(tokenizer: Tokenizer) -> EncoderConfig:
+    """Two small blocks over the tokenizer's vocabulary, and room for 128 tokens."""
+    return EncoderConfig(
+        vocab_size=tokenizer.vocab_size, max_tokens=128, d_model=16, n_heads=2, d_ff=32, n_blocks=2
+    )
+
+
+@pytest.fixture(scope="session")
+def model_folder(
+    tmp_path_factory: pytest.TempPathFactory, tokenizer: Tokenizer, tiny_config: EncoderConfig
+) -> Path:
+    """A model folder with an untrained model. Read only: copy it to change it."""
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    counts = list(range(tokenizer.vocab_size))
+    write_folder(folder, initial_encoder(tiny_config, seed=1), tokenizer, counts)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tiny_config: EncoderConfig) -> Encoder:
+    """The encoder of `model_folder`, before its weights were rounded to float16."""
+    return initial_encoder(tiny_config, seed=1).eval()
