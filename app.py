@@ -15,7 +15,7 @@ ASSETS = Path(__file__).parent / "assets"
 LABELS = {"relu": "ReLU", "gelu": "GELU"}
 
 
-@st.cache_data
+@st.cache_data(show_spinner=False)
 def example_groups() -> list[tuple[str, list[str]]]:
     """The sentences of assets/examples.toml with their groups' titles."""
     groups = tomllib.loads((ASSETS / "examples.toml").read_text(encoding="utf-8"))["group"]

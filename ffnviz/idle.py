@@ -41,7 +41,7 @@ class IdleCollector:
             self.collect_if_idle()
 
 
-@st.cache_resource
+@st.cache_resource(show_spinner=False)
 def idle_collector() -> IdleCollector:
     """The one of this process."""
     return IdleCollector()

@@ -15,7 +15,7 @@ class Request:
         text: the sentence as typed.
         twin: the activation that drives the page, "relu" or "gelu".
         block: from 0.
-        token: the chosen token; None takes the first [MASK], or else the last token.
+        token: the chosen token; None takes the first [MASK], or else the last word.
         neuron: a chosen neuron and its twin; None takes the strongest on the chosen token.
         order: how neurons are ordered, one of ffnviz.analysis.ordering.ORDERS.
         device: as PyTorch names it.
@@ -31,6 +31,24 @@ class Request:
 
 
 @dataclass(frozen=True)
+class TraceTiming:
+    """What a trace took when it was computed.
+
+    Attributes:
+        total_ms: the whole.
+        ffn_ms: the FFNs of all blocks.
+    """
+
+    total_ms: float
+    ffn_ms: float
+
+    @property
+    def ffn_share(self) -> float:
+        """The FFNs' part of the whole, from 0 to 1."""
+        return min(1.0, self.ffn_ms / self.total_ms)
+
+
+@dataclass(frozen=True)
 class Run:
     """A request and what both twins computed for it; shared between users, so never changed.
 
@@ -38,13 +56,13 @@ class Run:
         request: what was asked for.
         models: by the name of the twin.
         traces: by the name of the twin.
-        milliseconds: what each trace took when it was computed, by the name of the twin.
+        timings: what each trace took when it was computed, by the name of the twin.
     """
 
     request: Request
     models: Mapping[str, Model]
     traces: Mapping[str, Trace]
-    milliseconds: Mapping[str, float]
+    timings: Mapping[str, TraceTiming]
 
     @property
     def model(self) -> Model:
@@ -64,12 +82,24 @@ class Run:
             return min(self.request.token, len(tokens) - 1)
         mask_id = self.model.tokenizer.mask_id
         masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
-        return masks[0] if masks else len(tokens) - 1
+        words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]
+        return (masks[:1] or words[-1:] or [len(tokens) - 1])[0]
 
     @property
-    def texts(self) -> list[str]:
-        """The tokens as typed."""
-        return [token.text for token in self.trace.tokens]
+    def labels(self) -> list[str]:
+        """The tokens in the person's own spelling, with a sign for what cannot be seen.
+
+        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks.
+        """
+        return [
+            _visible(token.text) or ("…" if place else "␣")
+            for place, token in enumerate(self.trace.tokens)
+        ]
+
+
+def _visible(text: str) -> str:
+    signs = text.replace("\n", "↵").replace("\t", "⇥")
+    return text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
 
 
 @dataclass(frozen=True)

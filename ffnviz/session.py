@@ -13,7 +13,7 @@ from ffnviz.analysis.ordering import ORDERS
 from ffnviz.analysis.timing import timed_trace
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.trace import Trace
-from ffnviz.run import Choices, Request, Run
+from ffnviz.run import Choices, Request, Run, TraceTiming
 
 START = "The cat sat on the [MASK]."
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
@@ -60,7 +60,7 @@ def current_run() -> Run | None:
         request,
         models,
         traces={twin: trace for twin, (trace, _) in computed.items()},
-        milliseconds={twin: taken for twin, (_, taken) in computed.items()},
+        timings={twin: timing for twin, (_, timing) in computed.items()},
     )
 
 
@@ -91,7 +91,7 @@ def choices() -> Choices:
     return Choices(token=_choose_token, neuron=_choose_neuron)
 
 
-@st.cache_resource
+@st.cache_resource(show_spinner=False)
 def find_gpu() -> Gpu:
     """The GPU that PyTorch can use, if any."""
     if torch.cuda.is_available():
@@ -149,15 +149,16 @@ def _known_neuron(neuron: tuple[str, int] | None) -> tuple[str, int] | None:
     return neuron
 
 
-@st.cache_resource
+@st.cache_resource(show_spinner="Loading the twins …")
 def _model(twin: str, device: str) -> Model:
     torch.set_num_threads(THREADS)
     return load(twin, device)
 
 
-@st.cache_resource(max_entries=64)
-def _trace(twin: str, text: str, device: str) -> tuple[Trace, float]:
-    return timed_trace(_model(twin, device), text)
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _trace(twin: str, text: str, device: str) -> tuple[Trace, TraceTiming]:
+    trace, total_ms, ffn_ms = timed_trace(_model(twin, device), text)
+    return trace, TraceTiming(total_ms, ffn_ms)
 
 
 def _one_of(value: str | None, allowed: tuple[str, ...]) -> str:

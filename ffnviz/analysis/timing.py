@@ -1,6 +1,5 @@
 """How long a trace takes, and how much of that its FFNs."""
 
-import statistics
 import time
 from collections.abc import Callable
 
@@ -10,25 +9,23 @@ from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
 
-REPEATS = 1
 
+def timed_trace(model: Model, text: str) -> tuple[Trace, float, float]:
+    """A text's trace, and the milliseconds that it and its FFNs took, measured once as it happened.
 
-def timed_trace(model: Model, text: str) -> tuple[Trace, float]:
-    """A text's trace, and the milliseconds it took: tokenise, embed, blocks, logits."""
+    The whole is: tokenise, embed, blocks, logits. The FFNs of all blocks are replayed right after on
+    their recorded inputs.
+    """
     traces: list[Trace] = []
-    taken = milliseconds(lambda: traces.append(model.trace(text)), model.device)
-    return traces[0], taken
+    total_ms = milliseconds(lambda: traces.append(model.trace(text)), model.device)
+    ffn_ms = milliseconds(lambda: _replay_ffns(model, traces[0]), model.device)
+    return traces[0], total_ms, ffn_ms
 
 
 @torch.inference_mode()
-def time_ffns(model: Model, trace: EncoderTrace, repeats: int = REPEATS) -> float:
-    """Milliseconds for the FFNs of all blocks, replayed on their recorded inputs: the median."""
-
-    def ffns() -> None:
-        for module, record in zip(model.encoder.blocks, trace.blocks, strict=True):
-            module.ffn(record.ffn.input)
-
-    return statistics.median(milliseconds(ffns, model.device) for _ in range(repeats))
+def _replay_ffns(model: Model, trace: EncoderTrace) -> None:
+    for module, record in zip(model.encoder.blocks, trace.blocks, strict=True):
+        module.ffn(record.ffn.input)
 
 
 def milliseconds(work: Callable[[], object], device: torch.device) -> float:

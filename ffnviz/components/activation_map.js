@@ -6,7 +6,6 @@ const MAP_HEIGHT = 150; // what a map takes when its rows fit; long sentences ge
 const LABEL_FROM = 13; // rows at least this high have room for a label
 
 const rowHeight = (n_tokens) => Math.max(4, Math.min(26, Math.floor(MAP_HEIGHT / n_tokens)));
-const visible = (text) => text.trim() || (text === "" ? "…" : "␣");
 
 // Which neuron each device pixel shows: where several share one, the strongest of the row wins.
 function paintMap(canvas, hidden, order, n_tokens, colour, cssWidth) {
@@ -87,7 +86,7 @@ function tell(view, map) {
   const { token, neuron, place } = map.cursor;
   const value = view.arrays[`${map.name}.hidden`][token * view.d_ff + neuron];
   view.tip.replaceChildren(
-    element("bdi", { text: visible(view.texts[token]) }),
+    element("bdi", { text: view.texts[token] }),
     ` · neuron ${neuron} · `,
     element("b", { text: number(value) }),
   );
@@ -115,7 +114,7 @@ function paint(view) {
       ...view.texts.map((text, token) => {
         const shown = height >= LABEL_FROM || token === view.token;
         return element("bdi", {
-          text: shown ? visible(text) : "",
+          text: shown ? text : "",
           class: token === view.token ? "chosen" : "",
           style: { height: `${height}px`, lineHeight: `${Math.max(height, LABEL_FROM)}px` },
         });

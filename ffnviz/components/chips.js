@@ -1,14 +1,8 @@
 import { element, onThemeChange, percent, themeOf } from "./values.js";
 
-// What a token with nothing to see is shown as.
-function visible(text) {
-  if (text === "") return "…"; // it goes on with the character of the token before it
-  return text.trim() || text.replace(/\n/g, "↵").replace(/\t/g, "⇥").replace(/\s/g, "␣");
-}
-
 function chip(data, index, accent, choose) {
   const share = data.shares[index];
-  const text = visible(data.texts[index]);
+  const text = data.texts[index];
   const chosen = index === data.chosen;
   const bar = element("i", { style: { width: `${Math.min(100, share * 100)}%`, background: accent } });
   return element(

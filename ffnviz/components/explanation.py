@@ -7,7 +7,7 @@ import streamlit as st
 NOTES = Path(__file__).parents[2] / "assets" / "notes"
 
 
-@st.cache_data
+@st.cache_data(show_spinner=False)
 def _note(name: str) -> str:
     return (NOTES / f"{name}.md").read_text(encoding="utf-8")
 

@@ -1,6 +1,5 @@
 import { element, number, onThemeChange, themeOf } from "./values.js";
 
-const visible = (text) => text.trim() || (text === "" ? "…" : "␣");
 
 function bar(value, largest, theme) {
   const width = largest > 0 ? (Math.abs(value) / largest) * 100 : 0;
@@ -24,7 +23,7 @@ export default function ({ data, parentElement }) {
       element("ol", { "aria-label": "Its value on every token", tabindex: "0" },
         ...data.values.map((value, token) =>
           element("li", { class: token === data.token ? "chosen" : "" },
-            element("bdi", { text: visible(data.texts[token]) }),
+            element("bdi", { text: data.texts[token] }),
             bar(value, largest, theme),
             element("b", { text: number(value) })))),
     );

@@ -1,24 +1,23 @@
 """The Journey: one sentence's way through the FFN of one block, on one screen."""
 
-from collections.abc import Callable
-
 import numpy as np
 import streamlit as st
-from torch import Tensor
 
 from ffnviz.analysis.neurons import neuron_values, promoted_words, strongest_neuron
 from ffnviz.analysis.ordering import ORDERS, neuron_order
+from ffnviz.analysis.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.analysis.sparsity import Awake, awake, threshold_for
-from ffnviz.analysis.timing import time_ffns
 from ffnviz.components.activation_map import ActivationMap, activation_maps
 from ffnviz.components.chips import chips
-from ffnviz.components.explanation import explanation
 from ffnviz.components.ffn_picture import Stage, ffn_picture
-from ffnviz.components.headline import Part, headline
 from ffnviz.components.neuron_card import neuron_card
+from ffnviz.components.picture_head import picture_head
 from ffnviz.components.prediction import Panel, prediction_bars
+from ffnviz.figures import sentences
+from ffnviz.figures.sentences import awake_means
 from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import percent
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.run import Choices, Run
 
@@ -54,11 +53,17 @@ def left_out_notice(run: Run) -> None:
 def token_chips(run: Run, choices: Choices, stamp: str) -> None:
     """The tokens, each with the share of neurons it wakes."""
     counted = _awake(run, run.request.twin)
+    picture_head(
+        "tokens",
+        sentences.of_tokens(run.labels, counted.shares, counted.threshold, run.request.block),
+        palettes(),
+        run.request.twin,
+    )
     chips(
-        run.texts,
+        run.labels,
         [float(share) for share in counted.shares],
         run.token,
-        f"of {counted.d_ff:,} neurons {_awake_means(counted)}",
+        f"of {counted.d_ff:,} neurons {awake_means(counted.threshold)}",
         palettes(),
         run.request.twin,
         stamp,
@@ -71,28 +76,26 @@ def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
     """The chosen token's way through the FFN."""
     counted = _awake(run, run.request.twin)
     count = int(counted.counts[run.token])
-    _headline_and_note(
+    picture_head(
         "ffn",
-        [
-            _quoted(run),
-            " wakes ",
-            (f"{count:,} of {counted.d_ff:,} neurons ({percent(count / counted.d_ff)})", "number"),
-            f" of block {run.request.block + 1}: expand, bend with {_label(run.request.twin)}, "
-            "compress, add.",
-        ],
-        run,
+        sentences.of_ffn(
+            run.labels[run.token], count, counted.d_ff, counted.threshold, _label(run.request.twin)
+        ),
+        palettes(),
+        run.request.twin,
     )
-    ffn = run.trace.blocks[run.request.block].ffn
-    before = _array(ffn.pre_activation[run.token])
-    by_value = np.argsort(-before, kind="stable")
-    order = np.arange(len(before)) if run.request.order == "index" else by_value
+    fate = "exactly zero" if counted.threshold == 0 else "near zero"
+    path = ffn_path(run.trace, run.request.block, run.token)
+    times = len(path.hidden) / len(path.input)
+    by_value = np.argsort(-path.pre_activation, kind="stable")
+    order = np.arange(counted.d_ff) if run.request.order == "index" else by_value
     twin, neuron = _neuron(run)
     ffn_picture(
-        _stages(run, counted),
+        _stages(path, f"{counted.d_ff - count:,} {fate}"),
         [
-            ("W₁", "expand × 4"),
+            ("W₁", f"expand × {times:g}"),
             ("φ", _label(run.request.twin)),
-            ("W₂", "compress ÷ 4"),
+            ("W₂", f"compress ÷ {times:g}"),
             ("+", "add to"),
             ("=", "gives"),
         ],
@@ -106,29 +109,21 @@ def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
     )
 
 
-def _stages(run: Run, counted: Awake) -> list[Stage]:
-    block = run.trace.blocks[run.request.block]
-    x, before, after, out, stream, total = (
-        _array(values[run.token])
-        for values in (
-            block.ffn.input,
-            block.ffn.pre_activation,
-            block.ffn.hidden,
-            block.ffn.output,
-            block.middle,
-            block.output,
-        )
-    )
-    d_model, d_ff = f"({len(x):,})", f"({len(before):,})"
-    asleep = len(after) - int(counted.counts[run.token])
-    fate = f"{asleep:,} " + ("exactly zero" if counted.threshold == 0 else "near zero")
+def _stages(path: FfnPath, asleep: str) -> list[Stage]:
+    d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
+    above = f"{int((path.pre_activation > 0).sum()):,} above 0"
+
+    def stream(name: str, title: str, values: Vector, scale: str) -> Stage:
+        norm = f"norm {float(np.linalg.norm(values)):.1f}"
+        return Stage(name, title, d_model, norm, values, neurons=False, scale=scale)
+
     return [
-        Stage("x", "input x", d_model, f"norm {_norm(x)}", x, False, "input"),
-        Stage("pre", "before φ", d_ff, f"{int((before > 0).sum()):,} above 0", before, True, "h"),
-        Stage("hidden", "after φ", d_ff, fate, after, True, "h"),
-        Stage("out", "output", d_model, f"norm {_norm(out)}", out, False, "stream"),
-        Stage("stream", "stream", d_model, f"norm {_norm(stream)}", stream, False, "stream"),
-        Stage("total", "new stream", d_model, f"norm {_norm(total)}", total, False, "stream"),
+        stream("x", "input x", path.input, "input"),
+        Stage("pre", "before φ", d_ff, above, path.pre_activation, True, "neurons"),
+        Stage("hidden", "after φ", d_ff, asleep, path.hidden, True, "neurons"),
+        stream("out", "output", path.output, "stream"),
+        stream("stream", "stream", path.stream, "stream"),
+        stream("total", "new stream", path.new_stream, "stream"),
     ]
 
 
@@ -137,18 +132,11 @@ def what_it_says(run: Run, stamp: str) -> None:
     block = run.request.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.trace, block, run.token)
-    _headline_and_note(
+    picture_head(
         "prediction",
-        [
-            "Likeliest at ",
-            _quoted(run),
-            ": ",
-            _best(told),
-            "; without this FFN ",
-            _best(without),
-            ".",
-        ],
-        run,
+        sentences.of_prediction(run.labels[run.token], _best(told), _best(without)),
+        palettes(),
+        run.request.twin,
     )
     prediction_bars(
         [
@@ -164,27 +152,21 @@ def what_it_says(run: Run, stamp: str) -> None:
 def every_token_every_neuron(run: Run, choices: Choices, stamp: str) -> None:
     """Both twins' hidden activations, ReLU over GELU."""
     counted = {twin: _awake(run, twin) for twin in run.traces}
-    relu, gelu = (percent(counted[twin].share) for twin in ("relu", "gelu"))
-    _headline_and_note(
+    picture_head(
         "maps",
-        [
-            "On this sentence ReLU leaves ",
-            (f"{percent(1 - counted['relu'].share)} of its values exactly zero", "number"),
-            f" ({relu} awake); GELU is away from zero, beyond 0.1, in ",
-            (gelu, "number"),
-            ".",
-        ],
-        run,
-        extra=_order_control,
+        sentences.of_maps(counted["relu"].share, counted["gelu"].share, counted["gelu"].threshold),
+        palettes(),
+        run.request.twin,
+        _order_control,
     )
     shown = []
     for twin, trace in run.traces.items():
-        hidden = _array(trace.blocks[run.request.block].ffn.hidden)
-        note = f"{percent(counted[twin].share)} {_awake_means(counted[twin])}"
+        hidden = trace.blocks[run.request.block].ffn.hidden.cpu().numpy()
+        note = f"{percent(counted[twin].share)} {awake_means(counted[twin].threshold)}"
         order = neuron_order(hidden, run.request.order)
         shown.append(ActivationMap(twin, _label(twin), note, hidden, order))
     activation_maps(
-        shown, run.texts, run.token, _neuron(run), palettes(), stamp, "maps", choices.neuron
+        shown, run.labels, run.token, _neuron(run), palettes(), stamp, "maps", choices.neuron
     )
 
 
@@ -204,21 +186,10 @@ def chosen_neuron(run: Run, stamp: str) -> None:
     twin, neuron = _neuron(run)
     block = run.request.block
     values = neuron_values(run.traces[twin], block, neuron)
-    strongest = int(np.abs(values).argmax())
-    _headline_and_note(
-        "neuron",
-        [
-            "This neuron is strongest on ",
-            (_shown(run.texts[strongest]), "typed"),
-            ": ",
-            (f"{values[strongest]:.2f}".replace("-", "−"), "number"),
-            ".",
-        ],
-        run,
-    )
+    picture_head("neuron", sentences.of_neuron(run.labels, values), palettes(), twin)
     neuron_card(
         f"Neuron {neuron} · {_label(twin)} · block {block + 1}",
-        run.texts,
+        run.labels,
         values,
         run.token,
         promoted_words(run.models[twin], block, neuron, k=8).words,
@@ -231,41 +202,17 @@ def chosen_neuron(run: Run, stamp: str) -> None:
 
 def timing_line(run: Run) -> None:
     """How long the trace took, and how much of that its FFNs."""
-    request = run.request
-    total = run.milliseconds[request.twin]
-    share = min(1.0, _ffn_milliseconds(request.twin, request.text, request.device, run) / total)
+    timing = run.timings[run.request.twin]
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
     st.caption(
-        f"**{total:.1f} ms** for these {len(run.trace.tokens)} tokens on "
-        f"{where[run.model.device.type]} in the {_label(request.twin)} twin, "
-        f"**{share:.0%}** of it in the FFNs."
+        f"**{timing.total_ms:.1f} ms** for these {len(run.trace.tokens)} tokens on "
+        f"{where[run.model.device.type]} in the {_label(run.request.twin)} twin, "
+        f"**{timing.ffn_share:.0%}** of it in the FFNs."
     )
-
-
-@st.cache_data(max_entries=256)
-def _ffn_milliseconds(twin: str, text: str, device: str, _run: Run) -> float:  # noqa: ARG001
-    # text and device are the cache's key; the run itself is what they name
-    return time_ffns(_run.models[twin], _run.traces[twin])
-
-
-def _headline_and_note(
-    name: str, parts: list[Part], run: Run, extra: Callable[[], None] | None = None
-) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key=f"head-{name}"):
-        headline(parts, palettes(), run.request.twin, key=f"headline-{name}")
-        if extra:
-            extra()
-        explanation(name)
 
 
 def _awake(run: Run, twin: str) -> Awake:
     return awake(run.traces[twin], run.request.block, threshold_for(twin))
-
-
-def _awake_means(counted: Awake) -> str:
-    if counted.threshold == 0:
-        return "awake (above zero)"
-    return f"away from zero by more than {counted.threshold}"
 
 
 def _neuron(run: Run) -> tuple[str, int]:
@@ -278,28 +225,5 @@ def _label(twin: str) -> str:
     return ACTIVATIONS[twin].label
 
 
-def _shown(text: str) -> str:
-    return text.strip() or "␣"
-
-
-def _quoted(run: Run) -> Part:
-    return _shown(run.texts[run.token]), "typed"
-
-
-def _best(prediction: Prediction) -> Part:
-    return f"{prediction.words[0]} ({percent(float(prediction.probabilities[0]))})", "number"
-
-
-def percent(share: float) -> str:
-    """A share as a short percentage that never shows something as nothing."""
-    if 0 < share < 0.001:
-        return "<0.1%"
-    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
-
-
-def _array(values: Tensor) -> np.ndarray:
-    return values.cpu().numpy()
-
-
-def _norm(values: np.ndarray) -> str:
-    return f"{float(np.linalg.norm(values)):.1f}"
+def _best(prediction: Prediction) -> tuple[str, float]:
+    return prediction.words[0], float(prediction.probabilities[0])

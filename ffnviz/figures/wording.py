@@ -1,0 +1,28 @@
+"""How numbers and typed words are written, the same on every page."""
+
+from typing import Literal
+
+Typed = tuple[str, Literal["typed"]]
+Number = tuple[str, Literal["number"]]
+
+
+def percent(share: float) -> str:
+    """A share as a short percentage that never shows something as nothing."""
+    if 0 < share < 0.001:
+        return "<0.1%"
+    return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
+
+
+def signed(value: float) -> str:
+    """A value to two decimals, with a real minus sign."""
+    return f"{value:.2f}".replace("-", "−")
+
+
+def quoted(label: str) -> Typed:
+    """What a person typed, as part of a sentence of ours."""
+    return f"“{label}”", "typed"
+
+
+def number(text: str) -> Number:
+    """A live number, as part of a sentence of ours."""
+    return text, "number"
