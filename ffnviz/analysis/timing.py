@@ -13,8 +13,8 @@ from ffnviz.model.trace import Trace
 def timed_trace(model: Model, text: str) -> tuple[Trace, float, float]:
     """A text's trace, and the milliseconds that it and its FFNs took, measured once as it happened.
 
-    The whole is: tokenise, embed, blocks, logits. The FFNs of all blocks are replayed right after on
-    their recorded inputs.
+    The whole is: tokenise, embed, blocks, logits. The FFNs of all blocks are replayed right after
+    on their recorded inputs.
     """
     traces: list[Trace] = []
     total_ms = milliseconds(lambda: traces.append(model.trace(text)), model.device)
