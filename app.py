@@ -58,8 +58,8 @@ def controls() -> None:
 st.set_page_config("ffnviz", page_icon=str(ASSETS / "logo.svg"), layout="wide")
 st.html(ASSETS / "page.css")
 idle_collector().page_ran()
-session.open_url()
 try:
+    session.open_url()
     controls()
     run = session.current_run()
 except ModelFolderError as error:

@@ -28,21 +28,24 @@ class Gpu:
 
 
 def open_url() -> None:
-    """Once a session: fill the table from the URL, with defaults for what it lacks or garbles."""
-    if "opened" in st.session_state:
-        return
-    url = st.query_params
+    """Fill the table from the URL: once a session, and again when Back or Forward changed it.
+
+    What the URL lacks or garbles takes its default. A URL that differs from the last one we wrote
+    comes from the browser's history only if nothing else changed; otherwise it is merely late.
+    """
+    url = st.query_params.to_dict()
     table = st.session_state
-    table["opened"] = True
-    table["text"] = url.get("text", START)
+    if "url" in table and (url == table["url"] or _chosen() != table["shown"]):
+        return
+    if "url" not in table:
+        table["gpu"] = find_gpu().device is not None
+    table["text"] = table["token_text"] = url.get("text", START)
     table["twin"] = _one_of(url.get("twin"), TWINS)
-    table["block"] = _number(url.get("block"), 1) or 1
+    table["block"] = min(_number(url.get("block"), 1) or 1, n_blocks())
     token = _number(url.get("token"), 1)
     table["token"] = None if token is None else token - 1
-    table["token_text"] = table["text"]
     table["order"] = _one_of(url.get("order"), ORDERS)
     table["neuron"] = _neuron(url.get("neuron"))
-    table["gpu"] = find_gpu().device is not None
 
 
 def current_run() -> Run | None:
@@ -79,6 +82,7 @@ def write_url(run: Run | None) -> None:
         wanted["neuron"] = "{}-{}".format(*table["neuron"])
     if st.query_params.to_dict() != wanted:
         st.query_params.from_dict(wanted)
+    table["url"], table["shown"] = wanted, _chosen()
 
 
 def choose_text(text: str) -> None:
@@ -118,7 +122,7 @@ def _request() -> Request:
     return Request(
         text=text,
         twin=table["twin"],
-        block=min(table["block"], n_blocks()) - 1,
+        block=table["block"] - 1,
         token=table["token"],
         neuron=_known_neuron(table["neuron"]),
         order=table["order"],
@@ -129,6 +133,11 @@ def _request() -> Request:
 def _device() -> str:
     gpu = find_gpu().device
     return gpu if gpu and st.session_state["gpu"] else "cpu"
+
+
+def _chosen() -> list[object]:
+    table = st.session_state
+    return [table[key] for key in ("text", "twin", "block", "token", "order", "neuron")]
 
 
 def _choose_token(token: int) -> None:
