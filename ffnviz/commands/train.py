@@ -15,6 +15,14 @@ from ffnviz.training.recipe import HELD_OUT, Recipe
 from ffnviz.training.twin import make_twin, prepare
 
 
+def _device(_context: click.Context, _option: click.Parameter, name: str) -> torch.device:
+    try:
+        return torch.empty(0, device=name).device
+    except (RuntimeError, AssertionError) as error:  # unknown name, no such device, no driver
+        reason = str(error).splitlines()[0]
+        raise click.BadParameter(f"{name} cannot be used ({reason}).") from error
+
+
 @click.command()
 @click.option(
     "--corpus",
@@ -43,7 +51,9 @@ from ffnviz.training.twin import make_twin, prepare
     help="Name of a book kept for validation; may be given more than once.",
 )
 @click.option("--threads", type=click.IntRange(1), help="CPU threads; all cores by default.")
-@click.option("--device", default="cpu", show_default=True, help="cpu, cuda or mps.")
+@click.option(
+    "--device", default="cpu", show_default=True, callback=_device, help="cpu, cuda or mps."
+)
 def train(
     corpus: Path,
     activation: str,
@@ -53,7 +63,7 @@ def train(
     seed: int,
     hold_out: tuple[str, ...],
     threads: int | None,
-    device: str,
+    device: torch.device,
 ) -> None:
     """Train the tokenizer and a twin on a folder of books.
 
@@ -73,7 +83,7 @@ def train(
         )
         with _ProgressBar(recipe) as bar:
             record = make_twin(
-                config, recipe, tokenizer, encoded, checkpoint, out, torch.device(device), bar.show
+                config, recipe, tokenizer, encoded, checkpoint, out, device, bar.show
             )
     except (CorpusError, CheckpointError) as error:
         raise click.ClickException(str(error)) from error
