@@ -1,0 +1,115 @@
+"""`ffnviz train`: one real step at full size, and every mistake answered in words."""
+
+import itertools
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner, Result
+
+import ffnviz
+from ffnviz.commands import main
+
+SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
+
+
+@pytest.fixture(autouse=True)
+def _same_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Books with words enough for a vocabulary of 8,192."""
+    folder = tmp_path_factory.mktemp("library")
+    words = ["".join(parts) for parts in itertools.product(SYLLABLES, repeat=3)]
+    chosen = words[:: len(words) // 9_000]
+    lines = [" ".join(chosen[i : i + 8]) + "." for i in range(0, len(chosen), 8)]
+    (folder / "seen.txt").write_text("\n".join(lines + lines), encoding="utf-8")
+    (folder / "unseen.txt").write_text("\n".join(lines[:200]), encoding="utf-8")
+    return folder
+
+
+def train(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["train", *map(str, arguments)])
+
+
+def assert_refused(result: Result, *words: str) -> None:
+    """An exit code, the words, and no traceback."""
+    assert isinstance(result.exception, SystemExit)
+    assert result.exit_code != 0
+    assert "Traceback" not in result.output
+    for word in words:
+        assert word in result.output
+
+
+def test_a_run_of_one_step_writes_a_model_and_a_second_run_finds_it_done(
+    library: Path, tmp_path: Path
+) -> None:
+    arguments = [
+        *("--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1),
+        *("--out", tmp_path / "gelu", "--work", tmp_path / "work", "--activation", "gelu"),
+    ]
+    first = train(*arguments)
+    assert first.exit_code == 0, first.output
+    assert "on " in first.output
+    assert "masked tokens of unseen books" in first.output
+    model = ffnviz.load(tmp_path / "gelu")
+    assert model.encoder.config.activation == "gelu"
+    assert model.trace("bababa [MASK]").logits.shape == (2, 8_192)
+    weights = (tmp_path / "gelu" / "weights.safetensors").read_bytes()
+    shutil.rmtree(tmp_path / "gelu")
+    second = train(*arguments)
+    assert second.exit_code == 0, second.output
+    assert (tmp_path / "gelu" / "weights.safetensors").read_bytes() == weights
+    # The checkpoint is one of this seed.
+    assert_refused(train(*arguments, "--seed", 1), "gelu.checkpoint", "Remove it")
+
+
+def test_a_corpus_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert_refused(train("--corpus", tmp_path / "nowhere"), "nowhere", "does not exist")
+
+
+def test_a_corpus_folder_without_books_is_named(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert_refused(train("--corpus", tmp_path / "empty"), "empty holds no .txt file")
+
+
+def test_held_out_books_that_are_not_there_are_named(library: Path, tmp_path: Path) -> None:
+    result = train("--corpus", library, "--work", tmp_path)
+    assert_refused(result, "black-beauty, little-men, the-time-machine")
+
+
+def test_books_too_short_for_the_vocabulary_are_refused_at_once(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text("the cat sat " * 1_000, encoding="utf-8")
+    result = train("--corpus", tmp_path, "--hold-out", "two", "--work", tmp_path / "work")
+    assert_refused(result, "8,192 are needed")
+
+
+@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
+def test_a_device_that_is_not_there_is_named(library: Path, tmp_path: Path, device: str) -> None:
+    result = train(
+        *("--corpus", library, "--hold-out", "unseen", "--work", tmp_path, "--device", device)
+    )
+    assert_refused(result, device)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--activation", "tanh"), ("--steps", 0), ("--threads", 0)]
+)
+def test_an_option_out_of_range_is_named(
+    library: Path, tmp_path: Path, option: str, value: object
+) -> None:
+    result = train("--corpus", library, "--work", tmp_path, option, value)
+    assert_refused(result, option)
+
+
+def test_the_help_lists_every_activation() -> None:
+    result = train("--help")
+    assert result.exit_code == 0
+    assert "relu|gelu|gelu_tanh|silu|identity|reglu|geglu|swiglu" in result.output

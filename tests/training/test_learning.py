@@ -1,0 +1,136 @@
+"""The loop learns what there is to learn, the same way for both twins."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.encoder import initial_encoder
+from ffnviz.training import loop
+from ffnviz.training.corpus import Corpus
+from ffnviz.training.loop import Progress, TrainingResult, masked_loss, train
+from ffnviz.training.masking import Batch, training_batch
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.twin import prepare
+from tests.training.conftest import NUMBERS
+
+CPU = torch.device("cpu")
+
+
+def silent(_: Progress) -> None:
+    """Report nothing."""
+
+
+@pytest.fixture(scope="module")
+def echoing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, TrainingResult]:
+    """A run on books whose lines repeat one word: any word tells every other on its line."""
+    folder = tmp_path_factory.mktemp("echo")
+    rng = np.random.default_rng(1)
+    for name in ("seen", "unseen"):
+        lines = [" ".join([NUMBERS[rng.integers(12)]] * 6) + "." for _ in range(400)]
+        (folder / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
+    recipe = Recipe(
+        seed=5,
+        steps=70,
+        batch_tokens=1_024,
+        usual_length=16,
+        end_share=0.0,
+        learning_rate=3e-3,
+        warmup_steps=10,
+        held_out=("unseen",),
+        points=5,
+        point_tokens=1_024,
+    )
+    tokenizer, corpus = prepare(folder, recipe, 290, folder / "work")
+    config = EncoderConfig(vocab_size=290, max_tokens=32, d_model=64, n_heads=2, d_ff=128)
+    checkpoint = folder / "checkpoint"
+    return corpus, train(config, recipe, corpus, tokenizer.mask_id, checkpoint, CPU, silent)
+
+
+def test_the_loss_starts_at_that_of_a_guess_among_all_entries(
+    echoing: tuple[Corpus, TrainingResult],
+) -> None:
+    _, result = echoing
+    assert result.points[0]["loss"] == pytest.approx(np.log(290), rel=0.05)
+
+
+def test_the_loss_on_unseen_lines_falls_below_what_word_counts_alone_can_reach(
+    echoing: tuple[Corpus, TrainingResult],
+) -> None:
+    # The entropy of the words is the best loss without looking at the others on the line.
+    corpus, result = echoing
+    shares = np.unique(corpus.validation, return_counts=True)[1] / len(corpus.validation)
+    entropy = -(shares * np.log(shares)).sum()
+    assert result.points[-1]["loss"] < entropy - 0.5
+    assert result.points[-1]["top1"] > 3 * result.points[1]["top1"] > 0
+
+
+def test_validation_points_are_taken_at_the_start_the_end_and_between(
+    echoing: tuple[Corpus, TrainingResult],
+) -> None:
+    _, result = echoing
+    assert [point["step"] for point in result.points] == [0, 4, 18, 39, 70]
+    tokens = [point["tokens"] for point in result.points]
+    assert tokens[0] == 0
+    assert tokens == sorted(set(tokens))
+    assert tokens[-1] == result.tokens
+
+
+def test_both_twins_see_the_same_batches_and_start_from_the_same_weights(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: dict[str, list[Batch]] = {"relu": [], "gelu": []}
+    results = {}
+    for activation, batches in seen.items():
+
+        def recording(*arguments: object, batches: list[Batch] = batches) -> Batch:
+            batches.append(training_batch(*arguments))  # type: ignore[arg-type]
+            return batches[-1]
+
+        monkeypatch.setattr(loop, "training_batch", recording)
+        twin = replace(config, activation=activation)
+        checkpoint = tmp_path / activation
+        results[activation] = train(twin, recipe, corpus, 0, checkpoint, CPU, silent)
+    assert len(seen["relu"]) == len(seen["gelu"]) == recipe.steps
+    for one, other in zip(seen["relu"], seen["gelu"], strict=True):
+        assert torch.equal(one.inputs, other.inputs)
+        assert torch.equal(one.targets, other.targets)
+    ends = [result.encoder.token_embedding.weight for result in results.values()]
+    assert not torch.equal(*ends)  # only φ differed, and it made a difference
+
+
+def test_the_report_counts_steps_and_tokens(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
+) -> None:
+    told: list[Progress] = []
+    train(config, recipe, corpus, 0, tmp_path / "checkpoint", CPU, told.append)
+    sizes = [
+        training_batch(corpus, recipe, config.max_tokens, 0, step).inputs.numel()
+        for step in range(recipe.steps)
+    ]
+    assert [progress.step for progress in told] == [1, 2, 3, 4, 5, 6, 7]
+    assert [progress.tokens for progress in told] == np.cumsum(sizes).tolist()
+    assert all(np.isfinite(progress.loss) for progress in told)
+
+
+def test_the_training_loss_is_the_mean_cross_entropy_at_the_masked_positions(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus
+) -> None:
+    encoder = initial_encoder(config, seed=1).eval()
+    with torch.no_grad():
+        encoder.token_embedding.weight.mul_(20)  # so that the loss is not that of a mere guess
+    batch = training_batch(corpus, recipe, config.max_tokens, 0, step=0)
+    logits = encoder(batch.inputs).logits.detach().double().numpy()
+    shares = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
+    at_masked = shares[batch.masked.numpy()]
+    expected = -np.log(at_masked[np.arange(len(batch.targets)), batch.targets.numpy()]).mean()
+    # The training runs in bfloat16, with 8 bits of precision.
+    assert masked_loss(encoder, batch, CPU).item() == pytest.approx(expected, rel=0.02)
+    assert abs(expected - np.log(290)) > 0.5

@@ -1,0 +1,169 @@
+"""A run that was interrupted, however often, ends where one in a single go would have ended."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.encoder import initial_encoder
+from ffnviz.training import loop
+from ffnviz.training.corpus import Corpus
+from ffnviz.training.loop import CheckpointError, Progress, TrainingResult, train
+from ffnviz.training.recipe import Recipe
+
+MASK_ID = 0
+CPU = torch.device("cpu")
+
+
+class InterruptedRunError(Exception):
+    """Somebody pressed Ctrl-C."""
+
+
+@pytest.fixture(autouse=True)
+def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loop, "CHECKPOINT_STEPS", 2)
+
+
+def run(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    checkpoint: Path,
+    stop_after: int | None = None,
+) -> TrainingResult:
+    """Train, or be interrupted after a step."""
+
+    def report(progress: Progress) -> None:
+        if progress.step == stop_after:
+            raise InterruptedRunError
+
+    return train(config, recipe, corpus, MASK_ID, checkpoint, CPU, report)
+
+
+def assert_same(one: TrainingResult, other: TrainingResult) -> None:
+    """The same weights to the bit, and the same figures."""
+    weights = other.encoder.state_dict()
+    for name, tensor in one.encoder.state_dict().items():
+        assert torch.equal(tensor, weights[name]), name
+    assert one.points == other.points
+    assert one.tokens == other.tokens
+
+
+@pytest.fixture(scope="module")
+def in_one_go(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> TrainingResult:
+    return run(config, recipe, corpus, tmp_path_factory.mktemp("one-go") / "checkpoint")
+
+
+# Steps 2, 4 and 6 have a checkpoint, and so has the last, 7; 1 has none yet.
+@pytest.mark.parametrize("stops", [[1], [2], [3], [6], [7], [2, 5], [1, 3, 5, 6, 7]], ids=str)
+def test_an_interrupted_run_ends_with_the_same_weights_and_figures(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    tmp_path: Path,
+    in_one_go: TrainingResult,
+    stops: list[int],
+) -> None:
+    for stop in stops:
+        torch.manual_seed(stop)  # a new process starts with another random state
+        with pytest.raises(InterruptedRunError):
+            run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=stop)
+    assert_same(run(config, recipe, corpus, tmp_path / "checkpoint"), in_one_go)
+
+
+def test_training_changes_every_weight(
+    config: EncoderConfig, recipe: Recipe, in_one_go: TrainingResult
+) -> None:
+    # Without this, equal weights above would prove nothing.
+    start = initial_encoder(config, recipe.seed).state_dict()
+    for name, tensor in in_one_go.encoder.state_dict().items():
+        assert not torch.equal(tensor, start[name]), name
+
+
+def test_a_resumed_run_goes_on_from_its_checkpoint_and_not_from_the_start(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
+) -> None:
+    with pytest.raises(InterruptedRunError):
+        run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=5)
+    steps: list[int] = []
+    train(
+        config,
+        recipe,
+        corpus,
+        MASK_ID,
+        tmp_path / "checkpoint",
+        CPU,
+        lambda progress: steps.append(progress.step),
+    )
+    assert steps == [5, 6, 7]
+
+
+def test_a_finished_run_has_nothing_left_to_do(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    tmp_path: Path,
+    in_one_go: TrainingResult,
+) -> None:
+    run(config, recipe, corpus, tmp_path / "checkpoint")
+    again = run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=7)
+    assert_same(again, in_one_go)
+
+
+def test_an_interruption_while_writing_leaves_the_last_whole_checkpoint(
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    tmp_path: Path,
+    in_one_go: TrainingResult,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = torch.save
+    calls = []
+
+    def break_off(values: Any, path: Path) -> None:
+        calls.append(path)
+        if len(calls) == 2:
+            path.write_bytes(b"half a checkpoint")
+            raise InterruptedRunError
+        whole(values, path)
+
+    monkeypatch.setattr(torch, "save", break_off)
+    with pytest.raises(InterruptedRunError):
+        run(config, recipe, corpus, tmp_path / "checkpoint")
+    assert_same(run(config, recipe, corpus, tmp_path / "checkpoint"), in_one_go)
+
+
+@pytest.mark.parametrize("change", ["recipe", "config", "corpus"])
+def test_the_checkpoint_of_another_run_is_refused(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, change: str
+) -> None:
+    checkpoint = tmp_path / "relu.checkpoint"
+    with pytest.raises(InterruptedRunError):
+        run(config, recipe, corpus, checkpoint, stop_after=2)
+    if change == "recipe":
+        recipe = replace(recipe, mask_share=0.21)
+    if change == "config":
+        config = replace(config, activation="gelu")
+    if change == "corpus":
+        corpus = replace(corpus, validation=corpus.validation[1:])
+    with pytest.raises(CheckpointError, match=r"relu\.checkpoint belongs to a run with another"):
+        run(config, recipe, corpus, checkpoint)
+
+
+@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04" + bytes(100)], ids=repr)
+def test_a_damaged_checkpoint_is_refused_by_name(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, content: bytes
+) -> None:
+    checkpoint = tmp_path / "relu.checkpoint"
+    checkpoint.write_bytes(content)
+    with pytest.raises(CheckpointError, match=r"relu\.checkpoint is damaged"):
+        run(config, recipe, corpus, checkpoint)

@@ -1,0 +1,125 @@
+"""From books to a model folder: what is written can be loaded, and what is said of it is so."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import ffnviz
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.folder import read_folder
+from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.training.corpus import Corpus
+from ffnviz.training.loop import Progress, train
+from ffnviz.training.masking import validation_batches
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.twin import make_twin
+from tests.training.recount import recount
+
+CPU = torch.device("cpu")
+
+
+def silent(_: Progress) -> None:
+    """Report nothing."""
+
+
+@pytest.fixture(scope="module")
+def twin(
+    config: EncoderConfig,
+    recipe: Recipe,
+    tokenizer: Tokenizer,
+    corpus: Corpus,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, dict[str, Any]]:
+    """The model folder of a short run, and its record."""
+    folder = tmp_path_factory.mktemp("twin")
+    out = folder / "models" / "relu"
+    record = make_twin(config, recipe, tokenizer, corpus, folder / "c", out, CPU, silent)
+    return out, record
+
+
+def test_the_folder_can_be_loaded_and_traced(twin: tuple[Path, dict[str, Any]]) -> None:
+    model = ffnviz.load(twin[0])
+    trace = model.trace("Four five [MASK] seven.")
+    assert [token.text for token in trace.tokens[:3]] == ["Four", " five", " [MASK]"]
+    assert trace.logits.isfinite().all()
+
+
+def test_the_weights_are_those_of_the_run(
+    twin: tuple[Path, dict[str, Any]],
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    tmp_path: Path,
+) -> None:
+    result = train(config, recipe, corpus, 0, tmp_path / "checkpoint", CPU, silent)
+    trained = result.encoder.state_dict()
+    for name, tensor in read_folder(twin[0])[0].state_dict().items():
+        assert torch.equal(tensor, trained[name].half().float()), name
+
+
+def test_the_counts_are_how_often_each_token_stood_in_the_training_books(
+    twin: tuple[Path, dict[str, Any]], books: Path, tokenizer: Tokenizer
+) -> None:
+    counts: Counter[int] = Counter()
+    for name in ("first", "second"):
+        for line in (books / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+            counts.update(tokenizer.encode(line).ids)
+    read = ffnviz.load(twin[0]).token_counts.tolist()
+    assert read == [counts[i] for i in range(tokenizer.vocab_size)]
+
+
+def test_the_record_on_disk_is_the_one_returned(twin: tuple[Path, dict[str, Any]]) -> None:
+    out, record = twin
+    assert json.loads((out / "training.json").read_text(encoding="utf-8")) == record
+
+
+def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens(
+    twin: tuple[Path, dict[str, Any]], corpus: Corpus, recipe: Recipe
+) -> None:
+    out, record = twin
+    final = record["final"]
+    batches = validation_batches(corpus.validation, recipe, 0, 32, None)
+    expected = recount(ffnviz.load(out).encoder, batches)
+    assert final["loss"] == pytest.approx(expected.loss, rel=1e-5)
+    assert final["top1"] == pytest.approx(expected.top1, abs=2e-3)
+    assert final["top5"] == pytest.approx(expected.top5, abs=2e-3)
+    assert final["n_masked"] == expected.n_masked
+    assert final["n_tokens"] == len(corpus.validation) // 16 * 16
+    for block, hidden in zip(final["blocks"], expected.hidden, strict=True):
+        assert block["active"] == pytest.approx((hidden > 0).mean(), abs=5 / hidden.size)
+
+
+def test_the_record_says_how_it_was_made(
+    twin: tuple[Path, dict[str, Any]], config: EncoderConfig, recipe: Recipe, corpus: Corpus
+) -> None:
+    _, record = twin
+    assert EncoderConfig.from_dict(record["config"]) == config
+    assert record["recipe"] == recipe.to_dict()
+    assert record["corpus"] == {
+        "training_books": ["first", "second"],
+        "training_tokens": len(corpus.training),
+        "held_out_books": ["unseen"],
+        "held_out_tokens": len(corpus.validation),
+    }
+    assert [point["step"] for point in record["points"]] == [0, 1, 3, 7]
+    assert record["tokens_seen"] == record["points"][-1]["tokens"] == record["final"]["tokens"]
+    assert f"PyTorch {torch.__version__}" in record["hardware"]
+
+
+def test_the_card_names_the_books_and_the_results(twin: tuple[Path, dict[str, Any]]) -> None:
+    out, record = twin
+    card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert card.startswith("# The ReLU twin\n")
+    assert "Trained on 2 " in card
+    assert "first, second" in card
+    held_out = card.split("Held out as whole books")[1].split("\n")[0]
+    assert held_out.endswith(": unseen.")
+    assert f"loss {record['final']['loss']:.3f} nats" in card
+    assert "seed 5" in card
+    for i, block in enumerate(record["final"]["blocks"], start=1):
+        started = record["points"][0]["blocks"][i - 1]["active"]
+        assert f"| {i} | {started:.1%} | {block['active']:.1%} |" in card

@@ -1,0 +1,99 @@
+"""What a validation point says, counted again in NumPy from the encoder's own trace."""
+
+import numpy as np
+import pytest
+import torch
+
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.encoder import Encoder, initial_encoder
+from ffnviz.training.corpus import Corpus
+from ffnviz.training.masking import Batch, validation_batches
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.validation import Point, validate
+from tests.training.recount import recount
+
+DEAD = [3, 17, 31]
+
+
+@pytest.fixture(scope="module", params=["relu", "gelu", "geglu"])
+def encoder(request: pytest.FixtureRequest, config: EncoderConfig) -> Encoder:
+    """With an embedding so large that its guesses differ, and three dead units in block 2."""
+    values = {**config.to_dict(), "activation": request.param}
+    module = initial_encoder(EncoderConfig.from_dict(values), seed=2)
+    with torch.no_grad():
+        module.token_embedding.weight.mul_(20)
+        for block in module.blocks:
+            block.get_submodule("ffn.expand").get_parameter("weight").mul_(10)
+        module.get_parameter("blocks.1.ffn.expand.bias")[DEAD] = -1e4
+    return module
+
+
+@pytest.fixture(scope="module")
+def batches(corpus: Corpus, recipe: Recipe) -> list[Batch]:
+    return validation_batches(corpus.validation, recipe, 0, 32, None)
+
+
+@pytest.fixture(scope="module")
+def point(encoder: Encoder, batches: list[Batch]) -> Point:
+    return validate(encoder, batches)
+
+
+def test_loss_and_hits_are_those_of_a_recount(
+    encoder: Encoder, batches: list[Batch], point: Point
+) -> None:
+    expected = recount(encoder, batches)
+    assert point.loss == pytest.approx(expected.loss, rel=1e-4)
+    assert point.top1 == pytest.approx(expected.top1, abs=2e-3)
+    assert point.top5 == pytest.approx(expected.top5, abs=2e-3)
+    assert point.n_masked == expected.n_masked
+    assert point.n_tokens == sum(batch.inputs.numel() for batch in batches)
+    assert 0 <= point.top1 <= point.top5 <= 1
+
+
+def test_the_activity_of_every_block_is_that_of_a_recount(
+    encoder: Encoder, batches: list[Batch], point: Point
+) -> None:
+    for counted, hidden in zip(point.blocks, recount(encoder, batches).hidden, strict=True):
+        assert hidden.shape == (point.n_tokens, 32)
+        # A value on the very edge may fall to either side.
+        edge = 5 / hidden.size
+        assert counted.active == pytest.approx((hidden > 0).mean(), abs=edge)
+        assert counted.near_zero == {
+            "0.01": pytest.approx((np.abs(hidden) <= 0.01).mean(), abs=edge),
+            "0.1": pytest.approx((np.abs(hidden) <= 0.1).mean(), abs=edge),
+        }
+        never = np.flatnonzero((hidden <= 0).all(axis=0)).tolist()
+        assert counted.never_active_units == never
+        assert counted.never_active == len(never) / 32
+
+
+def test_a_unit_that_is_never_active_is_found(point: Point) -> None:
+    assert set(DEAD) <= set(point.blocks[1].never_active_units)
+    assert not set(DEAD) & set(point.blocks[0].never_active_units)
+
+
+def test_dropout_plays_no_part_and_is_on_again_afterwards(
+    encoder: Encoder, batches: list[Batch], point: Point
+) -> None:
+    assert encoder.config.dropout > 0
+    for training in (True, False):
+        encoder.train(training)
+        assert validate(encoder, batches) == point
+        assert encoder.training == training
+
+
+def test_looking_leaves_the_random_state_alone(encoder: Encoder, batches: list[Batch]) -> None:
+    state = torch.get_rng_state()
+    validate(encoder, batches[:1])
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_as_json_a_point_names_the_dead_units_only_if_asked(point: Point) -> None:
+    with_units, without = point.to_dict(units=True), point.to_dict(units=False)
+    for full, short, block in zip(
+        with_units["blocks"], without["blocks"], point.blocks, strict=True
+    ):
+        assert full.pop("never_active_units") == block.never_active_units
+        assert full == short
+    assert with_units == without
+    assert with_units["loss"] == point.loss
