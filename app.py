@@ -60,8 +60,9 @@ st.html(ASSETS / "page.css")
 idle_collector().page_ran()
 try:
     session.open_url()
-    controls()
+    # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run = session.current_run()
+    controls()
 except ModelFolderError as error:
     st.error("A twin could not be loaded, so there is nothing to show.", icon=":material/error:")
     st.text(str(error))

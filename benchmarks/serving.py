@@ -79,7 +79,7 @@ def chromium() -> Iterator[Browser]:
     Raises:
         FileNotFoundError: if none is installed.
     """
-    found = next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, BROWSER_NAMES)), None)
     if found is None:
         raise FileNotFoundError("No Chromium was found: install your system's chromium package.")
     with sync_playwright() as playwright:

@@ -109,7 +109,9 @@ class Choices:
     Attributes:
         token: choose a token by its number.
         neuron: choose a neuron by its twin and number.
+        order: choose the order of the neurons.
     """
 
     token: Callable[[int], None]
     neuron: Callable[[str, int], None]
+    order: Callable[[str], None]

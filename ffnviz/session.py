@@ -92,7 +92,7 @@ def choose_text(text: str) -> None:
 
 def choices() -> Choices:
     """What pages call when somebody clicks."""
-    return Choices(token=_choose_token, neuron=_choose_neuron)
+    return Choices(token=_choose_token, neuron=_choose_neuron, order=_choose_order)
 
 
 @st.cache_resource(show_spinner=False)
@@ -150,6 +150,10 @@ def _choose_token(token: int) -> None:
 
 def _choose_neuron(twin: str, neuron: int) -> None:
     st.session_state["neuron"] = (twin, neuron)
+
+
+def _choose_order(order: str) -> None:
+    st.session_state["order"] = order
 
 
 def _known_neuron(neuron: tuple[str, int] | None) -> tuple[str, int] | None:

@@ -1,3 +1,4 @@
+import { drawHead } from "./head.js";
 import {
   element, grouped, number, onThemeChange, signedScale, signedScaleCss, themeOf, unpack,
 } from "./values.js";
@@ -142,7 +143,20 @@ function paint(view) {
       element("span", { text: number(view.largest) }),
     ),
   );
+  drawOrder(view, drawHead(view.root, view.head, theme));
   view.root.dataset.painted = view.stamp;
+}
+
+// In what order the neurons stand: one button each.
+function drawOrder(view, controls) {
+  controls.replaceChildren(
+    element("div", { class: "orders", role: "group", "aria-label": "Order of the neurons" },
+      ...view.orders.map((order) =>
+        element("button", {
+          type: "button", "aria-pressed": String(order === view.order), text: `by ${order}`,
+          onclick: () => view.chooseOrder(order),
+        }))),
+  );
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
@@ -160,6 +174,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   Object.assign(view, header, {
     arrays,
     choose: (map, neuron) => setTriggerValue("neuron", { map, neuron }),
+    chooseOrder: (order) => setTriggerValue("order", order),
   });
   view.tip.hidden = true;
   paint(view);

@@ -9,6 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
+from ffnviz.components.head import Head
 from ffnviz.components.payload import pack
 
 _mount = declare("activation_map")
@@ -34,14 +35,18 @@ class ActivationMap:
 
 
 def activation_maps(
+    head: Head,
     maps: Sequence[ActivationMap],
     texts: Sequence[str],
     token: int,
     neuron: tuple[str, int],
+    orders: Sequence[str],
+    order: str,
     palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     on_choose: Callable[[str, int], None],
+    on_order: Callable[[str], None],
 ) -> None:
     """Show the maps one over the other, all on one colour scale.
 
@@ -49,20 +54,29 @@ def activation_maps(
     before the page runs again.
 
     Args:
+        head: what stands above them.
         maps: all of the same shape.
         texts: the tokens as typed, a row each.
         token: the row to mark.
         neuron: map name and neuron to mark.
+        orders: in what orders neurons can stand.
+        order: in which they do.
         palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with map name and neuron.
+        on_order: called with one of `orders`.
     """
 
     def clicked() -> None:
         chosen = st.session_state[key].neuron
         if chosen:
             on_choose(str(chosen["map"]), int(chosen["neuron"]))
+
+    def ordered() -> None:
+        chosen = st.session_state[key].order
+        if chosen in orders:
+            on_order(chosen)
 
     arrays: dict[str, NDArray[Any]] = {}
     for shown in maps:
@@ -75,7 +89,10 @@ def activation_maps(
         "neuron": {"map": neuron[0], "neuron": neuron[1]},
         "d_ff": maps[0].hidden.shape[1],
         "largest": max(float(np.abs(m.hidden).max()) for m in maps),
+        "orders": list(orders),
+        "order": order,
+        "head": head.to_json(),
         "palettes": palettes,
         "stamp": stamp,
     }
-    _mount(data=pack(header, arrays), key=key, on_neuron_change=clicked)
+    _mount(data=pack(header, arrays), key=key, on_neuron_change=clicked, on_order_change=ordered)

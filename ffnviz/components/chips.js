@@ -1,3 +1,4 @@
+import { drawHead } from "./head.js";
 import { element, onThemeChange, percent, themeOf } from "./values.js";
 
 function chip(data, index, accent, choose) {
@@ -21,20 +22,24 @@ function chip(data, index, accent, choose) {
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  let row = parentElement.querySelector("div.row");
-  if (!row) {
-    row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence", tabindex: "-1" });
-    parentElement.append(row);
+  let root = parentElement.querySelector("section");
+  if (!root) {
+    const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
+    root = element("section", {}, row);
+    parentElement.append(root);
   }
+  const row = root.querySelector(".row");
   const paint = () => {
-    const hadFocus = [...row.children].indexOf(row.getRootNode().activeElement);
-    const accent = themeOf(row, data.palettes)[data.accent];
+    const theme = themeOf(root, data.palettes);
+    const focused = [...row.children].indexOf(root.getRootNode().activeElement);
+    drawHead(root, data.head, theme);
     row.replaceChildren(
-      ...data.texts.map((_, index) => chip(data, index, accent, (i) => setTriggerValue("token", i))),
+      ...data.texts.map((_, index) =>
+        chip(data, index, theme[data.head.accent], (i) => setTriggerValue("token", i))),
     );
-    if (hadFocus >= 0) row.children[Math.min(hadFocus, row.children.length - 1)].focus();
-    row.dataset.painted = data.stamp;
+    if (focused >= 0) row.children[Math.min(focused, row.children.length - 1)].focus();
+    root.dataset.painted = data.stamp;
   };
   paint();
-  return onThemeChange(row, paint);
+  return onThemeChange(root, paint);
 }

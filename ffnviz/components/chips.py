@@ -6,17 +6,18 @@ from typing import Any
 import streamlit as st
 
 from ffnviz.components.declare import declare
+from ffnviz.components.head import Head
 
 _mount = declare("chips")
 
 
 def chips(
+    head: Head,
     texts: Sequence[str],
     shares: Sequence[float],
     chosen: int,
     what: str,
     palettes: dict[str, dict[str, str]],
-    accent: str,
     stamp: str,
     key: str,
     on_choose: Callable[[int], None],
@@ -24,12 +25,12 @@ def chips(
     """Show a chip a token; a click hands its number to `on_choose` before the page runs again.
 
     Args:
+        head: what stands above them.
         texts: the tokens as typed.
         shares: of the neurons, from 0 to 1, each.
         chosen: the token that drives the page.
         what: what a share means, for the tooltip.
         palettes: the themes' colours.
-        accent: which of their colours to use.
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with the clicked token's number.
@@ -46,7 +47,7 @@ def chips(
         "chosen": chosen,
         "what": what,
         "palettes": palettes,
-        "accent": accent,
+        "head": head.to_json(),
         "stamp": stamp,
     }
     _mount(data=data, key=key, on_token_change=clicked)

@@ -1,3 +1,4 @@
+import { drawHead } from "./head.js";
 import { element, number, onThemeChange, signedScale, themeOf, unpack } from "./values.js";
 
 // Side by side, all stages are equally wide and a stage's height tells how many numbers it holds;
@@ -115,6 +116,7 @@ function paint(view) {
   });
   view.flow.querySelectorAll(".step").forEach((old) => old.remove());
   flow.forEach((part, at) => { if (view.flow.children[at] !== part) view.flow.insertBefore(part, view.flow.children[at] || null); });
+  drawHead(view.root, view.head, theme);
   view.root.dataset.painted = view.stamp;
 }
 

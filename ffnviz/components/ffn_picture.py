@@ -9,6 +9,7 @@ import streamlit as st
 from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
+from ffnviz.components.head import Head
 from ffnviz.components.payload import pack
 
 _mount = declare("ffn_picture")
@@ -38,11 +39,11 @@ class Stage:
 
 
 def ffn_picture(
+    head: Head,
     stages: list[Stage],
     steps: list[tuple[str, str]],
     order: NDArray[np.integer],
     neuron: int | None,
-    accent: str,
     palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
@@ -51,11 +52,11 @@ def ffn_picture(
     """Show the stages from left to right (top to bottom where it is narrow).
 
     Args:
+        head: what stands above it; its accent is also the steps'.
         stages: in order.
         steps: what leads from each stage to the next: symbol and words; one fewer than stages.
         order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
         neuron: the neuron to mark, if any.
-        accent: the colour of the steps.
         palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
@@ -85,7 +86,8 @@ def ffn_picture(
         ],
         "steps": [{"symbol": symbol, "words": words} for symbol, words in steps],
         "neuron": neuron,
-        "accent": accent,
+        "head": head.to_json(),
+        "accent": head.accent,
         "palettes": palettes,
         "stamp": stamp,
     }

@@ -1,3 +1,4 @@
+import { drawHead } from "./head.js";
 import { element, number, onThemeChange, themeOf } from "./values.js";
 
 
@@ -11,14 +12,15 @@ function bar(value, largest, theme) {
 export default function ({ data, parentElement }) {
   let card = parentElement.querySelector("article");
   if (!card) {
-    card = element("article");
+    card = element("article", {}, element("div", { class: "card" }));
     parentElement.append(card);
   }
   const paint = () => {
     const theme = themeOf(card, data.palettes);
     const largest = Math.max(...data.values.map(Math.abs));
-    card.replaceChildren(
-      element("h3", { text: data.title, style: { color: theme[data.accent] } }),
+    drawHead(card, data.head, theme);
+    card.querySelector(".card").replaceChildren(
+      element("h3", { text: data.title, style: { color: theme[data.head.accent] } }),
       element("p", {}, "pushes towards ", ...data.words.map((text) => element("bdi", { text }))),
       element("ol", { "aria-label": "Its value on every token", tabindex: "0" },
         ...data.values.map((value, token) =>

@@ -1,3 +1,4 @@
+import { drawHead } from "./head.js";
 import { element, onThemeChange, percent, themeOf } from "./values.js";
 
 function row(word, probability, highest, colour) {
@@ -10,15 +11,16 @@ function row(word, probability, highest, colour) {
 }
 
 export default function ({ data, parentElement }) {
-  let root = parentElement.querySelector("div.panels");
+  let root = parentElement.querySelector("div.prediction");
   if (!root) {
-    root = element("div", { class: "panels" });
+    root = element("div", { class: "prediction" }, element("div", { class: "panels" }));
     parentElement.append(root);
   }
   const paint = () => {
     const theme = themeOf(root, data.palettes);
     const highest = Math.max(...data.panels.flatMap((panel) => panel.probabilities));
-    root.replaceChildren(...data.panels.map(({ title, words, probabilities, colour }) =>
+    drawHead(root, data.head, theme);
+    root.querySelector(".panels").replaceChildren(...data.panels.map(({ title, words, probabilities, colour }) =>
       element("section", {},
         element("h3", { text: title }),
         element("ol", { "aria-label": `Likeliest words, ${title}` },

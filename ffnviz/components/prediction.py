@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
+from ffnviz.components.head import Head
 
 _mount = declare("prediction")
 
@@ -30,11 +31,16 @@ class Panel:
 
 
 def prediction_bars(
-    panels: Sequence[Panel], palettes: dict[str, dict[str, str]], stamp: str, key: str
+    head: Head,
+    panels: Sequence[Panel],
+    palettes: dict[str, dict[str, str]],
+    stamp: str,
+    key: str,
 ) -> None:
     """Show the panels, all on one scale.
 
     Args:
+        head: what stands above them.
         panels: from left to right.
         palettes: the themes' colours.
         stamp: told to the browser once painted.
@@ -50,6 +56,7 @@ def prediction_bars(
             }
             for panel in panels
         ],
+        "head": head.to_json(),
         "palettes": palettes,
         "stamp": stamp,
     }

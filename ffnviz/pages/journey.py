@@ -11,8 +11,8 @@ from ffnviz.analysis.sparsity import Awake, awake, threshold_for
 from ffnviz.components.activation_map import ActivationMap, activation_maps
 from ffnviz.components.chips import chips
 from ffnviz.components.ffn_picture import Stage, ffn_picture
+from ffnviz.components.head import Head
 from ffnviz.components.neuron_card import neuron_card
-from ffnviz.components.picture_head import picture_head
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.figures import sentences
 from ffnviz.figures.sentences import awake_means
@@ -53,19 +53,14 @@ def left_out_notice(run: Run) -> None:
 def token_chips(run: Run, choices: Choices, stamp: str) -> None:
     """The tokens, each with the share of neurons it wakes."""
     counted = _awake(run, run.request.twin)
-    picture_head(
-        "tokens",
-        sentences.of_tokens(run.labels, counted.shares, counted.threshold, run.request.block),
-        palettes(),
-        run.request.twin,
-    )
+    sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, run.request.block)
     chips(
+        Head(sentence, "tokens", run.request.twin),
         run.labels,
         [float(share) for share in counted.shares],
         run.token,
         f"of {counted.d_ff:,} neurons {awake_means(counted.threshold)}",
         palettes(),
-        run.request.twin,
         stamp,
         key="chips",
         on_choose=choices.token,
@@ -76,13 +71,8 @@ def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
     """The chosen token's way through the FFN."""
     counted = _awake(run, run.request.twin)
     count = int(counted.counts[run.token])
-    picture_head(
-        "ffn",
-        sentences.of_ffn(
-            run.labels[run.token], count, counted.d_ff, counted.threshold, _label(run.request.twin)
-        ),
-        palettes(),
-        run.request.twin,
+    sentence = sentences.of_ffn(
+        run.labels[run.token], count, counted.d_ff, counted.threshold, _label(run.request.twin)
     )
     fate = "exactly zero" if counted.threshold == 0 else "near zero"
     path = ffn_path(run.trace, run.request.block, run.token)
@@ -91,6 +81,7 @@ def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
     order = np.arange(counted.d_ff) if run.request.order == "index" else by_value
     twin, neuron = _neuron(run)
     ffn_picture(
+        Head(sentence, "ffn", run.request.twin),
         _stages(path, f"{counted.d_ff - count:,} {fate}"),
         [
             ("W₁", f"expand × {times:g}"),
@@ -101,7 +92,6 @@ def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
         ],
         order,
         neuron if twin == run.request.twin else None,
-        run.request.twin,
         palettes(),
         stamp,
         key="ffn",
@@ -132,13 +122,9 @@ def what_it_says(run: Run, stamp: str) -> None:
     block = run.request.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.trace, block, run.token)
-    picture_head(
-        "prediction",
-        sentences.of_prediction(run.labels[run.token], _best(told), _best(without)),
-        palettes(),
-        run.request.twin,
-    )
+    sentence = sentences.of_prediction(run.labels[run.token], _best(told), _best(without))
     prediction_bars(
+        Head(sentence, "prediction", run.request.twin),
         [
             Panel("with the FFN", told.words, told.probabilities, run.request.twin),
             Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
@@ -152,12 +138,8 @@ def what_it_says(run: Run, stamp: str) -> None:
 def every_token_every_neuron(run: Run, choices: Choices, stamp: str) -> None:
     """Both twins' hidden activations, ReLU over GELU."""
     counted = {twin: _awake(run, twin) for twin in run.traces}
-    picture_head(
-        "maps",
-        sentences.of_maps(counted["relu"].share, counted["gelu"].share, counted["gelu"].threshold),
-        palettes(),
-        run.request.twin,
-        _order_control,
+    sentence = sentences.of_maps(
+        counted["relu"].share, counted["gelu"].share, counted["gelu"].threshold
     )
     shown = []
     for twin, trace in run.traces.items():
@@ -166,18 +148,18 @@ def every_token_every_neuron(run: Run, choices: Choices, stamp: str) -> None:
         order = neuron_order(hidden, run.request.order)
         shown.append(ActivationMap(twin, _label(twin), note, hidden, order))
     activation_maps(
-        shown, run.labels, run.token, _neuron(run), palettes(), stamp, "maps", choices.neuron
-    )
-
-
-def _order_control() -> None:
-    st.segmented_control(
-        "Order of the neurons",
+        Head(sentence, "maps", run.request.twin),
+        shown,
+        run.labels,
+        run.token,
+        _neuron(run),
         ORDERS,
-        key="order",
-        format_func="by {}".format,
-        label_visibility="collapsed",
-        required=True,
+        run.request.order,
+        palettes(),
+        stamp,
+        key="maps",
+        on_choose=choices.neuron,
+        on_order=choices.order,
     )
 
 
@@ -186,15 +168,14 @@ def chosen_neuron(run: Run, stamp: str) -> None:
     twin, neuron = _neuron(run)
     block = run.request.block
     values = neuron_values(run.traces[twin], block, neuron)
-    picture_head("neuron", sentences.of_neuron(run.labels, values), palettes(), twin)
     neuron_card(
+        Head(sentences.of_neuron(run.labels, values), "neuron", twin),
         f"Neuron {neuron} · {_label(twin)} · block {block + 1}",
         run.labels,
         values,
         run.token,
         promoted_words(run.models[twin], block, neuron, k=8).words,
         palettes(),
-        twin,
         stamp,
         key="neuron-card",
     )

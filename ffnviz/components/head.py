@@ -1,0 +1,27 @@
+"""What stands above a picture: its sentence, and "What am I looking at?"."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Part = str | tuple[str, Literal["number", "typed"]]
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of one picture; drawn by head.js inside the picture's component.
+
+    Attributes:
+        sentence: plain text, numbers to stand out, and what a person typed (always shown as text).
+        note: opens notes/<note>.html, which is ours, not typed.
+        accent: which of the palette's colours the numbers have.
+    """
+
+    sentence: Sequence[Part]
+    note: str
+    accent: str
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        spans = [[part, "plain"] if isinstance(part, str) else list(part) for part in self.sentence]
+        return {"spans": spans, "note": self.note, "accent": self.accent}
