@@ -6,9 +6,10 @@ from typing import cast
 import pytest
 import torch
 from numpy.testing import assert_allclose
+from torch import nn
 
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.block import Block, BlockRecord
+from ffnviz.model.block import Block, BlockRecord, PostNormBlock, PreNormBlock
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import Encoder, EncoderTrace
 from ffnviz.model.feed_forward import GatedFeedForward
@@ -112,9 +113,26 @@ def test_outside_training_dropout_does_nothing(norm: str) -> None:
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
-def test_in_training_dropout_changes_what_is_added(norm: str) -> None:
-    module = encoder(norm, dropout=0.5).train()
-    assert not torch.equal(module(IDS).logits, module(IDS).logits)
+def test_in_training_dropout_takes_half_of_all_that_is_added_and_doubles_the_rest(
+    norm: str,
+) -> None:
+    # Without LayerNorms, and with W2 taken out, one sees what was dropped.
+    module = PostNormBlock if norm == "post" else PreNormBlock
+    block = module(EncoderConfig(d_model=24, n_heads=3, d_ff=24, norm=norm, dropout=0.5)).train()
+    block.attention_norm = block.ffn_norm = block.ffn.compress = nn.Identity()  # type: ignore[assignment]
+    torch.manual_seed(1)
+    record = block(torch.randn(50, 24))
+    for added, written in (
+        (record.middle - record.input, record.attention.output),
+        (record.output - record.middle, record.ffn.output),
+        (record.ffn.output, record.ffn.hidden),
+    ):
+        visible = written.abs() > 1e-3  # of a value that is 0 anyway one cannot tell
+        dropped = added.abs() < 1e-6
+        assert dropped[visible].float().mean().item() == pytest.approx(0.5, abs=0.1)
+        torch.testing.assert_close(
+            added[visible & ~dropped], 2 * written[visible & ~dropped], atol=1e-5, rtol=1e-5
+        )
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
