@@ -185,7 +185,7 @@ def timing_line(run: Run) -> None:
     """How long the trace took, and how much of that its FFNs."""
     timing = run.timings[run.request.twin]
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
-    st.caption(
+    st.markdown(
         f"**{timing.total_ms:.1f} ms** for these {len(run.trace.tokens)} tokens on "
         f"{where[run.model.device.type]} in the {_label(run.request.twin)} twin, "
         f"**{timing.ffn_share:.0%}** of it in the FFNs."

@@ -1,0 +1,175 @@
+"""One server and one Chromium for all browser tests, and a page that knows how to be waited for."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+
+import ffnviz
+from ffnviz.model.model import Model
+
+ROOT = Path(__file__).parents[2]
+PATIENCE_MS = 60_000
+START_S = 180
+DESKTOP = {"width": 1920, "height": 1080}
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+# True once the script has ended and every picture says that it shows the wanted sentence.
+PAINTED = """(text) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (!app || app.dataset.testScriptState !== "notRunning") return false;
+    const pictures = [...document.querySelectorAll("*")].filter((e) => e.shadowRoot)
+        .flatMap((e) => [...e.shadowRoot.querySelectorAll("[data-painted]")]);
+    return pictures.length === 5 && pictures.every((p) => p.dataset.painted.includes(text))
+        && new Set(pictures.map((p) => p.dataset.painted)).size === 1;
+}"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("browser")
+
+
+def _chromium_path() -> str:
+    names = ("chromium", "chromium-browser", "google-chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if found:
+        return found
+    missing = "No Chromium was found: install your system's package, or set CHROMIUM to its path."
+    if os.environ.get("CI") == "true":
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+@pytest.fixture(scope="session")
+def address() -> Iterator[str]:
+    """A server of app.py, as `make run` starts it."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        port = probe.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
+    address = f"http://localhost:{port}"
+    try:
+        _wait_until_up(address, server)
+        yield address
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait()
+
+
+def _wait_until_up(address: str, server: "subprocess.Popen[bytes]") -> None:
+    end = time.monotonic() + START_S
+    while time.monotonic() < end and server.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
+                return
+        except (URLError, ConnectionError, TimeoutError):
+            time.sleep(0.1)
+    pytest.fail(f"the server did not answer within {START_S} s")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    path = _chromium_path()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def twins() -> dict[str, Model]:
+    """What the page must agree with."""
+    return {name: ffnviz.load(name) for name in ("relu", "gelu")}
+
+
+class Journey:
+    """The page as a person has it before them."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+
+    def open(self, **query: str) -> "Journey":
+        """Go to the page with these query parameters and wait for all of it."""
+        self.page.goto(f"{self.address}/?{urlencode(query)}")
+        return self.wait_for(query.get("text", "The cat sat on the [MASK]."))
+
+    def wait_for(self, text: str) -> "Journey":
+        """Wait until everything shows this sentence."""
+        shown = json.dumps(repr(text)[1:-1])[1:-1] if "\\" in repr(text) else text
+        self.page.wait_for_function(PAINTED, arg=shown, timeout=PATIENCE_MS)
+        return self
+
+    def settle(self) -> "Journey":
+        """Wait until all pictures show the same thing, whatever it is."""
+        self.page.wait_for_timeout(400)  # a click has to reach the server first
+        self.page.wait_for_function(PAINTED, arg="", timeout=PATIENCE_MS)
+        return self
+
+    @property
+    def box(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Sentence")
+
+    @property
+    def chips(self) -> Locator:
+        return self.page.get_by_role("group", name="Tokens of the sentence").get_by_role("button")
+
+    def press(self, name: str) -> "Journey":
+        """Click the button of exactly this name."""
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+        return self.settle()
+
+    def map_of(self, twin: str) -> Locator:
+        return self.page.locator(f'canvas[data-name="{twin}"]')
+
+    def card(self) -> Locator:
+        return self.page.locator("article .card")
+
+    def query(self) -> dict[str, str]:
+        """The URL's parameters."""
+        values = self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+        return {str(key): str(value) for key, value in values.items()}
+
+
+OpenPage = Callable[..., Journey]
+
+
+@pytest.fixture
+def new_page(browser: Browser, address: str) -> Iterator[OpenPage]:
+    """Makes pages, each of its own visitor."""
+    contexts: list[BrowserContext] = []
+
+    def make(*, dark: bool = False, width: int = 1920, height: int = 1080) -> Journey:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
+        )
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        return Journey(context.new_page(), address)
+
+    yield make
+    for context in contexts:
+        context.close()

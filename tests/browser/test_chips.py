@@ -1,0 +1,68 @@
+"""The tokens on the page are the sentence's, and their shares are what the model says."""
+
+import pytest
+
+from ffnviz.model.model import Model
+from tests.browser.conftest import OpenPage
+
+SENTENCE = "She opened the [MASK] and looked out."
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.{1 if share < 0.0995 else 0}f}%"
+
+
+@pytest.mark.parametrize("block", [1, 2])
+@pytest.mark.parametrize(("twin", "threshold"), [("relu", 0.0), ("gelu", 0.1)])
+def test_every_chip_has_the_share_the_trace_has(
+    new_page: OpenPage, twins: dict[str, Model], twin: str, threshold: float, block: int
+) -> None:
+    journey = new_page().open(text=SENTENCE, twin=twin, block=str(block))
+    trace = twins[twin].trace(SENTENCE)
+    hidden = trace.blocks[block - 1].ffn.hidden
+    shares = (hidden.abs() > threshold).double().mean(dim=-1).tolist()
+    assert journey.chips.locator("bdi").all_inner_texts() == [
+        token.text.strip() for token in trace.tokens
+    ]
+    assert journey.chips.locator("small").all_inner_texts() == [percent(s) for s in shares]
+
+
+def test_the_page_follows_while_a_person_types(new_page: OpenPage) -> None:
+    journey = new_page().open()
+    journey.box.click()
+    journey.box.press("End")
+    journey.page.keyboard.type(" It purred", delay=40)  # and no Enter
+    journey.wait_for("The cat sat on the [MASK]. It purred")
+    assert "purr" in "".join(journey.chips.locator("bdi").all_inner_texts())
+    assert journey.query()["text"] == "The cat sat on the [MASK]. It purred"
+
+
+def test_the_mask_drives_the_page_until_another_token_is_chosen(new_page: OpenPage) -> None:
+    journey = new_page().open(text=SENTENCE)
+    chosen = journey.page.locator('.row button[aria-pressed="true"] bdi')
+    assert chosen.all_inner_texts() == ["[MASK]"]
+    journey.chips.nth(1).click()
+    journey.settle()
+    assert chosen.all_inner_texts() == ["opened"]
+    assert journey.query()["token"] == "2"
+    assert "“opened”" in journey.page.locator(".picture .sentence").inner_text()
+    assert "“opened”" in journey.page.locator(".prediction .sentence").inner_text()
+    assert journey.page.locator(".maps .labels .chosen").all_inner_texts() == ["opened"] * 2
+
+
+def test_an_example_fills_the_box(new_page: OpenPage) -> None:
+    journey = new_page().open()
+    journey.page.get_by_role("navigation", name="Example sentences").get_by_role(
+        "button", name="It cost forty [MASK]."
+    ).click()
+    journey.wait_for("It cost forty [MASK].")
+    assert journey.box.input_value() == "It cost forty [MASK]."
+
+
+def test_a_chip_is_reached_and_chosen_by_keyboard(new_page: OpenPage) -> None:
+    journey = new_page().open(text=SENTENCE)
+    journey.chips.nth(0).focus()
+    journey.page.keyboard.press("Tab")
+    journey.page.keyboard.press("Enter")
+    journey.settle()
+    assert journey.query()["token"] == "2"

@@ -1,0 +1,79 @@
+"""The URL is the state: reload it, share it, go back."""
+
+from tests.browser.conftest import Journey, OpenPage
+
+STATE = {
+    "text": "The dogs [MASK] here.",
+    "twin": "gelu",
+    "block": "2",
+    "token": "2",
+    "order": "strength",
+    "neuron": "relu-77",
+}
+
+
+def state(journey: Journey) -> dict[str, object]:
+    """What a person sees of it."""
+    page = journey.page
+    return {
+        "text": journey.box.input_value(),
+        "token": page.locator('.row button[aria-pressed="true"] bdi').all_inner_texts(),
+        "order": page.locator('.orders [aria-pressed="true"]').all_inner_texts(),
+        "neuron": journey.card().locator("h3").inner_text(),
+        "sentences": page.locator(".sentence").all_inner_texts(),
+    }
+
+
+def test_the_url_always_holds_sentence_twin_block_and_token(new_page: OpenPage) -> None:
+    assert new_page().open().query() == {
+        "text": "The cat sat on the [MASK].",
+        "twin": "relu",
+        "block": "1",
+        "token": "6",
+    }
+
+
+def test_a_link_shows_the_same_thing_elsewhere_and_after_a_reload(new_page: OpenPage) -> None:
+    here = new_page().open(**STATE)
+    assert here.query() == STATE
+    seen = state(here)
+    assert seen["token"] == ["dogs"]
+    assert str(seen["neuron"]).startswith("Neuron 77 · ReLU")
+    here.page.reload()
+    here.wait_for(STATE["text"])
+    assert state(here) == seen
+    elsewhere = new_page()
+    elsewhere.page.goto(here.page.url)
+    elsewhere.wait_for(STATE["text"])
+    assert state(elsewhere) == seen
+
+
+def test_twin_and_block_can_be_switched(new_page: OpenPage) -> None:
+    journey = new_page().open()
+    journey.page.get_by_text("GELU", exact=True).first.click()
+    journey.settle()
+    journey.page.get_by_text("block 2", exact=True).click()
+    journey.settle()
+    assert journey.query()["twin"] == "gelu"
+    assert journey.query()["block"] == "2"
+    assert "bend with GELU" in journey.page.locator(".picture .sentence").inner_text()
+
+
+def test_back_and_forward_go_through_what_was_shown(new_page: OpenPage) -> None:
+    journey = new_page().open()
+    journey.box.fill("The dogs [MASK] here.")
+    journey.box.press("Enter")
+    journey.wait_for("The dogs [MASK] here.")
+    journey.settle()
+    journey.page.go_back()
+    journey.wait_for("The cat sat on the [MASK].")
+    assert journey.box.input_value() == "The cat sat on the [MASK]."
+    journey.page.go_forward()
+    journey.wait_for("The dogs [MASK] here.")
+    assert journey.box.input_value() == "The dogs [MASK] here."
+
+
+def test_a_garbled_url_falls_back_to_what_there_is(new_page: OpenPage) -> None:
+    journey = new_page().open(twin="tanh", block="-3", token="٣", order="x", neuron="relu-99999")
+    assert journey.query()["twin"] == "relu"
+    assert journey.query()["block"] == "1"
