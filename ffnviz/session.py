@@ -41,7 +41,8 @@ def open_url() -> None:
         table["gpu"] = find_gpu().device is not None
     table["text"] = table["token_text"] = url.get("text", START)
     table["twin"] = _one_of(url.get("twin"), TWINS)
-    table["block"] = min(_number(url.get("block"), 1) or 1, n_blocks())
+    # The last block to begin with: its FFN is the sparser one, and decides most about the word.
+    table["block"] = min(_number(url.get("block"), 1) or n_blocks(), n_blocks())
     token = _number(url.get("token"), 1)
     table["token"] = None if token is None else token - 1
     table["order"] = _one_of(url.get("order"), ORDERS)

@@ -42,7 +42,9 @@ def pixels(journey: Journey, stage: str) -> np.ndarray:
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_what_relu_cut_is_gone(new_page: OpenPage, twins: dict[str, Model], dark: bool) -> None:
-    journey = new_page(dark=dark).open(text=SENTENCE, twin="relu", token="3", order="index")
+    journey = new_page(dark=dark).open(
+        text=SENTENCE, twin="relu", block="1", token="3", order="index"
+    )
     ffn = twins["relu"].trace(SENTENCE).blocks[0].ffn
     is_background = (pixels(journey, "hidden") == BACKGROUND[dark]).all(axis=1)
     np.testing.assert_array_equal(is_background, ffn.hidden[2].numpy() == 0)

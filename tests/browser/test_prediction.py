@@ -44,8 +44,8 @@ def test_beside_them_stands_the_prediction_without_this_ffn(
 def test_the_block_that_is_left_out_follows_the_chosen_block(new_page: OpenPage) -> None:
     journey = new_page().open(text=SENTENCE)
     first = bars(journey, panel=1)
-    journey.page.get_by_text("block 2", exact=True).click()
+    journey.page.get_by_text("block 1", exact=True).click()
     journey.settle()
-    assert journey.page.locator(".panels h3").all_inner_texts()[1] == "without FFN 2"
+    assert journey.page.locator(".panels h3").all_inner_texts()[1] == "without FFN 1"
     assert bars(journey, panel=1) != first
-    assert journey.query()["block"] == "2"
+    assert journey.query()["block"] == "1"

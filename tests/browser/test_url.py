@@ -28,7 +28,7 @@ def test_the_url_always_holds_sentence_twin_block_and_token(new_page: OpenPage) 
     assert new_page().open().query() == {
         "text": "The cat sat on the [MASK].",
         "twin": "relu",
-        "block": "1",
+        "block": "2",
         "token": "6",
     }
 
@@ -52,10 +52,10 @@ def test_twin_and_block_can_be_switched(new_page: OpenPage) -> None:
     journey = new_page().open()
     journey.page.get_by_text("GELU", exact=True).first.click()
     journey.settle()
-    journey.page.get_by_text("block 2", exact=True).click()
+    journey.page.get_by_text("block 1", exact=True).click()
     journey.settle()
     assert journey.query()["twin"] == "gelu"
-    assert journey.query()["block"] == "2"
+    assert journey.query()["block"] == "1"
     assert "bend with GELU" in journey.page.locator(".picture .sentence").inner_text()
 
 
@@ -76,4 +76,4 @@ def test_back_and_forward_go_through_what_was_shown(new_page: OpenPage) -> None:
 def test_a_garbled_url_falls_back_to_what_there_is(new_page: OpenPage) -> None:
     journey = new_page().open(twin="tanh", block="-3", token="٣", order="x", neuron="relu-99999")
     assert journey.query()["twin"] == "relu"
-    assert journey.query()["block"] == "1"
+    assert journey.query()["block"] == "2"
