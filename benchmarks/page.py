@@ -20,7 +20,7 @@ from benchmarks.serving import (
     wait_until_up,
 )
 
-REPEATS = 12
+REPEATS = 30
 WORDS = [
     "the",
     "little",
