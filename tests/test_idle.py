@@ -2,7 +2,6 @@
 
 import pytest
 
-from ffnviz import idle
 from ffnviz.idle import QUIET_FOR_S, IdleCollector
 
 
@@ -19,15 +18,15 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(idle.time, "monotonic", clock.monotonic)
-    monkeypatch.setattr(idle.threading.Thread, "start", lambda _: None)
+    monkeypatch.setattr("ffnviz.idle.time.monotonic", clock.monotonic)
+    monkeypatch.setattr("ffnviz.idle.threading.Thread.start", lambda _: None)
     return clock
 
 
 @pytest.fixture
 def collections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
-    monkeypatch.setattr(idle.gc, "collect", lambda: done.append("collected"))
+    monkeypatch.setattr("ffnviz.idle.gc.collect", lambda: done.append("collected"))
     return done
 
 
