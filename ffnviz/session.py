@@ -15,7 +15,7 @@ from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.trace import Trace
 from ffnviz.run import Choices, Request, Run, TraceTiming
 
-START = "The cat sat on the [MASK]."
+START = "She opened the [MASK] and looked out."
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 
 

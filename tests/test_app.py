@@ -45,10 +45,10 @@ def test_the_start_page_opens_and_the_url_says_what_it_shows() -> None:
     app = opened()
     assert not app.exception
     assert query(app) == {
-        "text": "The cat sat on the [MASK].",
+        "text": "She opened the [MASK] and looked out.",
         "twin": "relu",
         "block": "2",
-        "token": "6",
+        "token": "4",
     }
 
 

@@ -1,1 +1,1 @@
-"""What plotly cannot draw: small Streamlit v2 components, each beside its .js and .css."""
+"""Pictures drawn in place: small Streamlit v2 components, each beside its .js and .css."""

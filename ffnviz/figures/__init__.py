@@ -1,1 +1,1 @@
-"""What we draw: pure functions from arrays and words to plotly figures."""
+"""How it looks and reads: colours, wording, sentences; plotly figures where a page needs them."""

@@ -115,7 +115,7 @@ class Journey:
     def open(self, **query: str) -> "Journey":
         """Go to the page with these query parameters and wait for all of it."""
         self.page.goto(f"{self.address}/?{urlencode(query)}")
-        return self.wait_for(query.get("text", "The cat sat on the [MASK]."))
+        return self.wait_for(query.get("text", "She opened the [MASK] and looked out."))
 
     def wait_for(self, text: str) -> "Journey":
         """Wait until everything shows this sentence."""

@@ -32,9 +32,9 @@ def test_the_page_follows_while_a_person_types(new_page: OpenPage) -> None:
     journey.box.click()
     journey.box.press("End")
     journey.page.keyboard.type(" It purred", delay=40)  # and no Enter
-    journey.wait_for("The cat sat on the [MASK]. It purred")
+    journey.wait_for("She opened the [MASK] and looked out. It purred")
     assert "purr" in "".join(journey.chips.locator("bdi").all_inner_texts())
-    assert journey.query()["text"] == "The cat sat on the [MASK]. It purred"
+    assert journey.query()["text"] == "She opened the [MASK] and looked out. It purred"
 
 
 def test_the_mask_drives_the_page_until_another_token_is_chosen(new_page: OpenPage) -> None:

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from tests.browser.conftest import OpenPage
 
-START = "The cat sat on the [MASK]."
+START = "She opened the [MASK] and looked out."
 
 
 @pytest.mark.parametrize("dark", [False, True])

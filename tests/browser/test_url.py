@@ -26,10 +26,10 @@ def state(journey: Journey) -> dict[str, object]:
 
 def test_the_url_always_holds_sentence_twin_block_and_token(new_page: OpenPage) -> None:
     assert new_page().open().query() == {
-        "text": "The cat sat on the [MASK].",
+        "text": "She opened the [MASK] and looked out.",
         "twin": "relu",
         "block": "2",
-        "token": "6",
+        "token": "4",
     }
 
 
@@ -66,8 +66,8 @@ def test_back_and_forward_go_through_what_was_shown(new_page: OpenPage) -> None:
     journey.wait_for("The dogs [MASK] here.")
     journey.settle()
     journey.page.go_back()
-    journey.wait_for("The cat sat on the [MASK].")
-    assert journey.box.input_value() == "The cat sat on the [MASK]."
+    journey.wait_for("She opened the [MASK] and looked out.")
+    assert journey.box.input_value() == "She opened the [MASK] and looked out."
     journey.page.go_forward()
     journey.wait_for("The dogs [MASK] here.")
     assert journey.box.input_value() == "The dogs [MASK] here."
