@@ -5,10 +5,11 @@ import platform
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import torch
+
+from ffnviz.training.hardware import processor
 
 
 @dataclass(frozen=True)
@@ -74,15 +75,21 @@ def machine() -> str:
     """Processor, cores, load average and versions, as one sentence."""
     load = ", ".join(f"{value:.1f}" for value in os.getloadavg())
     return (
-        f"{_processor()}, {os.cpu_count()} cores; load average {load}; "
+        f"{processor()}, {os.cpu_count()} cores; load average {load}; "
         f"Python {platform.python_version()}, PyTorch {torch.__version__}."
     )
 
 
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
+def ratios(spreads: Mapping[str, Spread], base: str, what: str, unit: str) -> str:
+    """A table of spreads, each also as a ratio to the median of the one named `base`."""
+    rows = [
+        (
+            name,
+            spread,
+            f"{spread.median / spreads[base].median:.2f}",
+            f"{spread.least:.2f}",
+            spread.repeats,
+        )
+        for name, spread in spreads.items()
+    ]
+    return table((what, unit, "ratio", "least", "repeats"), rows)

@@ -10,7 +10,7 @@ import zlib
 
 from playwright.sync_api import Browser, Page
 
-from benchmarks.measure import Spread, machine, table
+from benchmarks.measure import Spread, machine, ratios
 from benchmarks.serving import (
     ROOT,
     chromium,
@@ -139,13 +139,8 @@ def main() -> None:
         for address in addresses.values():
             wait_until_up(address)
         spreads = measure(browser, addresses)
-    base = spreads["floor"].median
     print("## Enter to painted, ms: median (quartiles)\n")
-    rows = [
-        (name, spread, f"{spread.median / base:.2f}", f"{spread.least:.1f}", spread.repeats)
-        for name, spread in spreads.items()
-    ]
-    print(table(("page", "ms", "ratio", "least", "repeats"), rows))
+    print(ratios(spreads, "floor", "page", "ms"))
     print(f"\n24 tokens, 1920 × 1080. {machine()}")
 
 

@@ -8,7 +8,7 @@ import time
 
 from playwright.sync_api import Browser
 
-from benchmarks.measure import Spread, machine, table
+from benchmarks.measure import Spread, machine, ratios
 from benchmarks.serving import (
     ROOT,
     chromium,
@@ -54,13 +54,8 @@ def main() -> None:
                 if repeat:  # the first fills the disk cache
                     samples[name].append(taken)
     spreads = {name: Spread.of(taken) for name, taken in samples.items()}
-    base = spreads["torch page"].median
     print("## Command to first painted page, s: median (quartiles)\n")
-    rows = [
-        (name, spread, f"{spread.median / base:.2f}", f"{spread.least:.2f}", spread.repeats)
-        for name, spread in spreads.items()
-    ]
-    print(table(("command", "s", "ratio", "least", "repeats"), rows))
+    print(ratios(spreads, "torch page", "command", "s"))
     print(f"\nWarm environment. {machine()}")
 
 

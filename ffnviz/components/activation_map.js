@@ -49,10 +49,12 @@ function makeMap(view, name) {
     const token = Math.floor(((event.clientY - bounds.top) / bounds.height) * view.texts.length);
     return strongestNear(view, map, token, (event.clientX - bounds.left) / bounds.width, bounds.width);
   };
-  canvas.onpointermove = (event) => { map.cursor = cellAt(event); tell(view, map); };
+  // A click's own position is rounded to whole pixels: it would take the neighbour of the neuron
+  // that the tip names. So what was pointed at last is what is chosen.
+  canvas.onpointermove = canvas.onpointerdown = (event) => { map.cursor = cellAt(event); tell(view, map); };
   canvas.onpointerleave = () => { view.tip.hidden = true; };
   canvas.onblur = () => { view.tip.hidden = true; };
-  canvas.onclick = (event) => view.choose(name, cellAt(event).neuron);
+  canvas.onclick = () => map.cursor && view.choose(name, map.cursor.neuron);
   canvas.onkeydown = (event) => {
     const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] || [0, 0];
     const now = map.cursor || { place: 0, token: view.token };

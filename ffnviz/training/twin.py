@@ -1,8 +1,6 @@
 """From a folder of books to a finished model folder: vocabulary, training, record, card."""
 
 import json
-import os
-import platform
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from ffnviz.model.folder import read_folder, write_folder
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.training.card import model_card
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
+from ffnviz.training.hardware import hardware
 from ffnviz.training.loop import Progress, TrainingResult, train
 from ffnviz.training.masking import validation_batches
 from ffnviz.training.recipe import Recipe
@@ -110,21 +109,3 @@ def _record(
         "seconds": round(result.seconds),
         "points": result.points,
     }
-
-
-def hardware(device: torch.device) -> str:
-    """The device in words, with the software that matters for the numbers."""
-    if device.type == "cuda":
-        where = torch.cuda.get_device_name(device)
-    else:
-        where = f"{_processor()}, {torch.get_num_threads()} of {os.cpu_count()} cores"
-    return f"{where}; PyTorch {torch.__version__}; bfloat16 autocast"
-
-
-def _processor() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        for line in cpuinfo.read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
