@@ -19,7 +19,7 @@ help:  ## this list
 
 run: $(APP)  ## the page, on localhost (PORT=8501)
 	@echo "ffnviz: http://localhost:$(PORT) (Ctrl-C ends it)"
-	@$(PY) -m streamlit run app.py --server.port $(PORT)
+	@$(PY) -m ffnviz app --port $(PORT)
 
 test: lint  ## lint, types, import order, unit tests, page tests, browser tests
 	@if CHROMIUM=$$(sh tests/browser/chromium.sh); then \

@@ -2,6 +2,7 @@
 
 import click
 
+from ffnviz.commands.app import app
 from ffnviz.commands.train import train
 
 
@@ -11,4 +12,5 @@ def main() -> None:
     """Watch a Transformer's feed-forward network work on a sentence."""
 
 
+main.add_command(app)
 main.add_command(train)

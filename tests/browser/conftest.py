@@ -64,11 +64,11 @@ def _chromium_path() -> str:
 
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
-    """A server of app.py, as `make run` starts it."""
+    """A server of the page, as `make run` starts it."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port)]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
     address = f"http://localhost:{port}"
     try:
