@@ -39,7 +39,7 @@ def _data(record: dict[str, Any]) -> str:
     corpus = record["corpus"]
     return (
         "## Data\n\n"
-        f"Public-domain books from Project Gutenberg. Trained on {len(corpus['training_books'])} "
+        f"Books as plain text, named by their files. Trained on {len(corpus['training_books'])} "
         f"({corpus['training_tokens']:,} tokens): {', '.join(corpus['training_books'])}.\n\n"
         f"Held out as whole books ({corpus['held_out_tokens']:,} tokens), seen neither by the "
         f"encoder nor by the tokenizer in training: {', '.join(corpus['held_out_books'])}."
