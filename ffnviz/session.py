@@ -120,12 +120,13 @@ def _request() -> Request:
     if not text.startswith(table["token_text"]):
         table["token"] = None  # another sentence: its own [MASK] or last word drives the page
     table["token_text"] = text if table["token"] is None else table["token_text"]
+    table["neuron"] = _known_neuron(table["neuron"])
     return Request(
         text=text,
         twin=table["twin"],
         block=table["block"] - 1,
         token=table["token"],
-        neuron=_known_neuron(table["neuron"]),
+        neuron=table["neuron"],
         order=table["order"],
         device=_device(),
     )
