@@ -1,5 +1,6 @@
 """What is asked for and what was computed for it: two frozen values that every page is made of."""
 
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -89,7 +90,8 @@ class Run:
     def labels(self) -> list[str]:
         """The tokens in the person's own spelling, with a sign for what cannot be seen.
 
-        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks.
+        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks; a character
+        that has no look of its own, such as the joiner in a family emoji, is given by its number.
         """
         return [
             _visible(token.text) or ("…" if place else "␣")
@@ -99,7 +101,15 @@ class Run:
 
 def _visible(text: str) -> str:
     signs = text.replace("\n", "↵").replace("\t", "⇥")
-    return text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
+    shown = text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
+    if all(map(_has_no_look, shown)):
+        return " ".join(f"U+{ord(sign):04X}" for sign in shown)
+    return shown
+
+
+def _has_no_look(sign: str) -> bool:
+    # Control and format characters, and the selectors that follow an emoji.
+    return unicodedata.category(sign) in ("Cc", "Cf") or "\ufe00" <= sign <= "\ufe0f"
 
 
 @dataclass(frozen=True)
