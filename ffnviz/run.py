@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
 
@@ -58,12 +59,15 @@ class Run:
         models: by the name of the twin.
         traces: by the name of the twin.
         timings: what each trace took when it was computed, by the name of the twin.
+        untrained: the trace of the same sentence by a twin as it was before training, by the
+            twin's name; computed when first asked for.
     """
 
     request: Request
     models: Mapping[str, Model]
     traces: Mapping[str, Trace]
     timings: Mapping[str, TraceTiming]
+    untrained: Callable[[str], EncoderTrace]
 
     @property
     def model(self) -> Model:
@@ -85,6 +89,11 @@ class Run:
         masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
         words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]
         return (masks[:1] or words[-1:] or [len(tokens) - 1])[0]
+
+    @property
+    def stamp(self) -> str:
+        """What every picture says it shows once it is painted."""
+        return repr(self.request)
 
     @property
     def labels(self) -> list[str]:
@@ -110,18 +119,3 @@ def _visible(text: str) -> str:
 def _has_no_look(sign: str) -> bool:
     # Control and format characters, and the selectors that follow an emoji.
     return unicodedata.category(sign) in ("Cc", "Cf") or "\ufe00" <= sign <= "\ufe0f"
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a page can ask for when somebody clicks; the page itself keeps no state.
-
-    Attributes:
-        token: choose a token by its number.
-        neuron: choose a neuron by its twin and number.
-        order: choose the order of the neurons.
-    """
-
-    token: Callable[[int], None]
-    neuron: Callable[[str, int], None]
-    order: Callable[[str], None]

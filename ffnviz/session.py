@@ -10,12 +10,17 @@ import streamlit as st
 import torch
 
 from ffnviz.analysis.ordering import ORDERS
+from ffnviz.analysis.record import training_record
 from ffnviz.analysis.timing import timed_trace
+from ffnviz.model.encoder import Encoder, EncoderTrace, initial_encoder
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.trace import Trace
-from ffnviz.run import Choices, Request, Run, TraceTiming
+from ffnviz.page import Choices, Page, Part
+from ffnviz.run import Request, Run, TraceTiming
 
 START = "She opened the [MASK] and looked out."
+CHOSEN = ("text", "twin", "block", "token", "order", "neuron")
+LONGEST_SETTING = 2_000
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 
 
@@ -47,6 +52,27 @@ def open_url() -> None:
     table["token"] = None if token is None else token - 1
     table["order"] = _one_of(url.get("order"), ORDERS)
     table["neuron"] = _neuron(url.get("neuron"))
+    table["linked_part"] = url.get("part")
+    # What these may be is for the page to say that reads them.
+    table["settings"] = {
+        name: text
+        for name, text in url.items()
+        if name not in (*CHOSEN, "part") and len(text) <= LONGEST_SETTING
+    }
+
+
+def current_part(page: Page) -> Part:
+    """The part of a page that a link, or else the last visit, asks for."""
+    parts = st.session_state.setdefault("parts", {})
+    linked = st.session_state.pop("linked_part", None)
+    if linked is not None:
+        parts[page.name] = linked
+    return page.part(parts.get(page.name))
+
+
+def choose_part(page: Page, name: str) -> None:
+    """Turn to another part of a page."""
+    st.session_state["parts"] = {**st.session_state["parts"], page.name: name}
 
 
 def current_run() -> Run | None:
@@ -65,10 +91,11 @@ def current_run() -> Run | None:
         models,
         traces={twin: trace for twin, (trace, _) in computed.items()},
         timings={twin: timing for twin, (_, timing) in computed.items()},
+        untrained=lambda twin: _untrained_trace(twin, request.text, request.device),
     )
 
 
-def write_url(run: Run | None) -> None:
+def write_url(run: Run | None, page: Page, part: Part) -> None:
     """Make the URL say what the page shows."""
     table = st.session_state
     wanted = {"text": "", "twin": table["twin"], "block": str(table["block"])}
@@ -81,9 +108,10 @@ def write_url(run: Run | None) -> None:
         wanted["order"] = table["order"]
     if table["neuron"] is not None:
         wanted["neuron"] = "{}-{}".format(*table["neuron"])
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
-    table["url"], table["shown"] = wanted, _chosen()
+    if part is not page.parts[0]:
+        wanted["part"] = part.name
+    names = {setting.name for setting in part.settings}
+    _show_url(wanted | {n: text for n, text in table["settings"].items() if n in names})
 
 
 def choose_text(text: str) -> None:
@@ -93,7 +121,14 @@ def choose_text(text: str) -> None:
 
 def choices() -> Choices:
     """What pages call when somebody clicks."""
-    return Choices(token=_choose_token, neuron=_choose_neuron, order=_choose_order)
+    return Choices(
+        token=_choose_token,
+        neuron=_choose_neuron,
+        order=_choose_order,
+        text=choose_text,
+        setting=lambda name: st.session_state["settings"].get(name),
+        set=_set,
+    )
 
 
 @st.cache_resource(show_spinner=False)
@@ -139,7 +174,13 @@ def _device() -> str:
 
 def _chosen() -> list[object]:
     table = st.session_state
-    return [table[key] for key in ("text", "twin", "block", "token", "order", "neuron")]
+    return [*(table[key] for key in CHOSEN), table.get("parts"), dict(table["settings"])]
+
+
+def _show_url(wanted: dict[str, str]) -> None:
+    if st.query_params.to_dict() != wanted:
+        st.query_params.from_dict(wanted)
+    st.session_state["url"], st.session_state["shown"] = wanted, _chosen()
 
 
 def _choose_token(token: int) -> None:
@@ -158,6 +199,16 @@ def _choose_order(order: str) -> None:
     st.session_state["order"] = order
 
 
+def _set(name: str, text: str | None, done: bool) -> None:
+    table = st.session_state
+    settings = {n: old for n, old in table["settings"].items() if n != name}
+    table["settings"] = settings if text is None else {**settings, name: text}
+    if done:
+        # A fragment runs without the page around it, which else would write the URL.
+        others = {n: old for n, old in table["url"].items() if n != name}
+        _show_url(others if text is None else {**others, name: text})
+
+
 def _known_neuron(neuron: tuple[str, int] | None) -> tuple[str, int] | None:
     if neuron is None or neuron[1] >= _model(neuron[0], _device()).encoder.config.d_ff:
         return None
@@ -174,6 +225,20 @@ def _model(twin: str, device: str) -> Model:
 def _trace(twin: str, text: str, device: str) -> tuple[Trace, TraceTiming]:
     trace, total_ms, ffn_ms = timed_trace(_model(twin, device), text)
     return trace, TraceTiming(total_ms, ffn_ms)
+
+
+@st.cache_resource(show_spinner=False)
+def _untrained(twin: str, device: str) -> Encoder:
+    config = _model(twin, device).encoder.config
+    return initial_encoder(config, training_record(twin).seed).to(device)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+@torch.inference_mode()
+def _untrained_trace(twin: str, text: str, device: str) -> EncoderTrace:
+    trained, _ = _trace(twin, text, device)
+    trace: EncoderTrace = _untrained(twin, device)(trained.ids)
+    return trace
 
 
 def _one_of(value: str | None, allowed: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ LIBRARIES = {
     "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
     "ffnviz.figures": {"numpy", "plotly"},
-    "ffnviz.components": {"numpy", "streamlit"},
+    "ffnviz.components": {"numpy", "plotly", "streamlit"},
 }
 
 

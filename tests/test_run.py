@@ -11,7 +11,9 @@ from ffnviz.run import Request, Run, TraceTiming
 def run_of(model: Model, text: str, token: int | None = None) -> Run:
     request = Request(text, "relu", 0, token, None, "token", "cpu")
     trace = model.trace(text)
-    return Run(request, {"relu": model}, {"relu": trace}, {"relu": TraceTiming(1.0, 0.5)})
+    return Run(
+        request, {"relu": model}, {"relu": trace}, {"relu": TraceTiming(1.0, 0.5)}, lambda _: trace
+    )
 
 
 @pytest.fixture(scope="module")

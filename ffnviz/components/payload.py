@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 ALIGNMENT = 4
+TYPES = ("float32", "int32", "float16", "uint16", "uint8")
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
@@ -19,7 +20,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
     Args:
         header: JSON values; "arrays" is added: name to dtype, shape and byte offset.
-        arrays: of float16 (sent as such), uint16 or uint8.
+        arrays: of one of TYPES.
 
     Raises:
         ValueError: on an array of another type.
@@ -27,8 +28,8 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     places: dict[str, Any] = {}
     body = bytearray()
     for name, array in arrays.items():
-        if array.dtype.name not in ("float16", "uint16", "uint8"):
-            raise ValueError(f"{name} is {array.dtype}: it must be float16, uint16 or uint8.")
+        if array.dtype.name not in TYPES:
+            raise ValueError(f"{name} is {array.dtype}: it must be one of {', '.join(TYPES)}.")
         places[name] = {
             "dtype": array.dtype.name,
             "shape": list(array.shape),

@@ -29,6 +29,8 @@ export function unpack(bytes) {
     const size = shape.reduce((a, b) => a * b, 1);
     const start = 4 + length + offset;
     if (dtype === "uint8") arrays[name] = new Uint8Array(buffer, start, size);
+    else if (dtype === "float32") arrays[name] = new Float32Array(buffer, start, size);
+    else if (dtype === "int32") arrays[name] = new Int32Array(buffer, start, size);
     else {
       const raw = new Uint16Array(buffer, start, size);
       arrays[name] = dtype === "float16" ? widen(raw) : raw;

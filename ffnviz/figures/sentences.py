@@ -5,9 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
-
-Sentence = list[str | Typed | Number]
+from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 
 
 def awake_means(threshold: float) -> str:

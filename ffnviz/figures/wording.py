@@ -4,6 +4,7 @@ from typing import Literal
 
 Typed = tuple[str, Literal["typed"]]
 Number = tuple[str, Literal["number"]]
+Sentence = list[str | Typed | Number]
 
 
 def percent(share: float) -> str:

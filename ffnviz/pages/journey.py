@@ -9,7 +9,6 @@ from ffnviz.analysis.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.analysis.sparsity import Awake, awake, threshold_for
 from ffnviz.components.activation_map import ActivationMap, activation_maps
-from ffnviz.components.chips import chips
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.head import Head
 from ffnviz.components.neuron_card import neuron_card
@@ -19,55 +18,26 @@ from ffnviz.figures.sentences import awake_means
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import percent
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.run import Choices, Run
+from ffnviz.page import Choices
+from ffnviz.run import Run
 
 
 def render(run: Run, choices: Choices) -> None:
     """Show the page."""
-    stamp = repr(run.request)
-    left_out_notice(run)
-    token_chips(run, choices, stamp)
     picture, words = st.columns([3, 1.35], gap="medium")
     with picture:
-        ffn_of_the_token(run, choices, stamp)
+        ffn_of_the_token(run, choices)
     with words:
-        what_it_says(run, stamp)
+        what_it_says(run)
     maps, card = st.columns([3, 1.05], gap="medium")
     with maps:
-        every_token_every_neuron(run, choices, stamp)
+        every_token_every_neuron(run, choices)
     with card:
-        chosen_neuron(run, stamp)
+        chosen_neuron(run)
     timing_line(run)
 
 
-def left_out_notice(run: Run) -> None:
-    """What the network cannot read of a long text."""
-    trace = run.trace
-    if trace.n_left_out:
-        st.warning(
-            f"The network reads at most {len(trace.tokens)} tokens. The last {trace.n_left_out:,} "
-            "of your text are left out below; shorten it to see them."
-        )
-
-
-def token_chips(run: Run, choices: Choices, stamp: str) -> None:
-    """The tokens, each with the share of neurons it wakes."""
-    counted = _awake(run, run.request.twin)
-    sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, run.request.block)
-    chips(
-        Head(sentence, "tokens", run.request.twin),
-        run.labels,
-        [float(share) for share in counted.shares],
-        run.token,
-        f"of {counted.d_ff:,} neurons {awake_means(counted.threshold)}",
-        palettes(),
-        stamp,
-        key="chips",
-        on_choose=choices.token,
-    )
-
-
-def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
+def ffn_of_the_token(run: Run, choices: Choices) -> None:
     """The chosen token's way through the FFN."""
     counted = _awake(run, run.request.twin)
     count = int(counted.counts[run.token])
@@ -93,7 +63,7 @@ def ffn_of_the_token(run: Run, choices: Choices, stamp: str) -> None:
         order,
         neuron if twin == run.request.twin else None,
         palettes(),
-        stamp,
+        run.stamp,
         key="ffn",
         on_choose=lambda chosen: choices.neuron(run.request.twin, chosen),
     )
@@ -117,7 +87,7 @@ def _stages(path: FfnPath, asleep: str) -> list[Stage]:
     ]
 
 
-def what_it_says(run: Run, stamp: str) -> None:
+def what_it_says(run: Run) -> None:
     """The softmax at the chosen token, with this block's FFN and without."""
     block = run.request.block
     told = predict(run.model, run.trace, run.token)
@@ -130,12 +100,12 @@ def what_it_says(run: Run, stamp: str) -> None:
             Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
         palettes(),
-        stamp,
+        run.stamp,
         key="prediction",
     )
 
 
-def every_token_every_neuron(run: Run, choices: Choices, stamp: str) -> None:
+def every_token_every_neuron(run: Run, choices: Choices) -> None:
     """Both twins' hidden activations, ReLU over GELU."""
     counted = {twin: _awake(run, twin) for twin in run.traces}
     sentence = sentences.of_maps(
@@ -156,14 +126,14 @@ def every_token_every_neuron(run: Run, choices: Choices, stamp: str) -> None:
         ORDERS,
         run.request.order,
         palettes(),
-        stamp,
+        run.stamp,
         key="maps",
         on_choose=choices.neuron,
         on_order=choices.order,
     )
 
 
-def chosen_neuron(run: Run, stamp: str) -> None:
+def chosen_neuron(run: Run) -> None:
     """One neuron on every token, and the words it writes."""
     twin, neuron = _neuron(run)
     block = run.request.block
@@ -176,7 +146,7 @@ def chosen_neuron(run: Run, stamp: str) -> None:
         run.token,
         promoted_words(run.models[twin], block, neuron, k=8).words,
         palettes(),
-        stamp,
+        run.stamp,
         key="neuron-card",
     )
 

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.figures import sentences
-from ffnviz.figures.sentences import Sentence
-from ffnviz.figures.wording import percent, signed
+from ffnviz.figures.wording import Sentence, percent, signed
 
 
 def read(sentence: Sentence) -> str:

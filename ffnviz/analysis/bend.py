@@ -1,0 +1,86 @@
+"""Where φ bends, and where a sentence's pre-activations land on it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.encoder import EncoderTrace
+
+
+@dataclass(frozen=True)
+class Curve:
+    """An activation function and its derivative.
+
+    Attributes:
+        x: where, (n,).
+        value: φ(x), (n,).
+        slope: φ'(x), (n,), by automatic differentiation.
+    """
+
+    x: NDArray[np.float32]
+    value: NDArray[np.float32]
+    slope: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Landing:
+    """A block's pre-activations, counted by where they land.
+
+    Attributes:
+        edges: of the bins, (n + 1,).
+        shares: of all values of the sentence in each bin, (n,); they sum to 1.
+        token_shares: of the chosen token's values alone, (n,).
+        below_zero: share of all values below zero, from 0 to 1.
+        near_zero: share of all values that φ leaves within the threshold of zero.
+    """
+
+    edges: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    token_shares: NDArray[np.float64]
+    below_zero: float
+    near_zero: float
+
+
+def curve(activation: str, low: float, high: float, n: int = 241) -> Curve:
+    """φ and φ' of a plain (not gated) activation from low to high."""
+    with torch.inference_mode(False), torch.enable_grad():
+        x = torch.linspace(low, high, n, requires_grad=True)
+        value = ACTIVATIONS[activation].function(x)
+        (slope,) = torch.autograd.grad(value.sum(), x)
+    return Curve(x.detach().numpy(), value.detach().numpy(), slope.numpy())
+
+
+def reach(traces: list[EncoderTrace], block: int) -> tuple[float, float]:
+    """The least and the largest pre-activation of a block over several traces, in half units."""
+    values = [trace.blocks[block].ffn.pre_activation for trace in traces]
+    low = min(float(value.min()) for value in values)
+    high = max(float(value.max()) for value in values)
+    return np.floor(low * 2) / 2 - 0.5, np.ceil(high * 2) / 2 + 0.5
+
+
+def landing(
+    trace: EncoderTrace, block: int, token: int, edges: NDArray[np.float64], threshold: float
+) -> Landing:
+    """Where a block's pre-activations, (T, d_ff), land, and how many φ leaves near zero.
+
+    Args:
+        trace: of one sentence.
+        block: from 0.
+        token: the chosen one.
+        edges: of the bins; all pre-activations lie between the first and the last.
+        threshold: a hidden value is near zero where |φ(x)| is at most this.
+    """
+    record = trace.blocks[block].ffn
+    values = record.pre_activation.cpu().numpy()  # (T, d_ff)
+    counts = np.histogram(values, edges)[0]
+    token_counts = np.histogram(values[token], edges)[0]
+    return Landing(
+        edges,
+        counts / values.size,
+        token_counts / values.shape[1],
+        float((values < 0).mean()),
+        float((record.hidden.abs() <= threshold).float().mean()),
+    )

@@ -1,0 +1,63 @@
+"""What was measured while a twin was trained: the training record beside its weights."""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.model.model import MODELS
+
+
+@dataclass(frozen=True)
+class TrainingRecord:
+    """A twin's training in figures; all measured on books it was not trained on.
+
+    Attributes:
+        seed: its initial weights follow from this and the configuration.
+        tokens: seen at each point, (n,); the first is 0, before the first step.
+        loss: at the masked tokens, in nats, (n,).
+        active: share of hidden values above zero, (n, n_blocks), from 0 to 1.
+        near_zero: share of hidden values with |hidden| at most 0.1, (n, n_blocks).
+        never_active: share of neurons above zero on none of the tokens, (n, n_blocks).
+        n_tokens: that each point was measured on.
+        final_active: as `active`, at the end, on all held-out tokens, (n_blocks,).
+        final_never_active: neurons above zero on none of those, by their numbers, a tuple a block.
+        final_n_tokens: how many held-out tokens those are.
+    """
+
+    seed: int
+    tokens: NDArray[np.int64]
+    loss: NDArray[np.float64]
+    active: NDArray[np.float64]
+    near_zero: NDArray[np.float64]
+    never_active: NDArray[np.float64]
+    n_tokens: int
+    final_active: NDArray[np.float64]
+    final_never_active: tuple[tuple[int, ...], ...]
+    final_n_tokens: int
+
+
+@cache
+def training_record(twin: str) -> TrainingRecord:
+    """The record of a twin by its name."""
+    record = json.loads((MODELS / twin / "training.json").read_text(encoding="utf-8"))
+    points, final = record["points"], record["final"]
+
+    def over_blocks(read: Any) -> NDArray[np.float64]:
+        return np.array([[read(block) for block in point["blocks"]] for point in points])
+
+    return TrainingRecord(
+        seed=record["recipe"]["seed"],
+        tokens=np.array([point["tokens"] for point in points]),
+        loss=np.array([point["loss"] for point in points]),
+        active=over_blocks(lambda block: block["active"]),
+        near_zero=over_blocks(lambda block: block["near_zero"]["0.1"]),
+        never_active=over_blocks(lambda block: block["never_active"]),
+        n_tokens=points[0]["n_tokens"],
+        final_active=np.array([block["active"] for block in final["blocks"]]),
+        final_never_active=tuple(tuple(block["never_active_units"]) for block in final["blocks"]),
+        final_n_tokens=final["n_tokens"],
+    )

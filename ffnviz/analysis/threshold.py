@@ -1,0 +1,31 @@
+"""How many hidden values are away from zero, as what counts as away grows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.model.encoder import EncoderTrace
+
+
+@dataclass(frozen=True)
+class ShareAgainstThreshold:
+    """The share of a block's hidden values beyond each threshold.
+
+    Attributes:
+        thresholds: rising, (n,).
+        shares: of the T × d_ff values with |hidden| above each, (n,), from 0 to 1.
+    """
+
+    thresholds: NDArray[np.float64]
+    shares: NDArray[np.float64]
+
+
+def share_against_threshold(
+    trace: EncoderTrace, block: int, thresholds: NDArray[np.float64]
+) -> ShareAgainstThreshold:
+    """Shares for all thresholds at once; they must rise and not be negative."""
+    sizes = trace.blocks[block].ffn.hidden.abs().flatten().cpu().numpy()
+    # A float64 threshold such as 0.1 lies between two float32 values: compare as float64 does.
+    counts = np.histogram(sizes.astype(np.float64), [-1.0, *np.nextafter(thresholds, 9e9), np.inf])
+    return ShareAgainstThreshold(thresholds, 1 - counts[0][:-1].cumsum() / sizes.size)

@@ -1,0 +1,93 @@
+import { saveButtons } from "./chart_save.js";
+import { drawHead } from "./head.js";
+import { element, onThemeChange, themeOf, unpack } from "./values.js";
+
+// plotly.js itself, fetched once a page from this server.
+let loading = null;
+function plotly() {
+  loading ||= new Promise((resolve, reject) => {
+    const src = new URL("../ffnviz.plotly/plotly.min.js", import.meta.url).href;
+    document.head.append(element("script", { src, onload: () => resolve(window.Plotly), onerror: reject }));
+  });
+  return loading;
+}
+
+function colour(name, theme) {
+  const [, known, alpha] = /^@(\w+)(?:\/([\d.]+))?$/.exec(name) || [];
+  if (!(known in theme)) return name;
+  const hex = Math.round(255 * (alpha === undefined ? 1 : Number(alpha))).toString(16).padStart(2, "0");
+  return theme[known] + hex;
+}
+
+// The figure with its arrays, and with colours for their names; text stays as it is.
+function filled(value, arrays, theme, isColour = false) {
+  if (typeof value === "string") return isColour ? colour(value, theme) : value;
+  if (Array.isArray(value)) return value.map((inner) => filled(inner, arrays, theme, isColour));
+  if (value === null || typeof value !== "object") return value;
+  if (Object.keys(value).length === 1 && "array" in value) return arrays[value.array];
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) =>
+    [name, filled(inner, arrays, theme, /colou?r(scale)?$/i.test(name))]));
+}
+
+const NARROW = 600;
+const CHARACTER = 9;
+
+// What fits a hall's screen is made to fit a phone: names of ticks that would touch are turned.
+function fitted(layout, width) {
+  const share = width < NARROW ? 0.75 : 1;
+  layout.margin = { ...layout.margin, l: Math.round(share * layout.margin.l) };
+  for (const [name, axis] of Object.entries(layout)) {
+    if (!name.startsWith("xaxis") || !axis.ticktext) continue;
+    const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
+    if (CHARACTER * (axis.ticktext.join(" ").length + 1) > span) axis.tickangle = -50;
+  }
+  return layout;
+}
+
+const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false };
+const touch = matchMedia("(pointer: coarse)");
+
+async function paint(root, view) {
+  const theme = themeOf(root, view.palettes);
+  drawHead(root, view.head, theme).replaceChildren(saveButtons(root, view.head.note));
+  const plot = root.querySelector(".plot");
+  plot.style.height = `${view.height}px`;
+  plot.setAttribute("aria-label", view.alt);
+  const Plotly = await plotly();
+  if (root.view !== view) return; // a newer figure came while plotly.js was on its way
+  const { data, layout } = filled(view.figure, view.arrays, theme);
+  const fontFamily = getComputedStyle(root).fontFamily;
+  Object.assign(layout, {
+    height: view.height,
+    paper_bgcolor: theme.background,
+    plot_bgcolor: theme.background,
+    font: { size: 16, ...layout.font, color: theme.text, family: fontFamily },
+    hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family: fontFamily } },
+  });
+  if (touch.matches) layout.dragmode = false; // a finger scrolls the page
+  fitted(layout, plot.clientWidth);
+  root.drawn = { data, layout, sentence: view.head.spans.map(([text]) => text).join("") };
+  await Plotly.react(plot, data, layout, CONFIG);
+  if (!plot.listens) {
+    plot.listens = true;
+    plot.on("plotly_click", ({ points: [point] }) => root.choose?.(point.customdata));
+  }
+  if (root.view === view) root.dataset.painted = view.stamp;
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let root = parentElement.querySelector("figure");
+  if (!root) {
+    root = element("figure", {}, element("div", { class: "plot", role: "img" }));
+    parentElement.append(root);
+  }
+  const { header, arrays } = unpack(data);
+  const view = (root.view = { ...header, arrays });
+  root.choose = view.clickable && ((point) => setTriggerValue("point", Number(point)));
+  root.classList.toggle("clickable", view.clickable);
+  const show = () => paint(root, view).catch((error) => {
+    root.querySelector(".plot").textContent = `This picture could not be drawn: ${error}`;
+  });
+  show();
+  return onThemeChange(root, show);
+}

@@ -1,0 +1,81 @@
+// Saving a chart as a picture that says what it shows, and its numbers as a table.
+
+import { element } from "./values.js";
+
+const SIZE = { width: 1280, height: 720 };
+// What stands above the chart becomes the picture's title. Plotly reads titles as pseudo-HTML.
+const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+
+function download(href, name) {
+  element("a", { href, download: name }).click();
+}
+
+function wrapped(text, width) {
+  const lines = [""];
+  for (const word of text.split(" ")) {
+    if (lines.at(-1).length + word.length > width) lines.push("");
+    lines[lines.length - 1] += `${word} `;
+  }
+  return lines.map((line) => escaped(line.trim()));
+}
+
+async function savePicture({ data, layout, sentence }, format, name) {
+  const lines = wrapped(sentence, 100);
+  const title = { text: lines.join("<br>"), x: 0.02, xanchor: "left", y: 0.97, yanchor: "top", font: { size: 20 } };
+  const margin = { ...layout.margin, t: (layout.margin?.t ?? 40) + 24 + 26 * lines.length };
+  const figure = { data, layout: { ...layout, ...SIZE, title, margin } };
+  const href = await window.Plotly.toImage(figure, { ...SIZE, format, scale: format === "png" ? 2 : 1 });
+  download(href, `${name}.${format}`);
+}
+
+// A spreadsheet runs a cell that begins like a formula: text gets a sign before it that stops that.
+function cell(value) {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "number") return String(value);
+  const text = String(value).replace(/^([=+\-@\t\r])/, "'$1");
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const plain = (text) => (text ?? "").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+const words = (value) => (typeof value === "string" ? plain(value) : value);
+const title = (layout, axis) => plain(layout[axis]?.title?.text ?? layout[axis]?.title);
+const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1)}`;
+
+// One row a point: the series, the two axes with their titles, and what else the point has.
+export function rows(data, layout) {
+  const table = [["series", "x axis", "x", "y axis", "y", "value", "label"]];
+  for (const trace of data) {
+    const named = [words(trace.name)];
+    const axes = ["x", "y"].map((letter) => title(layout, axisOf(trace[`${letter}axis`], letter)));
+    const row = (x, y, value, label) => table.push([...named, axes[0], words(x), axes[1], words(y), value, words(label)]);
+    if (trace.z) {
+      trace.z.forEach((line, j) => Array.from(line).forEach((value, i) =>
+        row(trace.x ? trace.x[i] : i, trace.y ? trace.y[j] : j, value, trace.text?.[j]?.[i])));
+    } else {
+      const n = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
+      const label = (i) => (Array.isArray(trace.text) ? trace.text[i] : undefined);
+      for (let i = 0; i < n; i++) row(trace.x ? trace.x[i] : i, trace.y ? trace.y[i] : i, undefined, label(i));
+    }
+  }
+  return table;
+}
+
+function saveTable({ data, layout }, name) {
+  const text = rows(data, layout).map((row) => row.map(cell).join(",")).join("\r\n");
+  const href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
+  download(href, `${name}.csv`);
+  setTimeout(() => URL.revokeObjectURL(href), 10_000);
+}
+
+// The three buttons of a chart; what they save is what the chart shows when they are pressed.
+export function saveButtons(root, note) {
+  const name = `ffnviz-${note}`;
+  const button = (text, what, save) => element("button", {
+    type: "button", class: "save", text, title: `Save ${what}`, "aria-label": `Save ${what}`,
+    onclick: () => root.drawn && save(root.drawn),
+  });
+  return element("span", { class: "saving" },
+    button("PNG", "this picture as PNG", (drawn) => savePicture(drawn, "png", name)),
+    button("SVG", "this picture as SVG", (drawn) => savePicture(drawn, "svg", name)),
+    button("CSV", "its numbers as CSV", (drawn) => saveTable(drawn, name)));
+}

@@ -1,0 +1,82 @@
+"""Shares of neurons awake: token by token in each block, and against the threshold."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, Trace, axis, layout, marked, panel_title, token_axis
+
+LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
+
+
+def awake_by_token(
+    shares: Mapping[tuple[str, bool], NDArray[np.floating]],
+    names: Mapping[str, str],
+    labels: Sequence[str],
+    token: int,
+) -> Figure:
+    """A panel a block, a line a twin, trained and untrained.
+
+    Args:
+        shares: twin and whether it is trained → shares awake, (n_blocks, T), from 0 to 1.
+        names: how each twin is called.
+        labels: the tokens as typed.
+        token: the chosen one.
+    """
+    n_blocks = len(next(iter(shares.values())))
+    height = 1 / n_blocks
+    traces: list[Trace] = []
+    axes = {}
+    for block in range(n_blocks):
+        bottom = 1 - (block + 1) * height
+        axes[f"yaxis{block + 1}"] = axis(
+            "% awake", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, 75], dtick=25
+        )
+        for (twin, trained), by_block in shares.items():
+            dash, symbol, width = LOOKS[trained]
+            traces.append({
+                "type": "scatter", "mode": "lines+markers",
+                "name": names[twin] if trained else f"{names[twin]} untrained",
+                "legendgroup": f"{twin}{trained}", "showlegend": block == 0,
+                "x": np.arange(len(labels)), "y": 100 * by_block[block],
+                "customdata": np.arange(len(labels)), "yaxis": f"y{block + 1}",
+                "line": {"color": f"@{twin}", "dash": dash, "width": width},
+                "marker": {"color": f"@{twin}", "symbol": symbol, "size": 9},
+                "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",
+            })  # fmt: skip
+    titles = [
+        panel_title(f"block {block + 1}", 0, 1 - block * height - 0.08) for block in range(n_blocks)
+    ]
+    return {
+        "data": traces,
+        "layout": layout(
+            token_axis(labels, anchor=f"y{n_blocks}"),
+            axes.pop("yaxis1"),
+            **axes,
+            shapes=[marked(token)],
+            annotations=titles,
+        ),
+    }
+
+
+def share_against_threshold(
+    curves: Mapping[str, tuple[NDArray[np.floating], NDArray[np.floating]]],
+    names: Mapping[str, str],
+    threshold: float,
+) -> Figure:
+    """The share of hidden values beyond a threshold, a curve a twin, the slider's place marked."""
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines", "name": names[twin], "x": x, "y": 100 * y,
+             "line": {"color": f"@{twin}", "width": 4},
+             "hovertemplate": "%{y:.1f}% beyond %{x:.3g}<extra></extra>"}
+            for twin, (x, y) in curves.items()
+        ],
+        "layout": layout(
+            axis("threshold on |hidden|", type="log", dtick=1),
+            axis("% of values beyond it", range=[0, 102]),
+            shapes=[{"type": "line", "x0": threshold, "x1": threshold, "y0": 0, "y1": 1,
+                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        ),
+    }  # fmt: skip

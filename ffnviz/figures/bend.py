@@ -1,0 +1,52 @@
+"""φ and its derivative over a histogram of where the pre-activations land."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+
+def bend(
+    twin: str,
+    label: str,
+    curve: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]],
+    edges: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    kept: NDArray[np.bool_],
+    token: tuple[str, NDArray[np.float64]],
+) -> Figure:
+    """One activation function and what it meets.
+
+    Args:
+        twin: its accent.
+        label: how φ is called.
+        curve: x, φ(x) and φ'(x).
+        edges: of the bins, (n + 1,).
+        shares: of the sentence's values in each bin, (n,).
+        kept: which bins φ leaves further from zero than the threshold, (n,).
+        token: the chosen token's label, already escaped, and its shares, (n,).
+    """
+    x, value, slope = curve
+    middles = (edges[1:] + edges[:-1]) / 2
+    width = float(edges[1] - edges[0])
+    reach = [float(edges[0]), float(edges[-1])]
+    colours = [f"@{twin}" if keep else "@muted/0.45" for keep in kept]
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines", "name": f"φ = {label}", "x": x, "y": value,
+             "line": {"color": f"@{twin}", "width": 4}},
+            {"type": "scatter", "mode": "lines", "name": "slope φ′", "x": x, "y": slope,
+             "line": {"color": "@muted", "width": 2.5, "dash": "dash"}},
+            {"type": "bar", "name": "all tokens", "x": middles, "y": 100 * shares, "width": width,
+             "marker": {"color": colours}, "yaxis": "y2", "showlegend": False},
+            {"type": "scatter", "mode": "lines", "name": f"{token[0]} alone", "x": middles,
+             "y": 100 * token[1], "yaxis": "y2",
+             "line": {"color": "@text", "width": 2, "shape": "hvh"}},
+        ],
+        "layout": layout(
+            axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
+            axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
+            yaxis2=axis("% of values", domain=[0, 0.36], rangemode="tozero"),
+            bargap=0,
+        ),
+    }  # fmt: skip
