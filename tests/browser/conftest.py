@@ -34,14 +34,19 @@ FLAGS = (
     "--disable-sync",
 )
 
-# True once the script has ended and every picture says that it shows the wanted sentence.
+# True once the script has ended and every picture says that it shows the wanted sentence; what a
+# picture says may go on with the settings of its page. The Journey has five pictures.
 PAINTED = """(text) => {
     const app = document.querySelector('[data-testid="stApp"]');
     if (!app || app.dataset.testScriptState !== "notRunning") return false;
     const pictures = [...document.querySelectorAll("*")].filter((e) => e.shadowRoot)
-        .flatMap((e) => [...e.shadowRoot.querySelectorAll("[data-painted]")]);
-    return pictures.length === 5 && pictures.every((p) => p.dataset.painted.includes(text))
-        && new Set(pictures.map((p) => p.dataset.painted)).size === 1;
+        .flatMap((e) => [...e.shadowRoot.querySelectorAll(".plot, [data-painted]")])
+        .map((e) => e.closest("figure") ?? e);
+    const says = pictures.map((p) => p.dataset.painted ?? "");
+    const page = location.pathname.replaceAll("/", "") || "journey";
+    const request = says.reduce((a, b) => (b.length < a.length ? b : a), says[0]);
+    return (page === "journey" ? pictures.length === 5 : pictures.length >= 2)
+        && says.every((s) => s.includes(text) && s.startsWith(request));
 }"""
 
 
@@ -114,7 +119,11 @@ class Journey:
 
     def open(self, **query: str) -> "Journey":
         """Go to the page with these query parameters and wait for all of it."""
-        self.page.goto(f"{self.address}/?{urlencode(query)}")
+        return self.open_page("", **query)
+
+    def open_page(self, page: str, **query: str) -> "Journey":
+        """Go to one of the pages, by its name in the URL."""
+        self.page.goto(f"{self.address}/{page}?{urlencode(query)}")
         return self.wait_for(query.get("text", "She opened the [MASK] and looked out."))
 
     def wait_for(self, text: str) -> "Journey":
@@ -144,6 +153,19 @@ class Journey:
 
     def map_of(self, twin: str) -> Locator:
         return self.page.locator(f'canvas[data-name="{twin}"]')
+
+    def chart(self, note: str) -> Locator:
+        """The chart whose head opens this note."""
+        return self.page.locator("figure").filter(has=self.page.locator(f"#note-{note}"))
+
+    def sentence(self, note: str) -> str:
+        """What stands above that chart."""
+        return self.chart(note).locator(".sentence").inner_text()
+
+    def slide(self, label: str, stop: int) -> "Journey":
+        """Move a slider to one of its stops."""
+        self.page.get_by_role("slider", name=label).fill(str(stop))
+        return self.settle()
 
     def card(self) -> Locator:
         return self.page.locator("article .card")
