@@ -31,18 +31,33 @@ def predict(model: Model, trace: EncoderTrace, token: int, k: int = 10) -> Predi
     return _likeliest(model, trace.logits[token], k)
 
 
-@torch.inference_mode()
 def predict_without_ffn(
     model: Model, trace: EncoderTrace, block: int, token: int, k: int = 10
 ) -> Prediction:
-    """The same with one block's FFN left out for every token: its output taken as zero.
+    """The same with one block's FFN left out for every token: its output taken as zero."""
+    nothing = torch.zeros_like(trace.blocks[block].ffn.output)
+    return predict_with_ffn_output(model, trace, block, nothing, token, k)
 
-    Everything after that FFN is computed anew from the stream without it.
+
+def predict_with_ffn_output(
+    model: Model, trace: EncoderTrace, block: int, output: Tensor, token: int, k: int = 10
+) -> Prediction:
+    """The same, had one block's FFN written `output`, (T, d_model).
+
+    Everything after that FFN is computed anew.
     """
+    return _likeliest(model, logits_with_ffn_output(model, trace, block, output, token), k)
+
+
+@torch.inference_mode()
+def logits_with_ffn_output(
+    model: Model, trace: EncoderTrace, block: int, output: Tensor, token: int
+) -> Tensor:
+    """The logits at a token, (vocab_size,), had one block's FFN written `output`, (T, d_model)."""
     encoder = model.encoder
-    stream = encoder.blocks[block].output_without_ffn(trace.blocks[block].middle)
+    stream = encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)
     _, final = encoder.run_blocks(stream, first=block + 1)
-    return _likeliest(model, encoder.unembed(final[token]), k)
+    return encoder.unembed(final[token])
 
 
 def _likeliest(model: Model, logits: Tensor, k: int) -> Prediction:

@@ -52,6 +52,7 @@ def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
         "xanchor": "left",
         "yanchor": "bottom",
         "showarrow": False,
+        "align": "left",
         "font": {"size": 17},
     }
 

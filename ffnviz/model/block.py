@@ -46,10 +46,12 @@ class Block(nn.Module):
         """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
         raise NotImplementedError("choose PreNormBlock or PostNormBlock")
 
-    def output_without_ffn(
-        self, middle: Float[Tensor, "*batch tokens d_model"]
+    def add_ffn(
+        self,
+        middle: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """The stream after the block, had its FFN written nothing, from the stream before it."""
+        """The stream after the block: what its FFN wrote, added to the stream before it."""
         raise NotImplementedError("choose PreNormBlock or PostNormBlock")
 
 
@@ -61,13 +63,16 @@ class PreNormBlock(Block):
         attention = self.attention(self.attention_norm(x))
         middle = x + self.dropout(attention.output)
         ffn = self.ffn(self.ffn_norm(middle))
-        return BlockRecord(x, attention, middle, ffn, middle + self.dropout(ffn.output))
+        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
 
-    def output_without_ffn(
-        self, middle: Float[Tensor, "*batch tokens d_model"]
+    def add_ffn(
+        self,
+        middle: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """y = m."""
-        return middle
+        """y = m + output."""
+        stream: Tensor = middle + self.dropout(output)
+        return stream
 
 
 class PostNormBlock(Block):
@@ -78,16 +83,16 @@ class PostNormBlock(Block):
         attention = self.attention(x)
         middle = self.attention_norm(x + self.dropout(attention.output))
         ffn = self.ffn(middle)
-        return BlockRecord(
-            x, attention, middle, ffn, self.ffn_norm(middle + self.dropout(ffn.output))
-        )
+        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
 
-    def output_without_ffn(
-        self, middle: Float[Tensor, "*batch tokens d_model"]
+    def add_ffn(
+        self,
+        middle: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """y = LN(m)."""
-        normed: Tensor = self.ffn_norm(middle)
-        return normed
+        """y = LN(m + output)."""
+        stream: Tensor = self.ffn_norm(middle + self.dropout(output))
+        return stream
 
 
 def block(config: EncoderConfig) -> Block:

@@ -1,0 +1,99 @@
+"""How few neurons carry an FFN: their shares of what it writes, and the rest put to sleep."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
+from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.model import Model
+
+RANDOM_SEED = 0
+
+
+@dataclass(frozen=True)
+class Concentration:
+    """What the strongest neurons carry of all that is written.
+
+    Attributes:
+        kept: how many of each token's strongest neurons, 1 … d_ff, (d_ff,).
+        shares: of Σ |hidden| · ‖value‖ over the sentence, (d_ff,), rising to 1.
+    """
+
+    kept: NDArray[np.int64]
+    shares: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One block's FFN with all but n neurons of each token at zero.
+
+    Attributes:
+        error: ‖output − full output‖ / ‖full output‖ at the chosen token.
+        mean_error: the same, the mean over all tokens.
+        prediction: the likeliest words at the chosen token.
+    """
+
+    error: float
+    mean_error: float
+    prediction: Prediction
+
+
+def strengths(model: Model, trace: EncoderTrace, block: int) -> Tensor:
+    """|hidden| · ‖value‖ of every neuron on every token, (T, d_ff).
+
+    A neuron's value is the vector it writes, its column of W2's (d_model, d_ff) weight; this is
+    the norm of its term in the sum that is the FFN's output (Geva et al. 2021, eq. 2).
+    """
+    values = model.encoder.blocks[block].ffn.compress.weight  # (d_model, d_ff)
+    strength: Tensor = trace.blocks[block].ffn.hidden.abs() * values.norm(dim=0)
+    return strength
+
+
+@torch.inference_mode()
+def concentration(model: Model, trace: EncoderTrace, block: int) -> Concentration:
+    """The share that each token's strongest n neurons carry, for every n."""
+    ordered = strengths(model, trace, block).sort(dim=-1, descending=True).values  # (T, d_ff)
+    by_rank = ordered.sum(dim=0).double().cumsum(dim=0)
+    shares = (by_rank / by_rank[-1].clamp_min(1e-30)).cpu().numpy()
+    return Concentration(np.arange(1, len(shares) + 1), shares)
+
+
+def keep_strongest(model: Model, trace: EncoderTrace, block: int, token: int, n: int) -> Kept:
+    """Only each token's n strongest neurons speak.
+
+    Raises:
+        ValueError: if n is not from 1 to d_ff.
+    """
+    return _keep(model, trace, block, token, n, strengths(model, trace, block))
+
+
+def keep_random(model: Model, trace: EncoderTrace, block: int, token: int, n: int) -> Kept:
+    """Only n random neurons of each token speak; always the same ones, and fewer are among more.
+
+    Raises:
+        ValueError: if n is not from 1 to d_ff.
+    """
+    shape = trace.blocks[block].ffn.hidden.shape
+    draw = torch.rand(shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
+    return _keep(model, trace, block, token, n, draw.to(model.device))
+
+
+@torch.inference_mode()
+def _keep(
+    model: Model, trace: EncoderTrace, block: int, token: int, n: int, ranked_by: Tensor
+) -> Kept:
+    record = trace.blocks[block].ffn
+    d_ff = record.hidden.shape[-1]
+    if not 1 <= n <= d_ff:
+        raise ValueError(f"{n} neurons cannot be kept: it must be from 1 to d_ff = {d_ff}.")
+    kept = ranked_by.topk(n, dim=-1).indices  # (T, n)
+    hidden = torch.zeros_like(record.hidden).scatter(-1, kept, record.hidden.gather(-1, kept))
+    output = model.encoder.blocks[block].ffn.compress(hidden)  # (T, d_ff) -> (T, d_model)
+    full = record.output
+    errors = (output - full).norm(dim=-1) / full.norm(dim=-1).clamp_min(1e-30)  # (T,)
+    told = predict_with_ffn_output(model, trace, block, output, token)
+    return Kept(float(errors[token]), float(errors.mean()), told)

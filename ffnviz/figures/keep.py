@@ -1,0 +1,39 @@
+"""What the strongest neurons carry, as a curve over how many of them there are."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+PERCENTS = np.geomspace(0.1, 100, 61)
+
+
+def concentration(
+    curves: Mapping[str, NDArray[np.floating]], names: Mapping[str, str], kept: float
+) -> Figure:
+    """A curve a twin, the slider's place marked.
+
+    Args:
+        curves: twin → the share that the strongest 1 … d_ff neurons carry, (d_ff,).
+        names: how each twin is called.
+        kept: the share of neurons kept, from 0 to 1.
+    """
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines", "name": names[twin], "x": PERCENTS,
+             "y": 100 * np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1),
+                                  [0, *shares]),
+             "line": {"color": f"@{twin}", "width": 4},
+             "hovertemplate": "strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>"}
+            for twin, shares in curves.items()
+        ],
+        "layout": layout(
+            axis("strongest % of each token's neurons", type="log",
+                 tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
+            axis("% of what is written", range=[0, 102]),
+            shapes=[{"type": "line", "x0": 100 * kept, "x1": 100 * kept, "y0": 0, "y1": 1,
+                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        ),
+    }  # fmt: skip

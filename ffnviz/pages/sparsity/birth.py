@@ -1,0 +1,59 @@
+"""Born in training: the record of how the twins became sparse."""
+
+import streamlit as st
+
+from ffnviz.analysis.record import TrainingRecord, training_record
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.birth import birth
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices
+from ffnviz.run import Run
+
+
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """Both twins' records in one picture."""
+    records = {twin: training_record(twin) for twin in run.traces}
+    n_blocks = records["relu"].active.shape[1]
+    panels = [
+        ("neurons above zero, share of all values", {
+            (twin, block): 100 * record.active[:, block]
+            for twin, record in records.items() for block in range(n_blocks)
+        }),
+        ("neurons never above zero on these tokens", {
+            (twin, block): 100 * record.never_active[:, block]
+            for twin, record in records.items() for block in range(n_blocks)
+        }),
+    ]  # fmt: skip
+    chart(
+        Head(_sentence(records[run.request.twin], run), "birth", run.request.twin),
+        birth(
+            records["relu"].tokens,
+            panels,
+            {twin: ACTIVATIONS[twin].label for twin in records},
+            {twin: record.loss for twin, record in records.items()},
+        ),
+        "Share of active neurons, of never active neurons, and the loss, from the first step of "
+        "training to the last, for both twins.",
+        palettes(),
+        run.stamp,
+        key="birth",
+        height=690,
+    )
+    st.markdown(
+        "**Why the published shares are lower:** T5-Base and ViT-B/16 are far larger networks, "
+        "trained for far longer, on other data (Li et al. 2022, arXiv:2210.06313)."
+    )
+
+
+def _sentence(record: TrainingRecord, run: Run) -> Sentence:
+    block = run.request.block
+    return [
+        f"Before training, the {ACTIVATIONS[run.request.twin].label} twin's block {block + 1} had ",
+        number(percent(record.active[0, block])), " of its values above zero, on ",
+        f"{record.n_tokens:,} tokens of unseen books; after "
+        f"{record.tokens[-1] / 1e6:.1f} million training tokens ",
+        number(percent(record.active[-1, block])), ". The loss never asks for it.",
+    ]  # fmt: skip

@@ -1,0 +1,100 @@
+"""The strongest few: what they carry, and what is said when the rest is put to sleep."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.keep import Kept, concentration, keep_random, keep_strongest
+from ffnviz.analysis.prediction import predict
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.components.slider import slider
+from ffnviz.figures import keep as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.words import Words, word_bars
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices, number_setting
+from ffnviz.run import Run
+
+STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1])
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The curve and its slider beside what the network then says."""
+    share = choices.value(KEPT) / 100
+    curve, words = st.columns([1, 1.5], gap="medium")
+    with curve:
+        what_they_carry(run, share)
+        slider(
+            "Keep the strongest; put the rest to sleep",
+            [f"{stop:g}%" for stop in STOPS],
+            int(np.abs(np.log(np.array(STOPS) / (100 * share))).argmin()),
+            key="keep",
+            on_choose=lambda stop, done: choices.choose(KEPT, STOPS[stop], done),
+        )
+    with words:
+        what_is_said(run, share)
+
+
+def what_they_carry(run: Run, share: float) -> None:
+    """The share of the written norms that the strongest neurons carry."""
+    block = run.request.block
+    curves = {
+        twin: concentration(run.models[twin], trace, block).shares
+        for twin, trace in run.traces.items()
+    }
+    names = {twin: ACTIVATIONS[twin].label for twin in curves}
+    at = {twin: number(percent(shares[_count(share, len(shares)) - 1]))
+          for twin, shares in curves.items()}  # fmt: skip
+    sentence: Sentence = [
+        f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry ",
+        at["relu"], " of what ReLU writes and ", at["gelu"], " of what GELU writes.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "concentration", "text"),
+        figures.concentration(curves, names, share),
+        "The share of what the FFN writes, carried by the strongest neurons, both twins.",
+        palettes(),
+        f"{run.stamp} {share}",
+        key="concentration",
+        height=540,
+    )
+
+
+def what_is_said(run: Run, share: float) -> None:
+    """The likeliest words with all neurons, the strongest, and as many random ones."""
+    block, token, twin = run.request.block, run.token, run.request.twin
+    n = _count(share, run.model.encoder.config.d_ff)
+    told = predict(run.model, run.trace, token)
+    strongest = keep_strongest(run.model, run.trace, block, token, n)
+    random = keep_random(run.model, run.trace, block, token, n)
+    sentence: Sentence = [
+        "With only ", number(f"{n:,} neurons"), " of each token awake, the FFN's output at ",
+        quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
+        "; with as many random ones by ", number(percent(random.error)), ".",
+    ]  # fmt: skip
+    panels = [
+        Words("all neurons", told.words, told.probabilities, f"@{twin}"),
+        _panel(f"strongest {n:,}", strongest, f"@{twin}"),
+        _panel(f"random {n:,}", random, "@muted"),
+    ]
+    chart(
+        Head(sentence, "keep", twin),
+        word_bars(panels),
+        "The ten likeliest words with all neurons, with the strongest, and with random ones.",
+        palettes(),
+        f"{run.stamp} {share}",
+        key="keep-words",
+        height=620,
+    )
+
+
+def _panel(title: str, kept: Kept, colour: str) -> Words:
+    title = f"{title}<br>off by {percent(kept.error)}"
+    return Words(title, kept.prediction.words, kept.prediction.probabilities, colour)
+
+
+def _count(share: float, d_ff: int) -> int:
+    return max(1, round(share * d_ff))
