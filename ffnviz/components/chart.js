@@ -33,15 +33,16 @@ const NARROW = 600;
 const CHARACTER = 9;
 
 // What fits a hall's screen is made to fit a phone: names of ticks that would touch are turned.
-function fitted(layout, width) {
-  const share = width < NARROW ? 0.75 : 1;
-  layout.margin = { ...layout.margin, l: Math.round(share * layout.margin.l) };
+function fitted(data, layout, width) {
+  if (width < NARROW) {
+    layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
+    for (const trace of data) if (trace.textfont) trace.textfont.size = 14;
+  }
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
     if (CHARACTER * (axis.ticktext.join(" ").length + 1) > span) axis.tickangle = -50;
   }
-  return layout;
 }
 
 const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false };
@@ -65,7 +66,7 @@ async function paint(root, view) {
     hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family: fontFamily } },
   });
   if (touch.matches) layout.dragmode = false; // a finger scrolls the page
-  fitted(layout, plot.clientWidth);
+  fitted(data, layout, plot.clientWidth);
   root.drawn = { data, layout, sentence: view.head.spans.map(([text]) => text).join("") };
   await Plotly.react(plot, data, layout, CONFIG);
   if (!plot.listens) {

@@ -41,14 +41,14 @@ def word_bars(panels: Sequence[Words]) -> Figure:
             "probability, %" if place == 0 else "",
             domain=[left, left + width],
             # Room for the longest bar's word at its end.
-            range=[0, largest * 1.9],
+            range=[0, largest * (1.5 + 0.3 * len(panels))],
             showticklabels=False,
             showgrid=False,
             zeroline=False,
             showline=False,
         )
         text = [
-            f"{escaped(word)} <b>{percent(float(probability))}</b>"
+            f"{escaped(word)} <b>{escaped(percent(float(probability)))}</b>"
             for word, probability in zip(panel.words, panel.probabilities, strict=True)
         ]
         traces.append({

@@ -1,0 +1,142 @@
+"""What all charts share: saving, parts and settings in the URL, sliders, the chosen token."""
+
+import csv
+import io
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Journey, OpenPage
+
+SENTENCE = "The <b>dog</b> & =1+1 ate."
+
+
+def saved(journey: Journey, note: str, name: str) -> Path:
+    """The file that a press on one of a chart's saving buttons brings."""
+    with journey.page.expect_download() as download:
+        journey.chart(note).get_by_role("button", name=name).click()
+    path = download.value.path()
+    assert download.value.suggested_filename.startswith(f"ffnviz-{note}.")
+    return Path(path)
+
+
+def test_a_chart_is_saved_as_png_with_its_sentence(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
+    content = saved(journey, "awake", "Save this picture as PNG").read_bytes()
+    assert content.startswith(b"\x89PNG\r\n\x1a\n")
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (2 * 1280, 2 * 720)
+
+
+def test_a_chart_is_saved_as_svg_with_its_sentence_and_typed_text_as_text(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
+    svg = saved(journey, "awake", "Save this picture as SVG").read_text(encoding="utf-8")
+    assert svg.startswith("<svg")
+    assert "of its neurons awake" in svg
+    assert "&lt;" in svg  # the typed < of a token on the axis
+    assert "font-weight: bold" not in svg.partition("xaxislayer")[2].partition("</g>")[0]
+
+
+def test_the_numbers_of_a_chart_are_saved_as_csv(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
+    text = saved(journey, "awake", "Save its numbers as CSV").read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    n_tokens = journey.chips.count()
+    assert len(rows) == 2 * 2 * 2 * n_tokens  # blocks, twins, trained and not
+    shown = journey.chips.locator("small").all_inner_texts()
+    block_2 = [float(row["y"]) for row in rows if row["series"] == "ReLU"][n_tokens:]
+    assert shown == [f"{y:.{1 if y < 9.95 else 0}f}%" for y in block_2]
+
+
+def test_a_spreadsheet_gets_no_formula(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text=SENTENCE, part="keep")
+    rows = journey.page.evaluate(
+        """async () => {
+            const address = "/_stcore/bidi-components/ffnviz.chart/chart_save.js";
+            const { rows, cell } = await import(address);
+            const data = [{ name: "=1+1", x: [1], y: [2], text: ["+a,\\"b\\""] }];
+            return rows(data, {}).map((row) => row.map(cell).join(","));
+        }"""
+    )
+    assert rows[1] == '\'=1+1,,1,,2,,"\'+a,""b"""'
+
+
+def test_the_parts_of_a_page_are_links(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.")
+    assert "part" not in journey.query()
+    journey.press("Never awake")
+    expect(journey.chart("never")).to_be_visible()
+    assert journey.query()["part"] == "never"
+    journey.page.reload()
+    journey.wait_for("The cat sat.")
+    expect(journey.chart("never")).to_be_visible()
+    journey.page.go_back()
+    journey.settle()
+    expect(journey.chart("bend").first).to_be_visible()
+
+
+def test_the_sentence_goes_with_a_person_from_page_to_page(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", twin="gelu", block="1")
+    journey.page.get_by_role("link", name="Journey").click()
+    journey.page.wait_for_url(lambda url: "sparsity" not in url)
+    journey.wait_for("The cat sat.")
+    assert journey.query()["twin"] == "gelu"
+    assert journey.query()["block"] == "1"
+    journey.page.get_by_role("link", name="Sparsity").click()
+    journey.page.wait_for_url(lambda url: "sparsity" in url)
+    journey.wait_for("The cat sat.")
+    assert journey.query()["twin"] == "gelu"
+
+
+def test_a_slider_follows_the_keyboard_and_stands_in_the_url(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", part="keep")
+    slider = journey.page.get_by_role("slider", name="Keep the strongest")
+    assert slider.get_attribute("aria-valuetext") == "5%"
+    before = journey.sentence("keep")
+    slider.focus()
+    for _ in range(3):
+        slider.press("ArrowRight")
+    journey.settle()
+    assert slider.get_attribute("aria-valuetext") == "15%"
+    assert journey.sentence("keep") != before
+    assert journey.query()["keep"] == "15"
+    journey.page.reload()
+    journey.wait_for("The cat sat.")
+    assert slider.get_attribute("aria-valuetext") == "15%"
+
+
+def test_a_slider_dragged_fast_ends_where_it_was_let_go(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", part="keep")
+    slider = journey.page.get_by_role("slider", name="Keep the strongest")
+    box = slider.bounding_box()
+    assert box
+    mouse = journey.page.mouse
+    mouse.move(box["x"] + box["width"] * 0.3, box["y"] + box["height"] / 2)
+    mouse.down()
+    for step in range(60):
+        mouse.move(box["x"] + box["width"] * (0.3 + 0.7 * step / 59), box["y"] + 5)
+    mouse.up()
+    journey.settle()
+    assert slider.get_attribute("aria-valuetext") == "100%"
+    assert journey.query()["keep"] == "100"
+    assert "is off by 0.0%" in journey.sentence("keep")
+
+
+def test_a_click_on_a_point_chooses_its_token(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", part="awake")
+    assert journey.page.locator('.row button[aria-pressed="true"] bdi').inner_text() == "sat"
+    # The first token's column, in the middle of the upper panel's points.
+    point = journey.chart("awake").locator(".scatterlayer .point").first
+    point.click(force=True)
+    journey.settle()
+    assert journey.page.locator('.row button[aria-pressed="true"] bdi').inner_text() == "The"
+
+
+@pytest.mark.parametrize("value", ["nonsense", "-3", "1e9", "nan", "<b>", "101"])
+def test_a_garbled_setting_is_as_if_there_were_none(new_page: OpenPage, value: str) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", part="keep", keep=value)
+    slider = journey.page.get_by_role("slider", name="Keep the strongest")
+    assert slider.get_attribute("aria-valuetext") == "5%"
