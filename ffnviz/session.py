@@ -36,11 +36,12 @@ def open_url() -> None:
     """Fill the table from the URL: once a session, and again when Back or Forward changed it.
 
     What the URL lacks or garbles takes its default. A URL that differs from the last one we wrote
-    comes from the browser's history only if nothing else changed; otherwise it is merely late.
+    comes from the browser's history only if nothing else changed; otherwise it is merely late. A
+    link to another page of ours has no parameters at all: there, everything stays as it is.
     """
     url = st.query_params.to_dict()
     table = st.session_state
-    if "url" in table and (url == table["url"] or _chosen() != table["shown"]):
+    if "url" in table and (url in ({}, table["url"]) or _chosen() != table["shown"]):
         return
     if "url" not in table:
         table["gpu"] = find_gpu().device is not None
@@ -52,7 +53,7 @@ def open_url() -> None:
     table["token"] = None if token is None else token - 1
     table["order"] = _one_of(url.get("order"), ORDERS)
     table["neuron"] = _neuron(url.get("neuron"))
-    table["linked_part"] = url.get("part")
+    table["linked_part"] = url.get("part", "")
     # What these may be is for the page to say that reads them.
     table["settings"] = {
         name: text

@@ -29,7 +29,7 @@ async function savePicture({ data, layout, sentence }, format, name) {
 }
 
 // A spreadsheet runs a cell that begins like a formula: text gets a sign before it that stops that.
-function cell(value) {
+export function cell(value) {
   if (value === undefined || value === null) return "";
   if (typeof value === "number") return String(value);
   const text = String(value).replace(/^([=+\-@\t\r])/, "'$1");

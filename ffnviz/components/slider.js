@@ -4,15 +4,15 @@ const ANSWER_MS = 1_000; // a page that has not answered by then is asked again
 
 function makeSlider() {
   const output = element("output", {});
-  const input = element("input", { type: "range", min: "0", step: "1" });
-  const name = element("span", {});
-  const root = element("label", {}, element("span", { class: "line" }, name, output), input);
+  const input = element("input", { type: "range", min: "0", step: "1", id: "input" });
+  const name = element("label", { for: "input" });
+  const root = element("div", { class: "slider" }, element("div", { class: "line" }, name, output), input);
   root.parts = { name, output, input };
   return root;
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
-  let root = parentElement.querySelector("label");
+  let root = parentElement.querySelector(".slider");
   if (!root) parentElement.append((root = makeSlider()));
   const { name, output, input } = root.parts;
   const show = (stop) => {

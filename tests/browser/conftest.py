@@ -21,7 +21,7 @@ import ffnviz
 from ffnviz.model.model import Model
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_MS = 60_000
+PATIENCE_MS = 6_000
 START_S = 180
 DESKTOP = {"width": 1920, "height": 1080}
 FLAGS = (
@@ -149,6 +149,11 @@ class Journey:
     def press(self, name: str) -> "Journey":
         """Click the button of exactly this name."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
+        return self.settle()
+
+    def part(self, title: str) -> "Journey":
+        """Turn to a part of the page."""
+        self.page.get_by_role("radio", name=title, exact=True).click()
         return self.settle()
 
     def map_of(self, twin: str) -> Locator:
