@@ -32,11 +32,29 @@ function filled(value, arrays, theme, isColour = false) {
 const NARROW = 600;
 const CHARACTER = 9;
 
-// What fits a hall's screen is made to fit a phone: names of ticks that would touch are turned.
-function fitted(data, layout, width) {
+const STACKED_HEIGHT = 0.7;
+
+// Panels that stand side by side come one below the other: axes and titles in order.
+function stack(layout, n, height) {
+  layout.height = Math.round(n * STACKED_HEIGHT * height);
+  const gap = 56 / layout.height;
+  for (let i = 0; i < n; i++) {
+    const [top, bottom] = [1 - i / n - (i ? gap : 0), 1 - (i + 1) / n + gap];
+    const number = i ? i + 1 : "";
+    layout[`xaxis${number}`].domain = [0, 1];
+    layout[`yaxis${number}`].domain = [bottom, top];
+    Object.assign(layout.annotations[i], { x: 0, y: top });
+  }
+}
+
+// What fits a hall's screen is made to fit a phone: less margin, smaller type, panels stacked, and
+// names of ticks that would touch are turned.
+function fitted(data, layout, width, height) {
+  layout.height = height;
   if (width < NARROW) {
     layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
-    for (const trace of data) if (trace.textfont) trace.textfont.size = 14;
+    for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
+    if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
@@ -52,21 +70,21 @@ async function paint(root, view) {
   const theme = themeOf(root, view.palettes);
   drawHead(root, view.head, theme).replaceChildren(saveButtons(root, view.head.note));
   const plot = root.querySelector(".plot");
-  plot.style.height = `${view.height}px`;
+  if (!plot.style.height) plot.style.height = `${view.height}px`;
   plot.setAttribute("aria-label", view.alt);
   const Plotly = await plotly();
   if (root.view !== view) return; // a newer figure came while plotly.js was on its way
   const { data, layout } = filled(view.figure, view.arrays, theme);
   const fontFamily = getComputedStyle(root).fontFamily;
   Object.assign(layout, {
-    height: view.height,
     paper_bgcolor: theme.background,
     plot_bgcolor: theme.background,
     font: { size: 16, ...layout.font, color: theme.text, family: fontFamily },
     hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family: fontFamily } },
   });
   if (touch.matches) layout.dragmode = false; // a finger scrolls the page
-  fitted(data, layout, plot.clientWidth);
+  fitted(data, layout, plot.clientWidth, view.height);
+  plot.style.height = `${layout.height}px`;
   root.drawn = { data, layout, sentence: view.head.spans.map(([text]) => text).join("") };
   await Plotly.react(plot, data, layout, CONFIG);
   if (!plot.listens) {

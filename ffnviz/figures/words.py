@@ -33,6 +33,7 @@ def word_bars(panels: Sequence[Words]) -> Figure:
     """A panel a list, from left to right; a word stands at the end of its bar."""
     largest = 100 * max(float(panel.probabilities.max()) for panel in panels)
     width = (1 - GAP * (len(panels) - 1)) / len(panels)
+    rows = max(len(panel.words) for panel in panels)
     traces: list[Trace] = []
     axes = {}
     for place, panel in enumerate(panels):
@@ -41,11 +42,20 @@ def word_bars(panels: Sequence[Words]) -> Figure:
             "probability, %" if place == 0 else "",
             domain=[left, left + width],
             # Room for the longest bar's word at its end.
-            range=[0, largest * (1.5 + 0.3 * len(panels))],
+            range=[0, largest * 1.9],
             showticklabels=False,
             showgrid=False,
             zeroline=False,
             showline=False,
+            anchor=f"y{place + 1}",
+        )
+        axes[f"yaxis{place + 1}"] = axis(
+            "",
+            range=[rows - 0.4, -0.6],
+            showticklabels=False,
+            showgrid=False,
+            zeroline=False,
+            anchor=f"x{place + 1}",
         )
         text = [
             f"{escaped(word)} <b>{escaped(percent(float(probability)))}</b>"
@@ -54,22 +64,20 @@ def word_bars(panels: Sequence[Words]) -> Figure:
         traces.append({
             "type": "bar", "orientation": "h", "name": panel.title.replace("<br>", " "),
             "x": 100 * panel.probabilities, "y": np.arange(len(panel.words)),
-            "xaxis": f"x{place + 1}", "text": text, "textposition": "outside",
-            "textfont": {"size": 19}, "cliponaxis": False, "textangle": 0,
-            "marker": {"color": panel.colour}, "hoverinfo": "none",
+            "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
+            "text": text, "textposition": "outside", "textfont": {"size": 19},
+            "cliponaxis": False, "textangle": 0, "marker": {"color": panel.colour}, "hoverinfo": "none",
         })  # fmt: skip
     titles = [
         panel_title(panel.title, place * (width + GAP), 1.01) for place, panel in enumerate(panels)
     ]
-    rows = max(len(panel.words) for panel in panels)
     return {
         "data": traces,
         "layout": layout(
             axes.pop("xaxis1"),
-            axis(
-                "", range=[rows - 0.4, -0.6], showticklabels=False, showgrid=False, zeroline=False
-            ),
+            axes.pop("yaxis1"),
             **axes,
+            meta={"panels": len(panels)},
             annotations=titles,
             showlegend=False,
             bargap=0.35,

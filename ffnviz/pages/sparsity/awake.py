@@ -81,7 +81,7 @@ def against_threshold(run: Run, threshold: float) -> None:
         palettes(),
         f"{run.stamp} {threshold}",
         key="against-threshold",
-        height=540,
+        height=600,
     )
 
 

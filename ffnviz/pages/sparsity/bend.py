@@ -51,7 +51,7 @@ def one_twin(run: Run, twin: str) -> None:
         palettes(),
         run.stamp,
         key=f"bend-{twin}",
-        height=620,
+        height=680,
     )
 
 

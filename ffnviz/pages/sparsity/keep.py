@@ -59,7 +59,7 @@ def what_they_carry(run: Run, share: float) -> None:
         palettes(),
         f"{run.stamp} {share}",
         key="concentration",
-        height=540,
+        height=600,
     )
 
 
@@ -87,7 +87,7 @@ def what_is_said(run: Run, share: float) -> None:
         palettes(),
         f"{run.stamp} {share}",
         key="keep-words",
-        height=620,
+        height=680,
     )
 
 

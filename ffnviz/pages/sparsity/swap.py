@@ -44,7 +44,7 @@ def one_twin(run: Run, twin: str) -> None:
         palettes(),
         run.stamp,
         key=f"swap-{twin}",
-        height=640,
+        height=680,
     )
 
 

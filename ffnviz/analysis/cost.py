@@ -1,0 +1,113 @@
+"""What a Transformer's parts cost: parameters, multiply-adds, memory; from its shape alone."""
+
+from dataclasses import dataclass
+
+PARTS = ("embedding", "attention", "FFN", "LayerNorm", "output")
+BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
+
+
+@dataclass(frozen=True)
+class Shape:
+    """All that fixes how many parameters and multiply-adds a Transformer has.
+
+    Attributes:
+        d_model: width of the residual stream.
+        d_ff: hidden units of each FFN.
+        n_heads: attention heads of width d_model / n_heads; they change no count.
+        n_tokens: length of the sequence, n.
+        vocab_size: entries of the vocabulary.
+        gated: three matrices an FFN instead of two (Shazeer 2020).
+        n_blocks: blocks, each with one FFN and one self-attention.
+        n_cross: blocks that attend to a second sequence too, of the same length.
+        biases: whether attention and FFN have bias vectors.
+        norm_vectors: of each normalisation: 2 (LayerNorm: gain and bias) or 1 (RMSNorm).
+        extra_norms: normalisations beyond one a sub-layer.
+        extra_rows: rows of d_model beside the vocabulary's: positions, segments.
+        extra_parameters: what else belongs to the embedding: relative positions.
+        tied: the output matrix is the embedding matrix, and has no parameters of its own.
+    """
+
+    d_model: int = 512
+    d_ff: int = 2_048
+    n_heads: int = 8
+    n_tokens: int = 128
+    vocab_size: int = 8_192
+    gated: bool = False
+    n_blocks: int = 2
+    n_cross: int = 0
+    biases: bool = True
+    norm_vectors: int = 2
+    extra_norms: int = 1
+    extra_rows: int = 128
+    extra_parameters: int = 0
+    tied: bool = True
+
+    @property
+    def ffn_matrices(self) -> int:
+        """Matrices of d_model × d_ff in one FFN."""
+        return 3 if self.gated else 2
+
+    @property
+    def n_attentions(self) -> int:
+        """Attention sub-layers in all blocks."""
+        return self.n_blocks + self.n_cross
+
+
+def parameters(shape: Shape) -> dict[str, int]:
+    """The parameters of each of PARTS.
+
+    One attention: four d_model × d_model matrices; one FFN: two (gated: three) of d_model × d_ff
+    (Vaswani et al. 2017, sections 3.2 and 3.3).
+    """
+    d = shape.d_model
+    attention = 4 * d * d + (4 * d if shape.biases else 0)
+    ffn = shape.ffn_matrices * d * shape.d_ff
+    if shape.biases:
+        ffn += (shape.ffn_matrices - 1) * shape.d_ff + d
+    norms = shape.n_attentions + shape.n_blocks + shape.extra_norms
+    return {
+        "embedding": (shape.vocab_size + shape.extra_rows) * d + shape.extra_parameters,
+        "attention": shape.n_attentions * attention,
+        "FFN": shape.n_blocks * ffn,
+        "LayerNorm": norms * shape.norm_vectors * d,
+        "output": 0 if shape.tied else shape.vocab_size * d,
+    }
+
+
+def multiply_adds(shape: Shape) -> dict[str, int]:
+    """Multiply-adds of each of PARTS for one sequence of n tokens, counted in matrix products.
+
+    A block's attention takes 4·n·d_model² for its projections and 2·n²·d_model for scores and
+    mixing, without the saving that a causal mask allows; its FFN 2·n·d_model·d_ff (gated: 3).
+    Looking up embeddings and normalising are no matrix products and count as 0.
+    """
+    n, d = shape.n_tokens, shape.d_model
+    return {
+        "embedding": 0,
+        "attention": shape.n_attentions * (4 * n * d * d + 2 * n * n * d),
+        "FFN": shape.n_blocks * shape.ffn_matrices * n * d * shape.d_ff,
+        "LayerNorm": 0,
+        "output": n * d * shape.vocab_size,
+    }
+
+
+def memory(shape: Shape) -> dict[str, int]:
+    """Bytes that the parameters occupy, by the name of the number format."""
+    count = sum(parameters(shape).values())
+    return {name: count * size for name, size in BYTES.items()}
+
+
+def ffn_share(shape: Shape, n_tokens: float) -> float:
+    """The FFNs' share, from 0 to 1, of the multiply-adds of all blocks at a sequence length."""
+    d = shape.d_model
+    ffn = shape.n_blocks * shape.ffn_matrices * d * shape.d_ff
+    return ffn / (ffn + shape.n_attentions * (4 * d * d + 2 * n_tokens * d))
+
+
+def overtaking_length(shape: Shape) -> float:
+    """The sequence length at which attention takes as many multiply-adds as the FFNs.
+
+    Zero or less if attention is ahead at any length.
+    """
+    ffn = shape.n_blocks * shape.ffn_matrices * shape.d_ff / shape.n_attentions
+    return (ffn - 4 * shape.d_model) / 2

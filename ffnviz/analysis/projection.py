@@ -1,0 +1,40 @@
+"""A sentence's tokens in two dimensions: principal component analysis."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Projection:
+    """T vectors in the plane in which they vary most.
+
+    Attributes:
+        points: (T, 2).
+        explained: share of the variance along each axis, (2,), from 0 to 1.
+    """
+
+    points: NDArray[np.float64]
+    explained: NDArray[np.float64]
+
+
+def project(vectors: Tensor) -> Projection:
+    """T vectors, (T, d), on their first two principal axes (Pearson 1901; Hotelling 1933).
+
+    The sign of an axis is free: it is chosen so that the point furthest out is on the positive
+    side. Fewer than three tokens leave an axis empty.
+    """
+    centred = (vectors - vectors.mean(dim=0)).double().cpu()  # (T, d)
+    left, singular, _ = torch.linalg.svd(centred, full_matrices=False)
+    n_axes = min(2, len(singular))
+    points = np.zeros((len(centred), 2))
+    points[:, :n_axes] = (left * singular)[:, :n_axes].numpy()
+    furthest = points[np.abs(points).argmax(axis=0), [0, 1]]
+    points *= np.where(furthest < 0, -1, 1)
+    variance = np.zeros(2)
+    variance[:n_axes] = singular.square()[:n_axes].numpy()
+    total = float(singular.square().sum())
+    return Projection(points, variance / total if total > 0 else variance)

@@ -1,0 +1,99 @@
+"""What each part of a Transformer costs, and who takes over as the sequence grows."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, Trace, axis, layout, panel_title
+from ffnviz.figures.wording import percent
+
+SHORT = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def short(count: float) -> str:
+    """A large count in three digits: 2.10 M."""
+    for size, letter in SHORT:
+        if count >= size:
+            return f"{count / size:.3g} {letter}"
+    return f"{count:,.0f}"
+
+
+def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin: str) -> Figure:
+    """Two panels of bars, a bar a part, the FFN in the accent."""
+    traces: list[Trace] = []
+    parts = list(parameters)
+    for place, (name, counts) in enumerate(
+        (("parameters", parameters), ("multiply-adds", multiply_adds))
+    ):
+        values = np.array([float(counts[part]) for part in parts])
+        total = values.sum()
+        traces.append({
+            "type": "bar", "orientation": "h", "name": name, "x": values / total * 100,
+            "y": parts, "xaxis": f"x{place + 1}", "textposition": "outside", "cliponaxis": False,
+            "text": [f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>"
+                     for v in values],
+            "textfont": {"size": 17}, "hoverinfo": "none",
+            "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
+        })  # fmt: skip
+    sums = [sum(parameters.values()), sum(multiply_adds.values())]
+    titles = [
+        panel_title(f"<b>{short(sums[0])}</b> parameters", 0),
+        panel_title(f"<b>{short(sums[1])}</b> multiply-adds", 0.56),
+    ]
+    bare = {"range": [0, 150], "showticklabels": False, "showgrid": False, "zeroline": False}
+    return {
+        "data": traces,
+        "layout": layout(
+            axis("% of all", domain=[0, 0.46], **bare),
+            axis("", autorange="reversed", showgrid=False),
+            xaxis2=axis("% of all", domain=[0.56, 1], **bare),
+            annotations=titles,
+            showlegend=False,
+            bargap=0.3,
+            margin={"l": 104, "r": 10, "t": 36, "b": 40},
+        ),
+    }
+
+
+def share_against_length(
+    lengths: NDArray[np.floating],
+    shares: NDArray[np.floating],
+    now: tuple[float, float],
+    overtaken: float,
+    twin: str,
+) -> Figure:
+    """The FFNs' share of the blocks' multiply-adds, the present length and the crossing marked.
+
+    Args:
+        lengths: of the sequence, rising, (n,).
+        shares: at each, (n,), from 0 to 1.
+        now: the length set, and its share.
+        overtaken: where the share is a half; zero or less if nowhere.
+        twin: the accent.
+    """
+    crossing = [overtaken] if lengths[0] <= overtaken <= lengths[-1] else []
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines", "name": "FFN", "x": lengths, "y": 100 * shares,
+             "line": {"color": f"@{twin}", "width": 4}, "fill": "tozeroy",
+             "fillcolor": f"@{twin}/0.18",
+             "hovertemplate": "%{y:.1f}% at %{x:,.0f} tokens<extra></extra>"},
+            {"type": "scatter", "mode": "markers", "name": "now", "x": np.array([now[0]]),
+             "y": np.array([100 * now[1]]), "marker": {"size": 15, "color": "@text"},
+             "hoverinfo": "skip"},
+            {"type": "scatter", "mode": "markers+text", "name": "attention overtakes",
+             "x": np.array(crossing), "y": np.full(len(crossing), 50.0),
+             "text": [f"  attention overtakes at {place:,.0f}" for place in crossing],
+             "textposition": "middle right" if overtaken < 3_000 else "middle left",
+             "textfont": {"size": 17}, "hoverinfo": "skip",
+             "marker": {"size": 15, "symbol": "x", "color": "@text"}},
+        ],
+        "layout": layout(
+            axis("sequence length n, tokens", type="log", dtick=1,
+                 range=[float(np.log10(lengths[0])), float(np.log10(lengths[-1]))]),
+            axis("FFN, % of the blocks", range=[0, 100], dtick=25),
+            showlegend=False,
+            margin={"l": 70, "r": 20, "t": 12, "b": 56},
+        ),
+    }  # fmt: skip

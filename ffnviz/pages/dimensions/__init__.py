@@ -1,0 +1,12 @@
+"""Dimensions: expand and compress, one idea a part."""
+
+from ffnviz.page import Part
+from ffnviz.pages.dimensions import cost, flow, plane, rank, same
+
+PARTS = (
+    Part(flow.render, "The flow of shapes", "flow"),
+    Part(cost.render, "What it costs", "cost", cost.SETTINGS),
+    Part(rank.render, "Why expand", "rank"),
+    Part(plane.render, "Tokens in the plane", "plane"),
+    Part(same.render, "One FFN for all tokens", "same"),
+)

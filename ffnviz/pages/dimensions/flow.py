@@ -1,0 +1,75 @@
+"""The flow of shapes, next to the code that does it."""
+
+import streamlit as st
+
+from ffnviz.analysis.position_wise import position_wise
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.flow import flow
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices
+from ffnviz.run import Run
+
+CODE = """\
+import ffnviz
+import torch
+from torch import nn
+
+model = ffnviz.load("{twin}")
+trace = model.trace({text!r})
+record = trace.blocks[{block}].ffn       # what block {number} did
+trained = model.encoder.blocks[{block}].ffn
+
+ffn = nn.Sequential(
+    nn.Linear({d_model}, {d_ff}),  # ({n}, {d_model}) -> ({n}, {d_ff})
+    nn.{label}(),            # ({n}, {d_ff}), one by one
+    nn.Linear({d_ff}, {d_model}),  # ({n}, {d_ff}) -> ({n}, {d_model})
+)
+ffn[0].load_state_dict(trained.expand.state_dict())
+ffn[2].load_state_dict(trained.compress.state_dict())
+
+with torch.inference_mode():
+    output = ffn(record.input)
+print(record.input.shape, "->", output.shape)
+print((output - record.output).abs().max())
+"""
+
+
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """The diagram beside the code."""
+    picture, code = st.columns([1.5, 1], gap="medium")
+    twin, block = run.request.twin, run.request.block
+    config = run.model.encoder.config
+    label, n = ACTIVATIONS[twin].label, len(run.labels)
+    with picture:
+        chart(
+            Head(_sentence(run), "flow", twin),
+            flow(n, config.d_model, config.d_ff, label, twin),
+            f"From {n} by {config.d_model} to {n} by {config.d_ff} and back.",
+            palettes(),
+            run.stamp,
+            key="flow",
+            height=680,
+        )
+    with code:
+        st.markdown("The same in PyTorch, with this block's weights. It runs in a notebook:")
+        st.code(
+            CODE.format(
+                twin=twin, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
+                d_model=config.d_model, d_ff=config.d_ff,
+            ),
+            wrap_lines=True,
+        )  # fmt: skip
+
+
+def _sentence(run: Run) -> Sentence:
+    config, n = run.model.encoder.config, len(run.labels)
+    checked = position_wise(run.model, run.trace, run.request.block)
+    return [
+        f"Your {n} tokens go through as ",
+        number(f"({n}, {config.d_model:,}) → ({n}, {config.d_ff:,}) → ({n}, {config.d_model:,})"),
+        f": expand {config.d_ff / config.d_model:g} times, bend, compress. nn.Sequential with the "
+        "same weights differs by at most ", number(f"{checked.sequential:.2g}"), ".",
+    ]  # fmt: skip

@@ -1,0 +1,59 @@
+"""One FFN for all tokens: one set of weights, and the batch view of the usual code example."""
+
+import streamlit as st
+
+from ffnviz.analysis.position_wise import position_wise
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.flow import shared_weights
+from ffnviz.figures.layout import escaped
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.page import Choices
+from ffnviz.run import Run
+
+CODE = """\
+x = torch.stack([record.input, record.input])  # (B, T, d_model) = (2, {n}, {d_model})
+
+ffn(x)                                         # (2, {n}, {d_model}): Linear works on the last axis
+ffn(x.flatten(0, 1)).unflatten(0, (2, {n}))    # (2·{n}, {d_model}): the same rows, as a long list
+torch.cat([ffn(row[None]) for row in x[0]])    # one token at a time
+"""
+
+
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """The diagram beside the batch view."""
+    config, n = run.model.encoder.config, len(run.labels)
+    found = position_wise(run.model, run.trace, run.request.block)
+    sentence: Sentence = [
+        number(f"{n} tokens, one set of {found.n_parameters:,} parameters"),
+        ": no token's row depends on another's, and no position has weights of its own.",
+    ]
+    picture, batch = st.columns([1.2, 1], gap="medium")
+    with picture:
+        chart(
+            Head(sentence, "same", run.request.twin),
+            shared_weights(
+                [escaped(label) for label in run.labels], config.d_model, config.d_ff,
+                found.n_parameters, run.request.twin,
+            ),
+            "Every token goes through the same weights on a line of its own.",
+            palettes(),
+            run.stamp,
+            key="same",
+            height=680,
+        )  # fmt: skip
+    with batch:
+        st.markdown("**The batch view.** `ffn` and `record` as under *The flow of shapes*:")
+        st.code(CODE.format(n=n, d_model=config.d_model), wrap_lines=True)
+        st.markdown(
+            "| measured just now, on this sentence | largest difference |\n|---|---|\n"
+            f"| a batch of two copies, (2, {n}, {config.d_model}), against one | "
+            f"**{found.batch:.2g}** |\n"
+            f"| the batch as {2 * n} rows, ({2 * n}, {config.d_model}), against the batch | "
+            f"**{found.flattened:.2g}** |\n"
+            f"| each token alone, (1, {config.d_model}), against all together | "
+            f"**{found.alone:.2g}** |\n\n"
+            "Where a difference is not exactly 0, it is rounding: a product of one row may be "
+            "added up in another order than a product of many."
+        )
