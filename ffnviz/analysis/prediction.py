@@ -28,7 +28,7 @@ class Prediction:
 
 def predict(model: Model, trace: EncoderTrace, token: int, k: int = 10) -> Prediction:
     """The k likeliest entries at a token: softmax(x Eᵀ), Vaswani et al. 2017, section 3.4."""
-    return _likeliest(model, trace.logits[token], k)
+    return likeliest(model, trace.logits[token], k)
 
 
 def predict_without_ffn(
@@ -46,7 +46,7 @@ def predict_with_ffn_output(
 
     Everything after that FFN is computed anew.
     """
-    return _likeliest(model, logits_with_ffn_output(model, trace, block, output, token), k)
+    return likeliest(model, logits_with_ffn_output(model, trace, block, output, token), k)
 
 
 @torch.inference_mode()
@@ -60,7 +60,8 @@ def logits_with_ffn_output(
     return encoder.unembed(final[token])
 
 
-def _likeliest(model: Model, logits: Tensor, k: int) -> Prediction:
+def likeliest(model: Model, logits: Tensor, k: int) -> Prediction:
+    """The k likeliest entries by their logits, (vocab_size,)."""
     best = logits.softmax(dim=-1).topk(min(k, len(logits)))  # (vocab_size,) -> (k,)
     ids = best.indices.cpu().numpy()
     words = tuple(model.tokenizer.label(int(i)) for i in ids)

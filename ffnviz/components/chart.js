@@ -94,13 +94,21 @@ async function paint(root, view) {
   if (root.view === view) root.dataset.painted = view.stamp;
 }
 
+// A table of numbers as the rows that Plotly wants.
+function inRows(array, [n, width]) {
+  if (width === undefined) return array;
+  return Array.from({ length: n }, (_, row) => array.subarray(row * width, (row + 1) * width));
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   let root = parentElement.querySelector("figure");
   if (!root) {
     root = element("figure", {}, element("div", { class: "plot", role: "img" }));
     parentElement.append(root);
   }
-  const { header, arrays } = unpack(data);
+  const { header, arrays: flat } = unpack(data);
+  const arrays = Object.fromEntries(Object.entries(header.arrays).map(([name, { shape }]) =>
+    [name, inRows(flat[name], shape)]));
   const view = (root.view = { ...header, arrays });
   root.choose = view.clickable && ((point) => setTriggerValue("point", Number(point)));
   root.classList.toggle("clickable", view.clickable);

@@ -66,7 +66,8 @@ def word_bars(panels: Sequence[Words]) -> Figure:
             "x": 100 * panel.probabilities, "y": np.arange(len(panel.words)),
             "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
             "text": text, "textposition": "outside", "textfont": {"size": 19},
-            "cliponaxis": False, "textangle": 0, "marker": {"color": panel.colour}, "hoverinfo": "none",
+            "cliponaxis": False, "textangle": 0, "hoverinfo": "none",
+            "marker": {"color": panel.colour},
         })  # fmt: skip
     titles = [
         panel_title(panel.title, place * (width + GAP), 1.01) for place, panel in enumerate(panels)

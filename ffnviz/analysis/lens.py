@@ -1,0 +1,111 @@
+"""How a prediction forms: the stream read early, and every part's share of a word's logit."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.prediction import Prediction, likeliest
+from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.model import Model
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the stream says if it is read at once.
+
+    Attributes:
+        stage: after which part: "embedding", "attention 1", "FFN 1", …
+        prediction: the likeliest words there.
+        probability: of the word that is followed, from 0 to 1.
+        rank: of that word among all entries, from 1.
+    """
+
+    stage: str
+    prediction: Prediction
+    probability: float
+    rank: int
+
+
+@torch.inference_mode()
+def read_early(model: Model, trace: EncoderTrace, token: int, word: int, k: int) -> list[Reading]:
+    """The logit lens (nostalgebraist 2020): the stream at every stage through the last LayerNorm.
+
+    Args:
+        model: its final LayerNorm and output matrix read the stream.
+        trace: of the sentence.
+        token: where to read.
+        word: the entry to follow through the stages.
+        k: likeliest words at each stage.
+    """
+    readings = []
+    for stage, stream in _stages(trace, token):
+        logits = model.encoder.unembed(model.encoder.final_norm(stream))
+        rank = 1 + int((logits > logits[word]).sum())
+        share = float(logits.softmax(dim=-1)[word])
+        readings.append(Reading(stage, likeliest(model, logits, k), share, rank))
+    return readings
+
+
+def _stages(trace: EncoderTrace, token: int) -> list[tuple[str, Tensor]]:
+    stages = [("embedding", trace.embedding[token])]
+    for number, block in enumerate(trace.blocks, start=1):
+        stages += [(f"attention {number}", block.middle[token]),
+                   (f"FFN {number}", block.output[token])]  # fmt: skip
+    return stages
+
+
+@dataclass(frozen=True)
+class Contributions:
+    """What each part adds to one word's logit; they sum to it.
+
+    Attributes:
+        parts: their names, in the order in which they are added.
+        added: to the logit, as many.
+        logit: as the network computed it.
+    """
+
+    parts: tuple[str, ...]
+    added: NDArray[np.float64]
+    logit: float
+
+    @property
+    def residue(self) -> float:
+        """What rounding leaves between the sum of the parts and the logit."""
+        return float(self.added.sum()) - self.logit
+
+
+@torch.inference_mode()
+def contributions(model: Model, trace: EncoderTrace, token: int, word: int) -> Contributions:
+    """The logit of a word at a token, taken apart into what was written into the stream.
+
+    The last LayerNorm divides by the standard deviation of the whole stream, which is held as it
+    was; all else is linear: logit = Σ E_w · (g ⊙ (part − mean(part))) / σ + E_w · b (Elhage et al.
+    2021, "direct path").
+
+    Raises:
+        ValueError: for a post-LN encoder, whose stream is normalised along the way.
+    """
+    encoder = model.encoder
+    norm = encoder.final_norm
+    if not isinstance(norm, torch.nn.LayerNorm):
+        raise ValueError("The parts of a post-LN encoder's stream are not added to each other.")
+    ids = trace.ids
+    written = {
+        "word": encoder.token_embedding.weight[ids[token]],
+        "position": encoder.position_embedding.weight[token],
+    }
+    for number, block in enumerate(trace.blocks, start=1):
+        written[f"attention {number}"] = block.attention.output[token]
+        written[f"FFN {number}"] = block.ffn.output[token]
+    stream = trace.blocks[-1].output[token].double()
+    scale = (stream.var(correction=0) + norm.eps).sqrt()
+    reads = encoder.token_embedding.weight[word].double()
+    along = reads * norm.weight.double() / scale
+    added = {name: float(along @ (part.double() - part.double().mean()))
+             for name, part in written.items()}  # fmt: skip
+    added["LayerNorm's bias"] = float(reads @ norm.bias.double())
+    logit = float(trace.logits[token, word])
+    return Contributions(tuple(added), np.array(list(added.values())), logit)

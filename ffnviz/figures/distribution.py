@@ -1,0 +1,50 @@
+"""A whole softmax, sorted, on logarithmic scales, with the cut."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, escaped, layout
+
+
+def distribution(
+    softmax: NDArray[np.floating],
+    cut: NDArray[np.floating],
+    n_kept: int,
+    words: Sequence[str],
+    twin: str,
+) -> Figure:
+    """Every entry of the vocabulary as a point of a falling line; what the cut leaves is filled.
+
+    Args:
+        softmax: sorted, the likeliest first, (vocab_size,).
+        cut: after the cut, in the same order, (vocab_size,).
+        n_kept: how many the cut leaves.
+        words: the first entries' names, for the hover.
+        twin: the accent.
+    """
+    ranks = np.arange(1, len(softmax) + 1)
+    least = max(float(np.log10(max(softmax.min(), 1e-12))), -9)
+    traces = [
+        {"type": "scatter", "mode": "lines", "name": "softmax", "x": ranks,
+         "y": np.maximum(100 * softmax, 1e-10), "text": [escaped(word) for word in words],
+         "line": {"color": "@muted", "width": 3},
+         "hovertemplate": "%{text} %{y:.3g}%, rank %{x}<extra></extra>"},
+        {"type": "scatter", "mode": "lines", "name": "after the cut", "x": ranks[:n_kept],
+         "y": 100 * cut[:n_kept], "line": {"color": f"@{twin}", "width": 5},
+         "hovertemplate": "%{y:.3g}%, rank %{x}<extra></extra>"},
+    ]  # fmt: skip
+    edge = n_kept + 0.5
+    return {
+        "data": traces,
+        "layout": layout(
+            axis("rank of the entry", type="log", dtick=1,
+                 range=[-0.05, float(np.log10(len(ranks))) + 0.05]),
+            axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
+                 tickvals=[1e-6, 1e-4, 0.01, 1, 100],
+                 ticktext=["10⁻⁶", "10⁻⁴", "0.01", "1", "100"]),
+            shapes=[{"type": "line", "x0": edge, "x1": edge, "y0": 0, "y1": 1, "yref": "paper",
+                     "line": {"color": f"@{twin}", "width": 2, "dash": "dot"}}],
+        ),
+    }  # fmt: skip

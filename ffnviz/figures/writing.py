@@ -1,0 +1,41 @@
+"""Written words in order, each with the probability it had."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+
+
+def steps(
+    words: Sequence[str], probabilities: NDArray[np.floating], chosen: int, twin: str
+) -> Figure:
+    """A bar a word; the chosen one in the accent.
+
+    Args:
+        words: as written, not escaped.
+        probabilities: each had, from 0 to 1.
+        chosen: the step that is looked at.
+        twin: the accent.
+    """
+    places = np.arange(len(words))
+    every = max(1, -(-len(words) // 40))
+    return {
+        "data": [{
+            "type": "bar", "name": "written", "x": places, "y": 100 * probabilities,
+            "text": [escaped(word.strip() or "␣") for word in words], "textposition": "none",
+            "customdata": places, "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
+            "marker": {"color": [f"@{twin}" if place == chosen else "@muted/0.6"
+                                 for place in places]},
+        }],
+        "layout": layout(
+            axis("", tickvals=list(range(0, len(words), every)), showgrid=False, zeroline=False,
+                 ticktext=[escaped(shortened(words[place].strip() or "␣"))
+                           for place in range(0, len(words), every)],
+                 range=[-0.7, max(len(words), 6) - 0.3]),
+            axis("probability, %", range=[0, 102]),
+            bargap=0.25,
+            margin={"l": 70, "r": 20, "t": 12, "b": 80},
+        ),
+    }  # fmt: skip

@@ -1,0 +1,73 @@
+"""How the prediction forms: the stream read after the embedding, each attention, each FFN."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lens import Reading, read_early
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import lens as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.page import Choices
+from ffnviz.run import Run
+
+WORDS = 5
+
+
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """The table of words beside the final word's way up."""
+    word = int(run.trace.logits[run.token].argmax())
+    readings = read_early(run.model, run.trace, run.token, word, WORDS)
+    name = run.model.tokenizer.label(word)
+    table, way = st.columns([1.7, 1], gap="medium")
+    with table:
+        early_words(run, readings, name)
+    with way:
+        way_of_the_word(run, readings, name)
+
+
+def early_words(run: Run, readings: list[Reading], name: str) -> None:
+    """The likeliest words at each stage."""
+    first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
+    sentence: Sentence = [
+        "Read early, the stream at ", quoted(run.labels[run.token]), " first says ",
+        number(name), " after ", number(first.stage), ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lens", run.request.twin),
+        figures.early_words(
+            [reading.stage for reading in readings],
+            [reading.prediction.words for reading in readings],
+            np.array([reading.prediction.probabilities for reading in readings]),
+            run.request.twin,
+        ),
+        "The five likeliest words read off the stream after each part of the network.",
+        palettes(),
+        run.stamp,
+        key="lens",
+        height=660,
+    )
+
+
+def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
+    """The final word's probability and rank at each stage."""
+    start, end = readings[0], readings[-1]
+    sentence: Sentence = [
+        number(name), f" climbs from rank {start.rank:,} at the embedding to ",
+        number(f"rank {end.rank:,}"), " at the end.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "followed", run.request.twin),
+        figures.followed(
+            [reading.stage for reading in readings],
+            np.array([reading.probability for reading in readings]),
+            [reading.rank for reading in readings],
+            run.request.twin,
+        ),
+        "The probability and the rank of the final word after each part of the network.",
+        palettes(),
+        run.stamp,
+        key="followed",
+        height=660,
+    )

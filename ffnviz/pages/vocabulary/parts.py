@@ -1,0 +1,43 @@
+"""Who added what: one word's logit as the sum of what each part wrote."""
+
+import streamlit as st
+
+from ffnviz.analysis.lens import contributions
+from ffnviz.analysis.prediction import predict
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.lens import waterfall
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.page import Choices, count_setting
+from ffnviz.run import Run
+
+WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The words to choose from over the waterfall of the chosen one."""
+    told = predict(run.model, run.trace, run.token)
+    place = min(choices.value(WORD), len(told.words) - 1)
+    st.segmented_control(
+        "Word", range(len(told.words)), required=True, label_visibility="collapsed",
+        format_func=lambda place: told.words[place], **choices.widget(WORD),
+    )  # fmt: skip
+    found = contributions(run.model, run.trace, run.token, int(told.ids[place]))
+    most = int(found.added.argmax())
+    total = float(found.added.sum())
+    sentence: Sentence = [
+        "At ", quoted(run.labels[run.token]), " the logit of ", number(told.words[place]),
+        " gets most from ", number(found.parts[most]), " (", number(signed(found.added[most])),
+        f"). The parts sum to {total:.4f}; the network said ", number(f"{found.logit:.4f}"), ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "parts", run.request.twin),
+        waterfall(found.parts, found.added, found.logit, run.request.twin),
+        "What each part of the network added to the logit of the chosen word.",
+        palettes(),
+        f"{run.stamp} {place}",
+        key="parts",
+        height=640,
+    )

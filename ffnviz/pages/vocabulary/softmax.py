@@ -1,0 +1,82 @@
+"""From logits to words: the whole softmax, and where temperature, top-k and top-p cut it."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.decoding import Distribution, Strategy, distribution, entropy, pick
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.distribution import distribution as distribution_figure
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.words import Words, word_bars
+from ffnviz.page import Choices
+from ffnviz.pages.vocabulary.strategy import controls, strategy
+from ffnviz.run import Run
+
+NAMED = 200
+BARS = 10
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The controls, the whole distribution, and its first words."""
+    how = strategy(choices)
+    logits = run.trace.logits[run.token].cpu().numpy()  # (vocab_size,)
+    told = distribution(logits, how)
+    set_, curve, words = st.columns([0.8, 1.3, 1.3], gap="medium")
+    with set_:
+        controls(choices, "softmax")
+    with curve:
+        whole_distribution(run, told, how)
+    with words:
+        first_words(run, told, how)
+
+
+def whole_distribution(run: Run, told: Distribution, how: Strategy) -> None:
+    """Every entry of the vocabulary, sorted."""
+    n = len(told.softmax)
+    sentence: Sentence = [
+        f"{n:,} probabilities sum to ", number(f"{told.softmax.sum():.6f}"), "; their entropy is ",
+        number(f"{entropy(told.softmax):.2f} bits"), f" of at most {np.log2(n):.0f}.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "distribution", run.request.twin),
+        distribution_figure(
+            told.softmax[told.order],
+            told.cut[told.order],
+            told.n_kept,
+            [run.model.tokenizer.label(int(entry)) for entry in told.order[:NAMED]],
+            run.request.twin,
+        ),
+        "All probabilities of the vocabulary from the likeliest to the least likely.",
+        palettes(),
+        f"{run.stamp} {how}",
+        key="distribution",
+        height=660,
+    )
+
+
+def first_words(run: Run, told: Distribution, how: Strategy) -> None:
+    """The likeliest words before the cut and after it."""
+    first = told.order[:BARS]
+    words = [run.model.tokenizer.label(int(entry)) for entry in first]
+    kept = f"{told.n_kept:,} entries" if told.n_kept > 1 else "1 entry"
+    sentence: Sentence = [
+        "At ", quoted(run.labels[run.token]), " the cut leaves ", number(kept),
+        " that held ", number(percent(told.kept_share)), "; the pick is ",
+        number(run.model.tokenizer.label(pick(told, how))), ".",
+    ]  # fmt: skip
+    panels = [
+        Words(f"softmax, temperature {how.temperature:g}", words, told.softmax[first], "@muted"),
+        Words("after the cut", words, told.cut[first], f"@{run.request.twin}"),
+    ]
+    chart(
+        Head(sentence, "cut", run.request.twin),
+        word_bars(panels),
+        "The ten likeliest words before the cut and after it.",
+        palettes(),
+        f"{run.stamp} {how}",
+        key="cut-words",
+        height=660,
+    )

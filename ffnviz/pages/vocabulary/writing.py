@@ -1,0 +1,124 @@
+"""Write on: words are appended one at a time, and each step can be looked into."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.decoding import Strategy, distribution
+from ffnviz.analysis.writing import Step, Writing, begin, no_text, write_word
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.words import Words, word_bars
+from ffnviz.figures.writing import steps
+from ffnviz.page import Choices, count_setting
+from ffnviz.pages.vocabulary.strategy import controls, strategy
+from ffnviz.run import Run
+
+WORDS = count_setting("words", 0, 0, 128)
+STEP = count_setting("step", 0, 0, 128)  # from 1; 0 is the last
+MANY = 10
+BARS = 10
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The controls beside the text, its words, and one step's choice."""
+    if st.session_state.pop("taken_over", False):
+        st.rerun()  # the box is not part of this fragment
+    how = strategy(choices)
+    written = write(run, how, choices.value(WORDS))
+    set_, text = st.columns([0.8, 2.6], gap="medium")
+    with set_:
+        controls(choices, "write")
+        buttons(written, choices)
+    with text:
+        the_text(run, written, how, choices)
+
+
+def write(run: Run, how: Strategy, n_words: int) -> Writing:
+    """The text with so many words behind it; what was written before is not computed again."""
+    of = (run.request.twin, run.request.text, run.request.device, how)
+    kept_of, kept = st.session_state.get("written", (None, None))
+    fits = kept_of == of and len(kept.steps) <= n_words
+    written: Writing = kept if fits else begin(run.model, run.request.text)
+    missing = n_words - len(written.steps)
+    bar = st.progress(0.0, f"Writing {missing} words …") if missing > MANY else None
+    for done in range(missing):
+        written = write_word(run.model, written, how)
+        if bar is not None:
+            bar.progress((done + 1) / missing)
+    if bar is not None:
+        bar.empty()
+    st.session_state["written"] = of, written
+    return written
+
+
+def buttons(written: Writing, choices: Choices) -> None:
+    """Write, begin again, take over."""
+
+    def write_more(n: int) -> None:
+        choices.choose(WORDS, len(written.steps) + n)
+        choices.choose(STEP, 0)
+
+    def take_over() -> None:
+        choices.text(written.text)
+        choices.choose(WORDS, 0)
+        st.session_state["taken_over"] = True
+
+    with st.container(horizontal=True):
+        st.button("Write a word", on_click=write_more, args=(1,), disabled=written.full,
+                  type="primary")  # fmt: skip
+        st.button(f"Write {MANY}", on_click=write_more, args=(MANY,), disabled=written.full)
+        st.button("Into the box", on_click=take_over, disabled=not written.steps)
+        st.button("Start over", on_click=lambda: choices.choose(WORDS, 0),
+                  disabled=not written.steps)  # fmt: skip
+    if written.full:
+        st.markdown("The network reads no more than this; start over, or shorten the sentence.")
+
+
+def the_text(run: Run, written: Writing, how: Strategy, choices: Choices) -> None:
+    """What is written, its words as bars, and the choice behind one of them."""
+    if not written.steps:
+        st.info("Press “Write a word”: a [MASK] is put behind your sentence and filled. If the "
+                "sentence ends with [MASK], that one is filled.")  # fmt: skip
+        return
+    looked_at = min(choices.value(STEP) or len(written.steps), len(written.steps)) - 1
+    chart(
+        Head([quoted(written.start), " ", number(written.written.strip())], "write",
+             run.request.twin),
+        steps([step.word for step in written.steps],
+              np.array([step.probability for step in written.steps]), looked_at, run.request.twin),
+        "The probability of each written word.",
+        palettes(),
+        f"{run.stamp} {how} {len(written.steps)} {looked_at}",
+        key="written",
+        height=270,
+        on_choose=lambda step: choices.choose(STEP, step + 1),
+    )  # fmt: skip
+    one_step(run, written.steps[looked_at], how, looked_at)
+
+
+def one_step(run: Run, step: Step, how: Strategy, place: int) -> None:
+    """The distribution one word was picked from."""
+    told = distribution(step.logits, how, no_text(run.model))
+    first = told.order[:BARS]
+    words = [run.model.tokenizer.label(int(entry)) for entry in first]
+    rank = int((told.order == step.id).argmax()) + 1
+    sentence: Sentence = [
+        f"Word {place + 1}, ", number(f"“{step.word.strip() or '␣'}”"), " had ",
+        number(percent(step.probability)), f" and was number {rank:,} of {step.n_kept:,} that the "
+        f"cut left; the softmax had {step.entropy:.1f} bits of entropy.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "step", run.request.twin),
+        word_bars([
+            Words("softmax", words, told.softmax[first], "@muted"),
+            Words("after the cut", words, told.cut[first], f"@{run.request.twin}"),
+        ]),
+        "The ten likeliest words at this step, before the cut and after it.",
+        palettes(),
+        f"{run.stamp} {how} {place}",
+        key="step",
+        height=370,
+    )  # fmt: skip
