@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from benchmarks.measure import in_turn, machine, table
+from benchmarks.measure import machine, table
+from ffnviz.analysis.spread import in_turn
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import EncoderTrace, initial_encoder
 

@@ -1,62 +1,13 @@
-"""What all benchmarks share: runs taken in turn, their spread, and tables that say where."""
+"""What all benchmarks share: tables of spreads and ratios that say where they were measured."""
 
 import os
 import platform
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
 import torch
 
-from ffnviz.training.hardware import processor
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Repeated measurements of one quantity.
-
-    Attributes:
-        median, lower, upper: the median and the quartiles around it.
-        least: the smallest; the one a busy machine disturbed least.
-        repeats: how many there were.
-    """
-
-    median: float
-    lower: float
-    upper: float
-    least: float
-    repeats: int
-
-    @classmethod
-    def of(cls, samples: Sequence[float]) -> "Spread":
-        """The spread of the samples."""
-        lower, median, upper = np.percentile(samples, [25, 50, 75])
-        return cls(float(median), float(lower), float(upper), min(samples), len(samples))
-
-    def __str__(self) -> str:
-        return f"{self.median:.2f} ({self.lower:.2f}-{self.upper:.2f})"
-
-
-def in_turn(
-    tasks: Mapping[str, Callable[[], object]], repeats: int, warm_up: int = 5
-) -> dict[str, Spread]:
-    """Milliseconds of each task, run one after the other, round after round.
-
-    A busy moment of the machine then touches all of them. Every second round goes backwards, so
-    that each task as often follows as precedes another.
-    """
-    samples: dict[str, list[float]] = {name: [] for name in tasks}
-    order = list(tasks.items())
-    for round_ in range(warm_up + repeats):
-        for name, task in order:
-            started = time.perf_counter()
-            task()
-            elapsed = time.perf_counter() - started
-            if round_ >= warm_up:
-                samples[name].append(elapsed * 1_000)
-        order.reverse()
-    return {name: Spread.of(taken) for name, taken in samples.items()}
+from ffnviz.analysis.spread import Spread
+from ffnviz.model.device import processor
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

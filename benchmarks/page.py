@@ -10,7 +10,7 @@ import zlib
 
 from playwright.sync_api import Browser, Page
 
-from benchmarks.measure import Spread, machine, ratios
+from benchmarks.measure import machine, ratios
 from benchmarks.serving import (
     ROOT,
     chromium,
@@ -19,6 +19,7 @@ from benchmarks.serving import (
     streamlit_command,
     wait_until_up,
 )
+from ffnviz.analysis.spread import Spread
 
 REPEATS = 30
 WORDS = [

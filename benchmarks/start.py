@@ -8,7 +8,7 @@ import time
 
 from playwright.sync_api import Browser
 
-from benchmarks.measure import Spread, machine, ratios
+from benchmarks.measure import machine, ratios
 from benchmarks.serving import (
     ROOT,
     chromium,
@@ -17,6 +17,7 @@ from benchmarks.serving import (
     streamlit_command,
     wait_until_up,
 )
+from ffnviz.analysis.spread import Spread
 
 REPEATS = 7
 DONE = {

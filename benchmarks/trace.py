@@ -12,7 +12,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 import ffnviz
-from benchmarks.measure import in_turn, machine, table
+from benchmarks.measure import machine, table
+from ffnviz.analysis.spread import in_turn
 from ffnviz.model.encoder import Encoder
 
 SENTENCE = "The little girl opened the door and looked out at the cat that sat on the mat. "

@@ -61,6 +61,9 @@ class Run:
         timings: what each trace took when it was computed, by the name of the twin.
         untrained: the trace of the same sentence by a twin as it was before training, by the
             twin's name; computed when first asked for.
+        devices: every device there is, by PyTorch's name for it, with what loads the twin that
+            drives the page there.
+        about_gpu: which GPU was found, or why none.
     """
 
     request: Request
@@ -68,6 +71,8 @@ class Run:
     traces: Mapping[str, Trace]
     timings: Mapping[str, TraceTiming]
     untrained: Callable[[str], EncoderTrace]
+    devices: Mapping[str, Callable[[], Model]]
+    about_gpu: str
 
     @property
     def model(self) -> Model:

@@ -5,6 +5,7 @@ shows elsewhere what it showed here. Widgets write into the table by their keys.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 import torch
@@ -93,6 +94,12 @@ def current_run() -> Run | None:
         traces={twin: trace for twin, (trace, _) in computed.items()},
         timings={twin: timing for twin, (_, timing) in computed.items()},
         untrained=lambda twin: _untrained_trace(twin, request.text, request.device),
+        devices={
+            device: partial(_model, request.twin, device)
+            for device in ("cpu", find_gpu().device)
+            if device
+        },
+        about_gpu=find_gpu().why,
     )
 
 

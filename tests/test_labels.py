@@ -21,7 +21,13 @@ def model(model_folder: str) -> Model:
 def labels(model: Model, text: str) -> list[str]:
     request = Request(text, "relu", 0, None, None, "token", "cpu")
     return Run(
-        request, {"relu": model}, {"relu": model.trace(text)}, {}, lambda _: model.trace(text)
+        request,
+        {"relu": model},
+        {"relu": model.trace(text)},
+        {},
+        lambda _: model.trace(text),
+        {},
+        "",
     ).labels
 
 

@@ -12,7 +12,13 @@ def run_of(model: Model, text: str, token: int | None = None) -> Run:
     request = Request(text, "relu", 0, token, None, "token", "cpu")
     trace = model.trace(text)
     return Run(
-        request, {"relu": model}, {"relu": trace}, {"relu": TraceTiming(1.0, 0.5)}, lambda _: trace
+        request,
+        {"relu": model},
+        {"relu": trace},
+        {"relu": TraceTiming(1.0, 0.5)},
+        lambda _: trace,
+        {},
+        "",
     )
 
 

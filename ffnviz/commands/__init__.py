@@ -3,6 +3,7 @@
 import click
 
 from ffnviz.commands.app import app
+from ffnviz.commands.timing import timing
 from ffnviz.commands.train import train
 
 
@@ -13,4 +14,5 @@ def main() -> None:
 
 
 main.add_command(app)
+main.add_command(timing)
 main.add_command(train)

@@ -7,20 +7,13 @@ import click
 import torch
 from tqdm import tqdm
 
+from ffnviz.commands.device import device_option
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.config import EncoderConfig
 from ffnviz.training.corpus import CorpusError
 from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
 from ffnviz.training.twin import make_twin, prepare
-
-
-def _device(_context: click.Context, _option: click.Parameter, name: str) -> torch.device:
-    try:
-        return torch.empty(0, device=name).device
-    except (RuntimeError, AssertionError) as error:  # unknown name, no such device, no driver
-        reason = str(error).splitlines()[0]
-        raise click.BadParameter(f"{name} cannot be used ({reason}).") from error
 
 
 @click.command()
@@ -51,9 +44,7 @@ def _device(_context: click.Context, _option: click.Parameter, name: str) -> tor
     help="Name of a book kept for validation; may be given more than once.",
 )
 @click.option("--threads", type=click.IntRange(1), help="CPU threads; all cores by default.")
-@click.option(
-    "--device", default="cpu", show_default=True, callback=_device, help="cpu, cuda or mps."
-)
+@device_option
 def train(
     corpus: Path,
     activation: str,

@@ -1,6 +1,6 @@
 """How a word is chosen: the controls that two parts share."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import TypeVar
 
 import streamlit as st
@@ -54,11 +54,11 @@ def _slider(
     choices: Choices,
     label: str,
     setting: Setting[N],
-    usual: Sequence[N],
+    usual: Iterable[N],
     all_at: float | None,
     key: str,
 ) -> None:
-    stops = sorted({*usual, choices.value(setting)})  # a link may hold a value between two stops
+    stops: list[N] = sorted({choices.value(setting)}.union(usual))  # a link may hold one in between
     slider(
         label,
         ["all" if stop == all_at else f"{stop:g}" for stop in stops],

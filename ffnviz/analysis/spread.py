@@ -1,0 +1,69 @@
+"""Repeated measurements: tasks taken in turn, and how much their times spread."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from ffnviz.analysis.timing import milliseconds
+
+Progress = Callable[[float], None]
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Repeated measurements of one quantity.
+
+    Attributes:
+        median, lower, upper: the median and the quartiles around it.
+        least: the smallest; the one a busy machine disturbed least.
+        repeats: how many there were.
+    """
+
+    median: float
+    lower: float
+    upper: float
+    least: float
+    repeats: int
+
+    @classmethod
+    def of(cls, samples: Sequence[float]) -> "Spread":
+        """The spread of the samples."""
+        lower, median, upper = np.percentile(samples, [25, 50, 75])
+        return cls(float(median), float(lower), float(upper), min(samples), len(samples))
+
+    def __str__(self) -> str:
+        return f"{self.median:.2f} ({self.lower:.2f}-{self.upper:.2f})"
+
+
+def in_turn(
+    tasks: Mapping[str, Callable[[], object]],
+    repeats: int,
+    warm_up: int = 5,
+    device: torch.device = CPU,
+    progress: Progress = lambda _: None,
+) -> dict[str, Spread]:
+    """Milliseconds of each task, run one after the other, round after round.
+
+    A busy moment of the machine then touches all of them. Every second round goes backwards, so
+    that each task as often follows as precedes another.
+
+    Args:
+        tasks: what to run, by name.
+        repeats: rounds that count.
+        warm_up: rounds before them that do not.
+        device: waited for before and after each task.
+        progress: told the share of all rounds that are done, from 0 to 1.
+    """
+    samples: dict[str, list[float]] = {name: [] for name in tasks}
+    order = list(tasks.items())
+    for round_ in range(warm_up + repeats):
+        for name, task in order:
+            elapsed = milliseconds(task, device)
+            if round_ >= warm_up:
+                samples[name].append(elapsed)
+        order.reverse()
+        progress((round_ + 1) / (warm_up + repeats))
+    return {name: Spread.of(taken) for name, taken in samples.items()}

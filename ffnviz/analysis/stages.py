@@ -1,0 +1,105 @@
+"""Where the time goes: every stage of a pass replayed on its recorded input, and timed."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.model.block import Block, BlockRecord
+from ffnviz.model.model import Model
+from ffnviz.model.trace import Trace
+
+WHOLE = "whole pass"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the pass.
+
+    Attributes:
+        name: "tokenise", "block 1 expand", …
+        kind: what it belongs to: "text", "attention", "FFN", "norm", "stream" or "output".
+        run: computes it again from its recorded input.
+    """
+
+    name: str
+    kind: str
+    run: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class StageTimes:
+    """What the stages took.
+
+    Attributes:
+        times: each stage's milliseconds, in the order of the pass.
+        kinds: as in Stage, by the name of the stage.
+        whole: the whole pass in one piece, measured in the same rounds.
+    """
+
+    times: dict[str, Spread]
+    kinds: dict[str, str]
+    whole: Spread
+
+    @property
+    def total(self) -> float:
+        """The sum of the stages' medians, in milliseconds."""
+        return sum(spread.median for spread in self.times.values())
+
+
+def stages(model: Model, trace: Trace) -> list[Stage]:
+    """Every stage of a trace's pass, ready to be computed again."""
+    encoder, ids = model.encoder, trace.ids
+    text = trace.text[: trace.tokens[-1].end]
+    found = [
+        Stage("tokenise", "text", partial(model.tokenizer.encode, text)),
+        Stage("embed", "stream", partial(encoder.embed, ids)),
+    ]
+    for number, (module, record) in enumerate(
+        zip(encoder.blocks, trace.blocks, strict=True), start=1
+    ):
+        found += [
+            Stage(f"block {number} {name}", kind, run)
+            for name, kind, run in _block(module, record, encoder.config.norm)
+        ]
+    last = trace.blocks[-1].output
+    if encoder.config.norm == "pre":
+        found.append(Stage("final norm", "norm", partial(encoder.final_norm, last)))
+    found.append(Stage("output", "output", partial(encoder.unembed, trace.final)))
+    return found
+
+
+def _block(
+    block: Block, record: BlockRecord, norm: str
+) -> list[tuple[str, str, Callable[[], Tensor | object]]]:
+    x, middle = record.input, record.middle
+    mixed, written = record.attention.output, record.ffn.output
+    pre = norm == "pre"
+    ffn = block.ffn
+    return [
+        ("norm 1", "norm", partial(block.attention_norm, x if pre else x + mixed)),
+        ("attention", "attention", partial(block.attention, record.attention.input)),
+        ("add 1", "stream", partial(torch.add, x, mixed)),
+        ("norm 2", "norm", partial(block.ffn_norm, middle if pre else middle + written)),
+        ("expand", "FFN", partial(ffn.expand, record.ffn.input)),
+        ("φ", "FFN", partial(ffn.activation.function, record.ffn.pre_activation)),
+        ("compress", "FFN", partial(ffn.compress, record.ffn.hidden)),
+        ("add 2", "stream", partial(torch.add, middle, written)),
+    ]
+
+
+@torch.inference_mode()
+def time_stages(
+    model: Model, trace: Trace, repeats: int, progress: Progress = lambda _: None
+) -> StageTimes:
+    """Each stage's time over repeated runs in turn with the others and with the whole pass."""
+    found = stages(model, trace)
+    text = trace.text[: trace.tokens[-1].end]
+    tasks = {stage.name: stage.run for stage in found}
+    tasks[WHOLE] = partial(model.trace, text)
+    spreads = in_turn(tasks, repeats, device=model.device, progress=progress)
+    whole = spreads.pop(WHOLE)
+    return StageTimes(spreads, {stage.name: stage.kind for stage in found}, whole)

@@ -1,0 +1,91 @@
+"""How fast each matrix product is, against the best this machine reaches."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch.nn import functional as F
+
+from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.model.model import Model
+from ffnviz.model.trace import Trace
+
+BEST_SIZE = 1_024
+BEST = "large square product"
+
+
+@dataclass(frozen=True)
+class Product:
+    """One matrix product and its time.
+
+    Attributes:
+        name: which it is.
+        shape: (rows, inner, columns), as text.
+        multiply_adds: in it.
+        time: in milliseconds.
+    """
+
+    name: str
+    shape: str
+    multiply_adds: int
+    time: Spread
+
+    @property
+    def per_second(self) -> float:
+        """Multiply-adds a second, at the median time."""
+        return self.multiply_adds / (self.time.median / 1_000)
+
+
+@dataclass(frozen=True)
+class Throughput:
+    """The products of one block and the output, and the best to compare them with.
+
+    Attributes:
+        products: in the order of the pass.
+        best: of BEST_SIZE × BEST_SIZE matrices, by its least time.
+    """
+
+    products: tuple[Product, ...]
+    best: Product
+
+    @property
+    def best_per_second(self) -> float:
+        """Multiply-adds a second that this machine reaches."""
+        return self.best.multiply_adds / (self.best.time.least / 1_000)
+
+
+@torch.inference_mode()
+def throughput(
+    model: Model, trace: Trace, block: int, repeats: int, progress: Progress = lambda _: None
+) -> Throughput:
+    """All matrix products of one block and the output on a sentence, in turn with a large one."""
+    encoder, record = model.encoder, trace.blocks[block]
+    module, attention = encoder.blocks[block], record.attention
+    n, d_model, d_ff = len(trace.tokens), encoder.config.d_model, encoder.config.d_ff
+    mixed = F.scaled_dot_product_attention(attention.queries, attention.keys, attention.values)
+    rows = mixed.transpose(-3, -2).flatten(-2)
+    large = torch.randn(BEST_SIZE, BEST_SIZE, device=model.device)
+    vocab = encoder.config.vocab_size
+    products: dict[str, tuple[str, int, Callable[[], object]]] = {
+        "W_Q, W_K, W_V": (f"({n}, {d_model}, {3 * d_model})", 3 * n * d_model**2,
+                          partial(module.attention.project_in, attention.input)),
+        "scores and mixing": (f"2 × ({n}, {n}, {d_model})", 2 * n * n * d_model,
+                              partial(F.scaled_dot_product_attention, attention.queries,
+                                      attention.keys, attention.values,
+                                      is_causal=attention.causal)),
+        "W_O": (f"({n}, {d_model}, {d_model})", n * d_model**2,
+                partial(module.attention.project_out, rows)),
+        "W₁ (expand)": (f"({n}, {d_model}, {d_ff})", n * d_model * d_ff,
+                        partial(module.ffn.expand, record.ffn.input)),
+        "W₂ (compress)": (f"({n}, {d_ff}, {d_model})", n * d_model * d_ff,
+                          partial(module.ffn.compress, record.ffn.hidden)),
+        "output": (f"({n}, {d_model}, {vocab})", n * d_model * vocab,
+                   partial(encoder.unembed, trace.final)),
+        BEST: (f"({BEST_SIZE}, {BEST_SIZE}, {BEST_SIZE})", BEST_SIZE**3,
+               partial(torch.matmul, large, large)),
+    }  # fmt: skip
+    tasks = {name: run for name, (_, _, run) in products.items()}
+    times = in_turn(tasks, repeats, device=model.device, progress=progress)
+    found = [Product(name, shape, work, times[name]) for name, (shape, work, _) in products.items()]
+    return Throughput(tuple(found[:-1]), found[-1])

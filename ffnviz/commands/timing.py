@@ -1,0 +1,137 @@
+"""`ffnviz timing`: where the time goes, as a table or as JSON."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any, TypeVar
+
+import click
+import torch
+from tqdm import tqdm
+
+from ffnviz.analysis.growth import Growth, as_convolution, grow_with_length, grow_with_width
+from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.stages import time_stages
+from ffnviz.analysis.throughput import throughput
+from ffnviz.commands.device import device_option
+from ffnviz.model.device import device_name
+from ffnviz.model.folder import ModelFolderError
+from ffnviz.model.model import TWINS, Model, load
+from ffnviz.model.trace import Trace
+
+GROWTH_RUNS = 5
+R = TypeVar("R")
+
+
+@click.command()
+@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
+@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
+@click.option("--block", type=click.IntRange(1), default=2, show_default=True)
+@device_option
+@click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@click.option("--threads", type=click.IntRange(1), help="CPU threads; PyTorch's choice if absent.")
+@click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of tables.")
+def timing(
+    text: str,
+    twin: str,
+    block: int,
+    device: torch.device,
+    repeats: int,
+    threads: int | None,
+    as_json: bool,
+) -> None:
+    """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d."""
+    if threads:
+        torch.set_num_threads(threads)
+    try:
+        model = load(twin, device)
+        trace = model.trace(text)
+    except (ModelFolderError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    n_blocks = model.encoder.config.n_blocks
+    if block > n_blocks:
+        raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
+    report = measure(model, trace, block - 1, repeats)
+    click.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else tables(report))
+
+
+def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
+    """Everything that is measured, as JSON values; progress goes to stderr."""
+    stages = _shown("stages", lambda p: time_stages(model, trace, repeats, p))
+    products = _shown("products", lambda p: throughput(model, trace, block, repeats, p))
+    length = _shown("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
+    width = _shown("width", lambda p: grow_with_width(model, GROWTH_RUNS, p))
+    conv = _shown("Conv1d", lambda p: as_convolution(model, trace, block, repeats, p))
+    return {
+        "on": device_name(model.device),
+        "pytorch": torch.__version__,
+        "twin": model.name,
+        "block": block + 1,
+        "tokens": len(trace.tokens),
+        "stages_ms": {name: asdict(spread) for name, spread in stages.times.items()},
+        "stages_sum_ms": stages.total,
+        "whole_ms": asdict(stages.whole),
+        "products": [
+            {"name": p.name, "shape": p.shape, "multiply_adds": p.multiply_adds,
+             "per_second": p.per_second, "share_of_best": p.per_second / products.best_per_second}
+            for p in products.products
+        ],
+        "best_per_second": products.best_per_second,
+        "growth_with_tokens_ms": _growth(length),
+        "growth_with_d_ff_ms": _growth(width),
+        "convolution": {
+            "largest_difference": conv.difference,
+            "largest_output": conv.largest,
+            "linear_ms": asdict(conv.linear),
+            "convolution_ms": asdict(conv.convolution),
+        },
+    }  # fmt: skip
+
+
+def tables(report: dict[str, Any]) -> str:
+    """The report for a terminal."""
+    lines = [
+        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{report['twin']} twin, {report['tokens']} tokens; milliseconds: median (quartiles)",
+        "",
+    ]
+    for name, spread in report["stages_ms"].items():
+        lines.append(f"  {name:<22}{_written(spread)}")
+    lines += [f"  {'sum of the medians':<22}{report['stages_sum_ms']:10.3f}",
+              f"  {'whole pass':<22}{_written(report['whole_ms'])}", ""]  # fmt: skip
+    best = report["best_per_second"]
+    lines.append(f"multiply-adds a second; the best here: {best / 1e9:.1f} billion")
+    for p in report["products"]:
+        lines.append(f"  {p['name']:<22}{p['per_second'] / 1e9:8.1f} billion "
+                     f"{p['share_of_best']:6.0%}  {p['shape']}")  # fmt: skip
+    for title, key in (("tokens", "growth_with_tokens_ms"), ("d_ff", "growth_with_d_ff_ms")):
+        sizes = report[key]["sizes"]
+        lines += ["", f"{title:<24}" + "".join(f"{size:>10,}" for size in sizes)]
+        for name, spreads in report[key]["times"].items():
+            medians = "".join(f"{spread['median']:10.2f}" for spread in spreads)
+            lines.append(f"  {name:<22}{medians}")
+    conv = report["convolution"]
+    apart = f"{conv['largest_difference']:.1g}"
+    lines += ["", f"as Conv1d, kernel 1: outputs differ by at most {apart}",
+              f"  {'Linear':<22}{_written(conv['linear_ms'])}",
+              f"  {'Conv1d':<22}{_written(conv['convolution_ms'])}"]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _growth(grown: Growth) -> dict[str, Any]:
+    times = {name: [asdict(s) for s in spreads] for name, spreads in grown.times.items()}
+    return {"sizes": list(grown.sizes), "times": times}
+
+
+def _written(spread: dict[str, float]) -> str:
+    return f"{spread['median']:10.3f} ({spread['lower']:.3f}-{spread['upper']:.3f})"
+
+
+def _shown(name: str, measure_with: Callable[[Progress], R]) -> R:
+    look = "{desc} {percentage:3.0f}% {bar}"
+    with tqdm(total=100, desc=name, leave=False, bar_format=look) as bar:
+
+        def progress(share: float) -> None:
+            bar.update(round(100 * share) - bar.n)
+
+        return measure_with(progress)

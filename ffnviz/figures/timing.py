@@ -1,0 +1,127 @@
+"""Measured times as pictures: stages, products, growth."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+# The FFN has the accent; the others must not look like an activation function.
+COLOURS = {
+    "FFN": "accent", "attention": "@positive_mid", "norm": "@negative_mid", "output": "@text",
+    "stream": "@muted", "text": "@line",
+}  # fmt: skip
+Times = tuple[float, float, float]  # median, lower and upper quartile
+
+
+def stages(
+    times: Mapping[str, Times], kinds: Mapping[str, str], twin: str, unit: str = "ms"
+) -> Figure:
+    """A bar a stage in the order of the pass, with its quartiles as whiskers."""
+    names = list(times)
+    traces = []
+    for kind, colour in COLOURS.items():
+        mine = [name for name in names if kinds[name] == kind]
+        median, lower, upper = (np.array([times[name][k] for name in mine]) for k in range(3))
+        traces.append({
+            "type": "bar", "orientation": "h", "name": kind, "x": median, "y": mine,
+            "marker": {"color": f"@{twin}" if colour == "accent" else colour},
+            "error_x": {"type": "data", "symmetric": False, "array": upper - median,
+                        "arrayminus": median - lower, "color": "@muted", "thickness": 2},
+            "hovertemplate": "%{y}: %{x:.3f} " + unit + "<extra></extra>",
+        })  # fmt: skip
+    return {
+        "data": traces,
+        "layout": layout(
+            axis(f"{unit}, median and quartiles", rangemode="tozero"),
+            axis("", categoryorder="array", categoryarray=names[::-1], showgrid=False,
+                 tickfont={"size": 15}),
+            margin={"l": 150, "r": 20, "t": 40, "b": 56},
+            bargap=0.25,
+        ),
+    }  # fmt: skip
+
+
+def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str]) -> Figure:
+    """The stages' medians on several devices, a bar a device, on a logarithmic scale.
+
+    Args:
+        times: device → stage → milliseconds.
+        accents: a colour a device.
+    """
+    return {
+        "data": [
+            {"type": "bar", "orientation": "h", "name": device, "y": list(of),
+             "x": np.array(list(of.values())), "marker": {"color": accent},
+             "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>"}
+            for (device, of), accent in zip(times.items(), accents, strict=True)
+        ],
+        "layout": layout(
+            axis("ms, median, logarithmic", type="log"),
+            axis("", autorange="reversed", showgrid=False, tickfont={"size": 15}),
+            margin={"l": 150, "r": 20, "t": 40, "b": 56},
+            barmode="group",
+        ),
+    }  # fmt: skip
+
+
+def products(
+    names: Sequence[str], shapes: Sequence[str], shares: NDArray[np.floating],
+    rates: Sequence[str], ffn: Sequence[bool], twin: str,
+) -> Figure:  # fmt: skip
+    """What share of the machine's best each matrix product reaches.
+
+    Args:
+        names: of the products.
+        shapes: their sizes.
+        shares: of the best, from 0 to 1.
+        rates: in multiply-adds a second, as text.
+        ffn: which are the FFN's.
+        twin: the accent of those.
+    """
+    labels = [f"{name}<br>{shape}" for name, shape in zip(names, shapes, strict=True)]
+    return {
+        "data": [{
+            "type": "bar", "orientation": "h", "name": "share of the best", "x": 100 * shares,
+            "y": labels, "hoverinfo": "none", "text": [f"<b>{rate}</b>" for rate in rates],
+            "textposition": "outside", "textfont": {"size": 17}, "cliponaxis": False,
+            "marker": {"color": [f"@{twin}" if mine else "@muted" for mine in ffn]},
+        }],
+        "layout": layout(
+            axis("% of the best on this machine",
+                 range=[0, max(125.0, 130 * float(shares.max()))]),
+            axis("", autorange="reversed", showgrid=False),
+            margin={"l": 190, "r": 20, "t": 12, "b": 56},
+            shapes=[{"type": "line", "x0": 100, "x1": 100, "y0": 0, "y1": 1, "yref": "paper",
+                     "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        ),
+    }  # fmt: skip
+
+
+def growth(
+    sizes: Sequence[int], times: Mapping[str, Sequence[Times]], what: str, twin: str
+) -> Figure:
+    """Time against size, both logarithmic, a line a series; a straight line is a power."""
+    traces = []
+    for name, spreads in times.items():
+        median = np.array([median for median, _, _ in spreads])
+        colour = f"@{twin}" if name.startswith("FFN") else "@muted"
+        traces.append({
+            "type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(sizes),
+            "y": median,
+            "line": {"color": colour, "width": 3,
+                     "dash": "dot" if name.endswith("32") else "solid"},
+            "marker": {"color": colour, "size": 10},
+            "error_y": {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
+                        "array": np.array([upper - m for m, _, upper in spreads]),
+                        "arrayminus": np.array([m - lower for m, lower, _ in spreads])},
+            "hovertemplate": "%{y:.2f} ms at %{x:,}<extra>%{fullData.name}</extra>",
+        })  # fmt: skip
+    return {
+        "data": traces,
+        "layout": layout(
+            axis(what, type="log", tickvals=list(sizes), ticktext=[f"{n:,}" for n in sizes]),
+            axis("ms, median and quartiles", type="log", dtick=1),
+        ),
+    }

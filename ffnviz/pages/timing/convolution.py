@@ -1,0 +1,69 @@
+"""The FFN as two convolutions with kernel 1: the same numbers, another time."""
+
+import streamlit as st
+
+from ffnviz.analysis.growth import Convolution, as_convolution
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import timing as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.page import Choices
+from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
+from ffnviz.run import Run
+
+CODE = """\
+conv1 = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
+conv1.weight = nn.Parameter(ffn.expand.weight[..., None])    # ({d_ff}, {d_model}, 1)
+conv2 = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
+conv2.weight = nn.Parameter(ffn.compress.weight[..., None])  # ({d_model}, {d_ff}, 1)
+# the biases as they are
+y = conv2(φ(conv1(x.mT))).mT  # (B, T, d) -> (B, d, T) -> (B, T, d)
+"""
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The button and the code beside the two times."""
+    repeats, block = choices.value(REPEATS), run.request.block
+    of = (run.request.twin, run.request.text, run.request.device, block, repeats)
+    config = run.model.encoder.config
+    left, right = st.columns([1.2, 1.4], gap="medium")
+    with left:
+        st.code(CODE.format(d_model=config.d_model, d_ff=config.d_ff), wrap_lines=True)
+        repeats_slider(choices, "convolution")
+        measured = measure_button(
+            "convolution", of, run,
+            lambda progress: as_convolution(run.model, run.trace, block, repeats, progress),
+        )  # fmt: skip
+        if measured is not None:
+            about(measured, of, run)
+    with right:
+        if measured is None:
+            st.info("Press “Measure”: this block's FFN on your sentence as two Linear layers and "
+                    "as two convolutions, with the same weights.")  # fmt: skip
+        else:
+            times(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def times(run: Run, result: Convolution, version: str) -> None:
+    """Both times, and how far the outputs are apart."""
+    sentence: Sentence = [
+        "Linear and Conv1d differ by at most ", number(f"{result.difference:.1g}"),
+        f" in outputs of up to {result.largest:.1f}; the convolution takes ",
+        number(f"{result.convolution.median / result.linear.median:.2f} times"), " as long.",
+    ]  # fmt: skip
+    spreads = {"Linear": result.linear, "Conv1d, kernel 1": result.convolution}
+    chart(
+        Head(sentence, "convolution", run.request.twin),
+        figures.stages(
+            {name: (s.median, s.lower, s.upper) for name, s in spreads.items()},
+            dict.fromkeys(spreads, "FFN"),
+            run.request.twin,
+        ),
+        "The time of the FFN as two Linear layers and as two convolutions.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="convolution",
+        height=420,
+    )

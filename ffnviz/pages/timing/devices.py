@@ -1,0 +1,86 @@
+"""CPU and GPU side by side, where there is a GPU."""
+
+import streamlit as st
+
+from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.stages import WHOLE, StageTimes, time_stages
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import timing as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.page import Choices
+from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
+from ffnviz.run import Run
+
+EXPLAINED = """\
+**What a GPU would change.** A matrix product is very many independent multiply-adds. A CPU core
+does some dozens at once, a GPU thousands. But each stage must first be sent to the GPU, which takes some
+microseconds, however small it is. So a short sentence in a small network may gain nothing, while a
+batch of long ones gains most. "How it grows" shows the CPU's side of this: compare batch 1 with 32.
+
+The stages that gain most are those with the most multiply-adds: expand, compress, and the output
+over the whole vocabulary. φ and the additions only move memory.
+"""
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The comparison, or why there is none."""
+    if len(run.devices) < 2:
+        st.info(f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”.")
+        st.markdown(EXPLAINED)
+        return
+    repeats = choices.value(REPEATS)
+    of = (run.request.twin, run.request.text, repeats)
+    left, right = st.columns([1, 2.6], gap="medium")
+    with left:
+        repeats_slider(choices, "devices")
+        measured = measure_button("devices", of, run, lambda progress: both(run, repeats, progress))
+        st.markdown(run.about_gpu)
+        if measured is not None:
+            about(measured, of, run)
+    with right:
+        if measured is None:
+            st.info("Press “Measure”: the same stages on the CPU and on the GPU.")
+        else:
+            compared(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def both(run: Run, repeats: int, progress: Progress) -> dict[str, StageTimes]:
+    """The stages on every device there is."""
+    found = {}
+    for place, (device, load) in enumerate(run.devices.items()):
+        model = load()
+        trace = model.trace(run.request.text)
+
+        def share(done: float, place: int = place) -> None:
+            progress((place + done) / len(run.devices))
+
+        found[device] = time_stages(model, trace, repeats, share)
+    return found
+
+
+def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
+    """Bars side by side, and the speed-up of the whole."""
+    cpu, gpu = found.values()
+    times = {
+        device: {name: s.median for name, s in of.times.items()} | {WHOLE: of.whole.median}
+        for device, of in found.items()
+    }
+    ratio = cpu.whole.median / gpu.whole.median
+    sentence: Sentence = [
+        "The whole pass takes ", number(f"{cpu.whole.median:.2f} ms"), " on the CPU and ",
+        number(f"{gpu.whole.median:.2f} ms"), " on the GPU: ",
+        number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),
+        ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "devices", run.request.twin),
+        figures.side_by_side(times, ["@muted", f"@{run.request.twin}"]),
+        "The median time of each stage on the CPU and on the GPU.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="devices",
+        height=660,
+    )

@@ -1,0 +1,91 @@
+"""How it grows: time against the number of tokens and against d_ff."""
+
+import streamlit as st
+
+from ffnviz.analysis.growth import (
+    WIDTH_TOKENS,
+    Growth,
+    grow_with_length,
+    grow_with_width,
+)
+from ffnviz.analysis.spread import Progress
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import timing as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.page import Choices
+from ffnviz.pages.timing.measured import about, measure_button
+from ffnviz.run import Run
+
+RUNS = 5
+LENGTH_SHARE = 0.75  # of the time, for the progress bar
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """The button over the two curves."""
+    of = (run.request.twin, run.request.device, run.request.block)
+    measured = measure_button("growth", of, run, lambda progress: both(run, progress))
+    if measured is None:
+        st.info(f"Press “Measure”: some seconds on a CPU, {RUNS} runs of each size, on random "
+                "values of the right shape. It does not depend on the sentence.")  # fmt: skip
+        return
+    about(measured, of, run)
+    length, width = measured.result
+    version = f"{measured.when} {measured.of}"
+    left, right = st.columns(2, gap="medium")
+    with left:
+        curves(run, length, "tokens T", _length_sentence(length), "growth", version)
+    with right:
+        curves(run, width, "d_ff", _width_sentence(width), "width", version)
+
+
+def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
+    """Both measurements, one after the other."""
+    length = grow_with_length(
+        run.model, run.request.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
+    )
+    width = grow_with_width(
+        run.model, RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
+    )
+    return length, width
+
+
+def curves(run: Run, grown: Growth, what: str, sentence: Sentence, note: str, version: str) -> None:
+    """One quantity's curves."""
+    times = {
+        name: [(s.median, s.lower, s.upper) for s in spreads]
+        for name, spreads in grown.times.items()
+    }
+    head = {"growth": Head(sentence, "growth", run.request.twin),
+            "width": Head(sentence, "width", run.request.twin)}[note]  # fmt: skip
+    chart(
+        head,
+        figures.growth(grown.sizes, times, what, run.request.twin),
+        f"Time against {what}, for batches of 1 and 32.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key=f"growth-{note}",
+        height=560,
+    )
+
+
+def _length_sentence(grown: Growth) -> Sentence:
+    one, many = grown.times["FFN, batch 1"], grown.times["FFN, batch 32"]
+    times = grown.sizes[-1] / grown.sizes[0]
+    return [
+        f"{times:g} times as many tokens take the FFN ",
+        number(f"{one[-1].median / one[0].median:.1f} times"), " as long alone and ",
+        number(f"{many[-1].median / many[0].median:.1f} times"), " in a batch of 32.",
+    ]  # fmt: skip
+
+
+def _width_sentence(grown: Growth) -> Sentence:
+    one = grown.times["FFN, batch 1"]
+    times = grown.sizes[-1] / grown.sizes[0]
+    return [
+        f"{times:g} times as many hidden units take the FFN ",
+        number(f"{one[-1].median / one[0].median:.1f} times"),
+        f" as long, on {WIDTH_TOKENS} tokens.",
+    ]

@@ -1,0 +1,87 @@
+"""A measurement that starts when somebody presses a button, and stays until the next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+import streamlit as st
+import torch
+
+from ffnviz.analysis.spread import Progress
+from ffnviz.components.slider import slider
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.device import device_name
+from ffnviz.page import Choices, count_setting
+from ffnviz.run import Run
+
+STOPS = (10, 20, 50, 100, 200, 500)
+REPEATS = count_setting("repeats", 50, 5, 1_000)
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Measured(Generic[R]):
+    """A result, and what it was measured on.
+
+    Attributes:
+        of: twin, block, sentence, device and repeats: whatever it depends on.
+        result: what was measured.
+        when: the time of day.
+        where: the device in words.
+    """
+
+    of: tuple[object, ...]
+    result: R
+    when: str
+    where: str
+
+
+def measure_button(
+    name: str,
+    of: tuple[object, ...],
+    run: Run,
+    measure: Callable[[Progress], R],
+) -> Measured[R] | None:
+    """A button that measures, with a progress bar; the last result, if there is one.
+
+    Args:
+        name: of the measurement, unique on the page.
+        of: what it depends on now; a result for something else is marked as old.
+        run: whose device it is measured on.
+        measure: takes what is told the progress.
+    """
+    kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
+    if st.button("Measure again" if name in kept else "Measure", key=f"measure-{name}",
+                 type="primary"):  # fmt: skip
+        bar = st.progress(0.0, "Measuring …")
+
+        def progress(share: float) -> None:
+            bar.progress(min(1.0, share), "Measuring …")
+
+        result = measure(progress)
+        bar.empty()
+        where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
+        kept[name] = Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
+    return kept.get(name)
+
+
+def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
+    """When and on what it was measured, and whether that is still what the page shows."""
+    st.markdown(f"Measured at **{measured.when}** on {measured.where}.")
+    if measured.of != of:
+        st.warning(
+            f"This was measured for another sentence or setting. Measure again for this one: "
+            f"{len(run.labels)} tokens, {ACTIVATIONS[run.request.twin].label}, block "
+            f"{run.request.block + 1}."
+        )
+
+
+def repeats_slider(choices: Choices, key: str) -> None:
+    """How often each thing is run."""
+    repeats = choices.value(REPEATS)
+    stops = sorted({*STOPS, repeats})
+    slider("runs of each", [f"{stop:,}" for stop in stops], stops.index(repeats),
+           key=f"repeats-{key}",
+           on_choose=lambda stop, done: choices.choose(REPEATS, stops[stop], done))  # fmt: skip

@@ -1,0 +1,74 @@
+"""How fast the matrix products are, against the best this machine reaches."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.throughput import BEST_SIZE, Throughput, throughput
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import timing as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.page import Choices
+from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
+from ffnviz.run import Run
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The button beside the bars."""
+    repeats, block = choices.value(REPEATS), run.request.block
+    of = (run.request.twin, run.request.text, run.request.device, block, repeats)
+    left, right = st.columns([1, 2.6], gap="medium")
+    with left:
+        repeats_slider(choices, "products")
+        measured = measure_button(
+            "products", of, run,
+            lambda progress: throughput(run.model, run.trace, block, repeats, progress),
+        )  # fmt: skip
+        if measured is not None:
+            about(measured, of, run)
+            st.markdown(
+                f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
+                f"**{_rate(measured.result.best_per_second)}** in its fastest run, measured in "
+                "turn with the others."
+            )
+    with right:
+        if measured is None:
+            st.info("Press “Measure”: each matrix product of this block on your sentence, in turn "
+                    "with a large one that shows what this machine can do.")  # fmt: skip
+        else:
+            bars(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def bars(run: Run, result: Throughput, version: str) -> None:
+    """A bar a product."""
+    shares = np.array([p.per_second for p in result.products]) / result.best_per_second
+    expand = next(p for p in result.products if p.name.startswith("W₁"))
+    sentence: Sentence = [
+        "Expanding runs at ", number(_rate(expand.per_second)), ", ",
+        number(percent(expand.per_second / result.best_per_second)),
+        " of what this machine reaches: with few tokens, most of the time goes into fetching W₁.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "products", run.request.twin),
+        figures.products(
+            [p.name for p in result.products],
+            [p.shape for p in result.products],
+            shares,
+            [_rate(p.per_second) for p in result.products],
+            [p.name.startswith(("W₁", "W₂")) for p in result.products],
+            run.request.twin,
+        ),
+        "The share of the machine's best that each matrix product reaches.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="products",
+        height=660,
+    )
+
+
+def _rate(per_second: float) -> str:
+    if per_second >= 1e12:
+        return f"{per_second / 1e12:.1f} trillion a second"
+    return f"{per_second / 1e9:.1f} billion a second"

@@ -1,0 +1,71 @@
+"""Stage by stage: what each part of the pass takes, and their sum against the whole."""
+
+import streamlit as st
+
+from ffnviz.analysis.stages import StageTimes, time_stages
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import timing as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices
+from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
+from ffnviz.run import Run
+
+
+@st.fragment
+def render(run: Run, choices: Choices) -> None:
+    """The button beside the bars."""
+    repeats = choices.value(REPEATS)
+    of = (run.request.twin, run.request.text, run.request.device, repeats)
+    left, right = st.columns([1, 2.6], gap="medium")
+    with left:
+        repeats_slider(choices, "stages")
+        measured = measure_button(
+            "stages", of, run, lambda progress: time_stages(run.model, run.trace, repeats, progress)
+        )
+        first_impression(run)
+        if measured is not None:
+            about(measured, of, run)
+    with right:
+        if measured is None:
+            st.info("Press “Measure”: every stage of the pass on your sentence is run many times, "
+                    "in turn with the others and with the whole.")  # fmt: skip
+        else:
+            bars(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def first_impression(run: Run) -> None:
+    """What the pass took when it was computed, once, for this page."""
+    timing = run.timings[run.request.twin]
+    st.markdown(
+        f"When this page computed the {len(run.labels)} tokens in the "
+        f"{ACTIVATIONS[run.request.twin].label} twin it took **{timing.total_ms:.1f} ms**, once; "
+        f"**{timing.ffn_share:.0%}** of it in the FFNs."
+    )
+
+
+def bars(run: Run, result: StageTimes, version: str) -> None:
+    """A bar a stage."""
+    ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
+    sentence: Sentence = [
+        "The FFNs take ", number(f"{ffn:.2f} ms, {percent(ffn / result.total)}"),
+        f" of the stages' {result.total:.2f} ms; the pass in one piece took ",
+        number(f"{result.whole.median:.2f} ms"),
+        f" ({result.whole.lower:.2f} to {result.whole.upper:.2f}), "
+        f"{result.whole.repeats} runs of each.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "stages", run.request.twin),
+        figures.stages(
+            {name: (s.median, s.lower, s.upper) for name, s in result.times.items()},
+            result.kinds,
+            run.request.twin,
+        ),
+        "The median time of each stage of the pass, with quartiles.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="stages",
+        height=660,
+    )
