@@ -7,6 +7,7 @@ import streamlit as st
 from ffnviz import controls, session
 from ffnviz.idle import idle_collector
 from ffnviz.model.folder import ModelFolderError
+from ffnviz.page import Page
 from ffnviz.pages import PAGES
 
 ASSETS = Path(__file__).parent / "assets"
@@ -14,6 +15,24 @@ ASSETS = Path(__file__).parent / "assets"
 
 def show_nothing() -> None:
     """What st.navigation runs: the page is drawn below, once everything is known."""
+
+
+@st.fragment
+def show(page: Page) -> None:
+    """All that a click may change: it then runs alone, and the sentence box is left as it is."""
+    # Computed before anything is drawn: the browser then gets the whole page in one piece.
+    run = session.current_run()
+    part = session.current_part(page)
+    session.write_url(run, page, part)
+    controls.twin_and_block()
+    if len(page.parts) > 1:
+        controls.part_buttons(page, part)
+    if run is None:
+        st.info("The box is empty. Type a sentence, or click one of the examples.")
+        return
+    controls.left_out_notice(run)
+    controls.token_chips(run)
+    part.render(run, session.choices())
 
 
 st.set_page_config("ffnviz", page_icon=str(ASSETS / "logo.svg"), layout="wide")
@@ -24,20 +43,10 @@ addresses = [st.Page(show_nothing, title=page.title, url_path=page.name) for pag
 page = PAGES[addresses.index(st.navigation(addresses, position="top"))]
 try:
     session.open_url()
-    # Computed before anything is drawn: the browser then gets the whole page in one piece.
-    run = session.current_run()
-    controls.controls()
+    session.current_run()
 except ModelFolderError as error:
     st.error("A twin could not be loaded, so there is nothing to show.", icon=":material/error:")
     st.text(str(error))
     st.stop()
-part = session.current_part(page)
-session.write_url(run, page, part)
-if len(page.parts) > 1:
-    controls.part_buttons(page, part)
-if run is None:
-    st.info("The box is empty. Type a sentence, or click one of the examples.")
-    st.stop()
-controls.left_out_notice(run)
-controls.token_chips(run)
-part.render(run, session.choices())
+controls.sentence_box()
+show(page)

@@ -27,8 +27,8 @@ def example_groups() -> list[tuple[str, list[str]]]:
     return [(group["title"], group["sentences"]) for group in groups]
 
 
-def controls() -> None:
-    """The sentence and who reads it."""
+def sentence_box() -> None:
+    """The sentence, the device, and the examples."""
     gpu = session.find_gpu()
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
         st.text_input(
@@ -39,6 +39,13 @@ def controls() -> None:
             autocomplete="off",
             label_visibility="collapsed",
         )
+        st.toggle("GPU", key="gpu", disabled=gpu.device is None, help=gpu.why)
+    examples(example_groups(), key="examples", on_choose=session.choose_text)
+
+
+def twin_and_block() -> None:
+    """Which network reads it, and which of its FFNs is shown; page.css puts it beside the box."""
+    with st.container(horizontal=True, key="twin-and-block"):
         st.segmented_control(
             "Twin",
             TWINS,
@@ -55,8 +62,6 @@ def controls() -> None:
             required=True,
             label_visibility="collapsed",
         )
-        st.toggle("GPU", key="gpu", disabled=gpu.device is None, help=gpu.why)
-    examples(example_groups(), key="examples", on_choose=session.choose_text)
 
 
 def left_out_notice(run: Run) -> None:

@@ -53,6 +53,7 @@ function fitted(data, layout, width, height) {
   layout.height = height;
   if (width < NARROW) {
     layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
+    layout.font.size = 13;
     for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
     if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }

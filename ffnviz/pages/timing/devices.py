@@ -15,9 +15,10 @@ from ffnviz.run import Run
 
 EXPLAINED = """\
 **What a GPU would change.** A matrix product is very many independent multiply-adds. A CPU core
-does some dozens at once, a GPU thousands. But each stage must first be sent to the GPU, which takes some
-microseconds, however small it is. So a short sentence in a small network may gain nothing, while a
-batch of long ones gains most. "How it grows" shows the CPU's side of this: compare batch 1 with 32.
+does some dozens at once, a GPU thousands. But each stage must first be sent to the GPU, which
+takes some microseconds, however small it is. So a short sentence in a small network may gain
+nothing, while a batch of long ones gains most. "How it grows" shows the CPU's side of this: compare
+batch 1 with batch 32.
 
 The stages that gain most are those with the most multiply-adds: expand, compress, and the output
 over the whole vocabulary. φ and the additions only move memory.

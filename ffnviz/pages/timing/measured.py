@@ -53,7 +53,7 @@ def measure_button(
         measure: takes what is told the progress.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
-    if st.button("Measure again" if name in kept else "Measure", key=f"measure-{name}",
+    if st.button("Measure", key=f"measure-{name}",
                  type="primary"):  # fmt: skip
         bar = st.progress(0.0, "Measuring …")
 

@@ -48,7 +48,7 @@ def bars(run: Run, result: Throughput, version: str) -> None:
     sentence: Sentence = [
         "Expanding runs at ", number(_rate(expand.per_second)), ", ",
         number(percent(expand.per_second / result.best_per_second)),
-        " of what this machine reaches: with few tokens, most of the time goes into fetching W₁.",
+        " of what this machine reaches in a large square product.",
     ]  # fmt: skip
     chart(
         Head(sentence, "products", run.request.twin),
