@@ -21,7 +21,7 @@ import ffnviz
 from ffnviz.model.model import Model
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_MS = 6_000
+PATIENCE_MS = 30_000
 START_S = 180
 DESKTOP = {"width": 1920, "height": 1080}
 FLAGS = (

@@ -1,0 +1,142 @@
+"""The Dimensions page: shapes, costs, ranks, the plane, and every control."""
+
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from ffnviz.analysis.cost import Shape, ffn_share, multiply_adds, parameters
+from ffnviz.analysis.presets import PRESETS
+from ffnviz.model.model import Model
+from tests.browser.conftest import Journey, OpenPage
+from tests.browser.test_sparsity import percents, shown
+
+SENTENCE = "She opened the [MASK] and looked out."
+
+
+def shares(shape: Shape) -> list[float]:
+    """What the sentence above the bars must say."""
+    found = []
+    for counts in (parameters(shape), multiply_adds(shape)):
+        found.append(shown(counts["FFN"] / sum(counts.values())))
+    return found
+
+
+def test_the_flow_says_the_live_shapes_beside_code_that_runs(
+    new_page: OpenPage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, twin="gelu")
+    assert "(8, 512) → (8, 2,048) → (8, 512)" in journey.sentence("flow")
+    code = journey.page.get_by_test_id("stCode").inner_text()
+    exec(compile(code, "page", "exec"), {})
+    printed = capsys.readouterr().out
+    assert "torch.Size([8, 512]) -> torch.Size([8, 512])" in printed
+    difference = float(re.findall(r"tensor\(([^)]+)\)", printed)[0])
+    assert difference < 1e-4
+
+
+def test_a_preset_sets_all_and_its_shares_are_counted(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="cost")
+    assert percents(journey.sentence("costs")) == shares(PRESETS["twins"].shape)
+    journey.page.get_by_role("combobox").click()
+    journey.page.get_by_role("option", name="Llama 2 7B (SwiGLU)").click()
+    journey.settle()
+    assert percents(journey.sentence("costs")) == shares(PRESETS["llama"].shape)
+    assert journey.query()["preset"] == "llama"
+    expect(journey.page.get_by_text("27 GB in float32")).to_be_visible()
+    journey.page.reload()
+    journey.wait_for(SENTENCE)
+    assert percents(journey.sentence("costs")) == shares(PRESETS["llama"].shape)
+
+
+@pytest.mark.parametrize(
+    ("label", "name", "setting"),
+    [
+        ("d_model, width of the stream", "d_model", "d_model"),
+        ("d_ff, hidden units", "d_ff", "d_ff"),
+        ("n, tokens in the sequence", "n_tokens", "length"),
+        ("entries of the vocabulary", "vocab_size", "vocabulary"),
+    ],
+)
+def test_each_slider_counts_anew(new_page: OpenPage, label: str, name: str, setting: str) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="cost")
+    slider = journey.page.get_by_role("slider", name=label)
+    slider.focus()
+    slider.press("End")
+    journey.settle()
+    value = int((slider.get_attribute("aria-valuetext") or "").replace(",", ""))
+    shape = Shape(**{**vars(Shape()), name: value})
+    assert percents(journey.sentence("costs")) == shares(shape)
+    assert journey.query()[setting] == str(value)
+    assert percents(journey.sentence("overtaking"))[-1] == shown(ffn_share(shape, shape.n_tokens))
+
+
+def test_heads_change_no_count_and_a_gate_does(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="cost")
+    before = journey.sentence("costs")
+    journey.slide("heads", 0)
+    assert journey.sentence("costs") == before
+    expect(journey.page.get_by_text("a head is 512 wide")).to_be_visible()
+    journey.page.get_by_role("radio", name="gated: three").click()
+    journey.settle()
+    assert percents(journey.sentence("costs")) == shares(Shape(gated=True))
+
+
+def test_attention_overtakes_at_1024_tokens(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="cost", length="1024")
+    assert "1,024 tokens" in journey.sentence("overtaking")
+    assert percents(journey.sentence("overtaking")) == [50]
+
+
+def test_ranks_are_numpys(new_page: OpenPage, twins: dict[str, Model]) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="rank")
+    ffn = twins["relu"].trace(SENTENCE).blocks[1].ffn
+    expected = []
+    for values in (ffn.pre_activation, ffn.hidden):
+        singular = np.linalg.svd(values.double().numpy(), compute_uv=False)
+        share = singular / singular.sum()
+        expected.append(f"{np.exp(-(share * np.log(share)).sum()):.1f}")
+    assert re.findall(r"\d+\.\d", journey.sentence("rank")) == expected
+    assert percents(journey.sentence("spectra"))[0] == 0
+
+
+def chosen(journey: Journey) -> str:
+    return journey.page.locator('.row button[aria-pressed="true"] bdi').inner_text()
+
+
+def test_a_click_in_the_plane_chooses_the_token(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions", text="The cat sat.", part="plane")
+    assert chosen(journey) == "sat"
+    box = journey.chart("plane").locator(".scatterlayer .point").first.bounding_box()
+    assert box
+    mouse = journey.page.mouse
+    mouse.move(box["x"] - 5, box["y"] - 5)
+    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    journey.page.wait_for_timeout(300)
+    mouse.down()
+    mouse.up()
+    journey.settle()
+    assert chosen(journey) == "The"
+
+
+def test_one_ffn_for_all_tokens_is_measured(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="same")
+    assert "8 tokens, one set of 2,099,712 parameters" in journey.sentence("same")
+    cells = journey.page.locator("table td:last-child").all_inner_texts()
+    assert len(cells) == 3
+    assert all(float(cell) < 1e-4 for cell in cells)
+
+
+@pytest.mark.parametrize("part", ["flow", "cost", "rank", "plane", "same"])
+@pytest.mark.parametrize("text", ["a", "[MASK] " * 128, '"""\\{x} <b> 你好'])
+def test_every_part_draws_any_sentence(new_page: OpenPage, part: str, text: str) -> None:
+    journey = new_page()
+    journey.page.goto(f"{journey.address}/dimensions?part={part}")
+    journey.settle()
+    journey.box.fill(text)
+    journey.box.press("Enter")
+    journey.settle()
+    expect(journey.page.get_by_test_id("stException")).to_have_count(0)
+    for sentence in journey.page.locator("figure .sentence").all_inner_texts():
+        assert "nan" not in sentence
