@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
@@ -72,6 +73,7 @@ class Choices:
         text: put another sentence into the box.
         setting: the text a setting has now, if any; see `value`.
         set: give a setting its text, and say whether the URL shall follow; see `choose`.
+        outdated: whether somebody chose another token, neuron or sentence since the run was made.
     """
 
     token: Callable[[int], None]
@@ -80,6 +82,7 @@ class Choices:
     text: Callable[[str], None]
     setting: Callable[[str], str | None]
     set: Callable[[str, str | None, bool], None]
+    outdated: Callable[[], bool]
 
     def value(self, setting: Setting[T]) -> T:
         """What a setting is now."""
@@ -96,6 +99,22 @@ class Choices:
         key = f"setting-{setting.name}"
         st.session_state[key] = self.value(setting)
         return {"key": key, "on_change": lambda: self.choose(setting, st.session_state[key])}
+
+
+def live(render: Callable[[Run, Choices], None]) -> Callable[[Run, Choices], None]:
+    """A part that runs alone when a slider of its own moves.
+
+    A click in one of its pictures may choose a token: the run it was given is then outdated, and
+    everything runs.
+    """
+
+    @wraps(render)
+    def shown(run: Run, choices: Choices) -> None:
+        if choices.outdated():
+            st.rerun()
+        render(run, choices)
+
+    return st.fragment(shown)
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ def current_run() -> Run | None:
         ModelFolderError: if a twin cannot be read.
     """
     request = _request()
+    st.session_state["outdated"] = False
     if not request.text:
         return None
     models = {twin: _model(twin, request.device) for twin in TWINS}
@@ -125,6 +126,7 @@ def write_url(run: Run | None, page: Page, part: Part) -> None:
 def choose_text(text: str) -> None:
     """Put a sentence into the box."""
     st.session_state["text"] = text
+    st.session_state["outdated"] = True
 
 
 def choices() -> Choices:
@@ -136,6 +138,7 @@ def choices() -> Choices:
         text=choose_text,
         setting=lambda name: st.session_state["settings"].get(name),
         set=_set,
+        outdated=lambda: bool(st.session_state["outdated"]),
     )
 
 
@@ -194,6 +197,7 @@ def _show_url(wanted: dict[str, str]) -> None:
 def _choose_token(token: int) -> None:
     table = st.session_state
     table["token"] = token
+    table["outdated"] = True
     # The choice holds as long as the text up to and with this token stays as it is.
     trace, _ = _trace(table["twin"], table["text"], _device())
     table["token_text"] = trace.text[: trace.tokens[min(token, len(trace.tokens) - 1)].end]
@@ -201,6 +205,7 @@ def _choose_token(token: int) -> None:
 
 def _choose_neuron(twin: str, neuron: int) -> None:
     st.session_state["neuron"] = (twin, neuron)
+    st.session_state["outdated"] = True
 
 
 def _choose_order(order: str) -> None:

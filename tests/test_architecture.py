@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 LIBRARIES = {
     "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
-    "ffnviz.figures": {"numpy", "plotly"},
+    "ffnviz.figures": {"numpy"},
     "ffnviz.components": {"numpy", "plotly", "streamlit"},
 }
 

@@ -30,7 +30,8 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
         total = values.sum()
         traces.append({
             "type": "bar", "orientation": "h", "name": name, "x": values / total * 100,
-            "y": parts, "xaxis": f"x{place + 1}", "textposition": "outside", "cliponaxis": False,
+            "y": parts, "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
+            "textposition": "outside", "cliponaxis": False,
             "text": [f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>"
                      for v in values],
             "textfont": {"size": 17}, "hoverinfo": "none",
@@ -47,8 +48,12 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
         "layout": layout(
             axis("% of all", domain=[0, 0.46], **bare),
             axis("", autorange="reversed", showgrid=False),
-            xaxis2=axis("% of all", domain=[0.56, 1], **bare),
+            xaxis2=axis("% of all", domain=[0.56, 1], anchor="y2", **bare),
+            yaxis2=axis(
+                "", autorange="reversed", showgrid=False, anchor="x2", showticklabels=False
+            ),
             annotations=titles,
+            meta={"panels": 2},
             showlegend=False,
             bargap=0.3,
             margin={"l": 104, "r": 10, "t": 36, "b": 40},
@@ -84,7 +89,7 @@ def share_against_length(
              "hoverinfo": "skip"},
             {"type": "scatter", "mode": "markers+text", "name": "attention overtakes",
              "x": np.array(crossing), "y": np.full(len(crossing), 50.0),
-             "text": [f"  attention overtakes at {place:,.0f}" for place in crossing],
+             "text": [f"  n = {place:,.0f}" for place in crossing],
              "textposition": "middle right" if overtaken < 3_000 else "middle left",
              "textfont": {"size": 17}, "hoverinfo": "skip",
              "marker": {"size": 15, "symbol": "x", "color": "@text"}},

@@ -36,6 +36,7 @@ def steps(
                  range=[-0.7, max(len(words), 6) - 0.3]),
             axis("probability, %", range=[0, 102]),
             bargap=0.25,
+            hovermode="x",  # a click anywhere above a small bar finds it
             margin={"l": 70, "r": 20, "t": 12, "b": 80},
         ),
     }  # fmt: skip

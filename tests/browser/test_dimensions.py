@@ -17,10 +17,10 @@ SENTENCE = "She opened the [MASK] and looked out."
 
 def shares(shape: Shape) -> list[float]:
     """What the sentence above the bars must say."""
-    found = []
-    for counts in (parameters(shape), multiply_adds(shape)):
-        found.append(shown(counts["FFN"] / sum(counts.values())))
-    return found
+    return [
+        shown(counts["FFN"] / sum(counts.values()))
+        for counts in (parameters(shape), multiply_adds(shape))
+    ]
 
 
 def test_the_flow_says_the_live_shapes_beside_code_that_runs(

@@ -21,7 +21,7 @@ from ffnviz.components.slider import slider
 from ffnviz.figures import cost as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Choices, Setting, choice_setting, count_setting
+from ffnviz.page import Choices, Setting, choice_setting, count_setting, live
 from ffnviz.run import Run
 
 LARGEST = 1_000_000
@@ -50,7 +50,7 @@ SLIDERS: dict[str, tuple[str, Setting[int], tuple[int, ...]]] = {
 LENGTHS = np.geomspace(1, 200_000, 81)
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The sliders beside what they change."""
     shape = chosen_shape(choices)

@@ -12,7 +12,7 @@ from ffnviz.figures import awake as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, number_setting
+from ffnviz.page import Choices, live, number_setting
 from ffnviz.run import Run
 
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -20,7 +20,7 @@ CURVE = np.geomspace(0.001, 10, 81)
 THRESHOLD = number_setting("threshold", 0.1, STOPS[0], STOPS[-1])
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """Both twins, trained and not, over the curve that the slider moves along."""
     threshold = choices.value(THRESHOLD)

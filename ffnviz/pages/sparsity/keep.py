@@ -13,14 +13,14 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, number_setting
+from ffnviz.page import Choices, live, number_setting
 from ffnviz.run import Run
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1])
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The curve and its slider beside what the network then says."""
     share = choices.value(KEPT) / 100

@@ -8,7 +8,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.page import Choices
+from ffnviz.page import Choices, live
 from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.run import Run
 
@@ -22,7 +22,7 @@ y = conv2(φ(conv1(x.mT))).mT  # (B, T, d) -> (B, d, T) -> (B, T, d)
 """
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The button and the code beside the two times."""
     repeats, block = choices.value(REPEATS), run.request.block

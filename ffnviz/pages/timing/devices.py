@@ -9,7 +9,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.page import Choices
+from ffnviz.page import Choices, live
 from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.run import Run
 
@@ -25,7 +25,7 @@ over the whole vocabulary. φ and the additions only move memory.
 """
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:

@@ -14,7 +14,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.page import Choices
+from ffnviz.page import Choices, live
 from ffnviz.pages.timing.measured import about, measure_button
 from ffnviz.run import Run
 
@@ -22,7 +22,7 @@ RUNS = 5
 LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
     """The button over the two curves."""
     of = (run.request.twin, run.request.device, run.request.block)

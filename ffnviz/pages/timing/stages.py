@@ -9,12 +9,12 @@ from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices
+from ffnviz.page import Choices, live
 from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.run import Run
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The button beside the bars."""
     repeats = choices.value(REPEATS)

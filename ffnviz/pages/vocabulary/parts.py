@@ -9,13 +9,13 @@ from ffnviz.components.head import Head
 from ffnviz.figures.lens import waterfall
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.page import Choices, count_setting
+from ffnviz.page import Choices, count_setting, live
 from ffnviz.run import Run
 
 WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The words to choose from over the waterfall of the chosen one."""
     told = predict(run.model, run.trace, run.token)

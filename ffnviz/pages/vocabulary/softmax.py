@@ -10,7 +10,7 @@ from ffnviz.figures.distribution import distribution as distribution_figure
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.page import Choices
+from ffnviz.page import Choices, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
 
@@ -18,7 +18,7 @@ NAMED = 200
 BARS = 10
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The controls, the whole distribution, and its first words."""
     how = strategy(choices)

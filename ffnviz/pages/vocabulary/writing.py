@@ -11,21 +11,20 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.figures.writing import steps
-from ffnviz.page import Choices, count_setting
+from ffnviz.page import Choices, count_setting, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
 
 WORDS = count_setting("words", 0, 0, 128)
 STEP = count_setting("step", 0, 0, 128)  # from 1; 0 is the last
 MANY = 10
+SO_FAR = "written-so-far"
 BARS = 10
 
 
-@st.fragment
+@live
 def render(run: Run, choices: Choices) -> None:
     """The controls beside the text, its words, and one step's choice."""
-    if st.session_state.pop("taken_over", False):
-        st.rerun()  # the box is not part of this fragment
     how = strategy(choices)
     written = write(run, how, choices.value(WORDS))
     set_, text = st.columns([0.8, 2.6], gap="medium")
@@ -39,7 +38,7 @@ def render(run: Run, choices: Choices) -> None:
 def write(run: Run, how: Strategy, n_words: int) -> Writing:
     """The text with so many words behind it; what was written before is not computed again."""
     of = (run.request.twin, run.request.text, run.request.device, how)
-    kept_of, kept = st.session_state.get("written", (None, None))
+    kept_of, kept = st.session_state.get(SO_FAR, (None, None))
     fits = kept_of == of and len(kept.steps) <= n_words
     written: Writing = kept if fits else begin(run.model, run.request.text)
     missing = n_words - len(written.steps)
@@ -50,7 +49,7 @@ def write(run: Run, how: Strategy, n_words: int) -> Writing:
             bar.progress((done + 1) / missing)
     if bar is not None:
         bar.empty()
-    st.session_state["written"] = of, written
+    st.session_state[SO_FAR] = of, written
     return written
 
 
@@ -64,7 +63,6 @@ def buttons(written: Writing, choices: Choices) -> None:
     def take_over() -> None:
         choices.text(written.text)
         choices.choose(WORDS, 0)
-        st.session_state["taken_over"] = True
 
     with st.container(horizontal=True):
         st.button("Write a word", on_click=write_more, args=(1,), disabled=written.full,
