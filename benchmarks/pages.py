@@ -18,15 +18,15 @@ from benchmarks.page import enter_to_painted, sentence
 from benchmarks.serving import ROOT, chromium, free_port, running, wait_until_up
 from ffnviz.analysis.spread import Spread
 
-REPEATS = 21
-WARM_UP = 4
+REPEATS = 15
+WARM_UP = 3
 TEXT = "the little girl opened a door and looked out of her window but it was dark there and she"
 PARTS = {
     "journey": [""],
     "sparsity": ["bend", "awake", "keep", "never", "birth", "swap"],
     "dimensions": ["flow", "cost", "rank", "plane", "same"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
-    "timing": ["stages", "products", "growth", "convolution"],
+    "timing": ["stages", "products", "convolution"],
 }
 WITH_SLIDER = {"awake", "keep", "cost", "softmax", "write&words=8"}
 
@@ -71,7 +71,7 @@ def repeated(act: Callable[[], float], log: Path, page: Page) -> tuple[Spread, S
     for repeat in range(WARM_UP + REPEATS):
         log.write_text("", encoding="utf-8")
         taken = act()
-        page.wait_for_timeout(120)
+        page.wait_for_timeout(80)
         if repeat >= WARM_UP:
             painted.append(taken)
             on_server.append(sum(map(float, log.read_text(encoding="utf-8").split())))
@@ -115,6 +115,7 @@ def rows(browser: Browser, addresses: dict[str, str], logs: dict[str, Path]) -> 
         for part in parts:
             done = measure_part(page, f"{addresses['app']}/{name}", logs["app"], part)
             for kind, (painted, server) in done.items():
+                print(name, part, kind, painted, server, file=sys.stderr)
                 found.append([
                     f"{name} {part.partition('&')[0]}".strip(), kind, painted,
                     f"{painted.median / floor.median:.2f}", server,
