@@ -1,7 +1,9 @@
 """Every component has its files, is listed for Streamlit, and never makes markup of text."""
 
+import ast
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -37,14 +39,19 @@ def test_no_script_writes_markup(path: Path) -> None:
         assert way not in script
 
 
+def notes_in(path: Path) -> Iterator[str]:
+    """What each Head in a source file names as its note."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Head":
+            note = node.args[1]
+            assert isinstance(note, ast.Constant), path
+            yield str(note.value)
+
+
 def test_every_note_a_page_opens_is_there_with_an_equation() -> None:
     package = ROOT / "ffnviz"
     sources = [package / "controls.py", *(package / "pages").rglob("*.py")]
-    opened = {
-        note
-        for path in sources
-        for note in re.findall(r'Head\(\s*[^"]*?"(\w+)",', path.read_text(encoding="utf-8"))
-    }
+    opened = {note for path in sources for note in notes_in(path)}
     written = {path.stem for path in (FOLDER / "notes").glob("*.html")}
     assert opened == written
     for note in written:
