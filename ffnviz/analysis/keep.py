@@ -57,8 +57,8 @@ def strengths(model: Model, trace: EncoderTrace, block: int) -> Tensor:
 def concentration(model: Model, trace: EncoderTrace, block: int) -> Concentration:
     """The share that each token's strongest n neurons carry, for every n."""
     ordered = strengths(model, trace, block).sort(dim=-1, descending=True).values  # (T, d_ff)
-    by_rank = ordered.sum(dim=0).double().cumsum(dim=0)
-    shares = (by_rank / by_rank[-1].clamp_min(1e-30)).cpu().numpy()
+    by_rank = ordered.sum(dim=0).cpu().double().cumsum(dim=0)
+    shares = (by_rank / by_rank[-1].clamp_min(1e-30)).numpy()
     return Concentration(np.arange(1, len(shares) + 1), shares)
 
 

@@ -100,12 +100,13 @@ def contributions(model: Model, trace: EncoderTrace, token: int, word: int) -> C
     for number, block in enumerate(trace.blocks, start=1):
         written[f"attention {number}"] = block.attention.output[token]
         written[f"FFN {number}"] = block.ffn.output[token]
-    stream = trace.blocks[-1].output[token].double()
+    # In float64, which some GPUs do not have: on the CPU.
+    stream = trace.blocks[-1].output[token].cpu().double()
     scale = (stream.var(correction=0) + norm.eps).sqrt()
-    reads = encoder.token_embedding.weight[word].double()
-    along = reads * norm.weight.double() / scale
-    added = {name: float(along @ (part.double() - part.double().mean()))
-             for name, part in written.items()}  # fmt: skip
-    added["LayerNorm's bias"] = float(reads @ norm.bias.double())
+    reads = encoder.token_embedding.weight[word].cpu().double()
+    along = reads * norm.weight.cpu().double() / scale
+    parts = {name: part.cpu().double() for name, part in written.items()}
+    added = {name: float(along @ (part - part.mean())) for name, part in parts.items()}
+    added["LayerNorm's bias"] = float(reads @ norm.bias.cpu().double())
     logit = float(trace.logits[token, word])
     return Contributions(tuple(added), np.array(list(added.values())), logit)

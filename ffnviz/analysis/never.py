@@ -27,6 +27,5 @@ def reached(trace: EncoderTrace, block: int) -> Reached:
     Above zero means the same for both twins: φ(x) > 0 where x > 0, for ReLU and GELU alike.
     """
     awake = trace.blocks[block].ffn.hidden > 0  # (T, d_ff)
-    so_far = awake.cumsum(dim=0) > 0
-    never = (~so_far[-1]).nonzero().flatten()
-    return Reached(so_far.double().mean(dim=-1).cpu().numpy(), never.cpu().numpy())
+    so_far = (awake.cumsum(dim=0) > 0).cpu().numpy()
+    return Reached(so_far.mean(axis=-1), np.flatnonzero(~so_far[-1]))

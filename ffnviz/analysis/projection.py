@@ -27,7 +27,7 @@ def project(vectors: Tensor) -> Projection:
     The sign of an axis is free: it is chosen so that the point furthest out is on the positive
     side. Fewer than three tokens leave an axis empty.
     """
-    centred = (vectors - vectors.mean(dim=0)).double().cpu()  # (T, d)
+    centred = (vectors - vectors.mean(dim=0)).cpu().double()  # (T, d)
     left, singular, _ = torch.linalg.svd(centred, full_matrices=False)
     n_axes = min(2, len(singular))
     points = np.zeros((len(centred), 2))

@@ -29,7 +29,7 @@ class Spectrum:
 
 def spectrum(values: Tensor) -> Spectrum:
     """The spectrum of T vectors, (T, d), as they are: not centred."""
-    singular = torch.linalg.svdvals(values.double().cpu())
+    singular = torch.linalg.svdvals(values.cpu().double())
     total = singular.sum()
     if total == 0:
         return Spectrum(singular.numpy(), 0.0)
@@ -66,14 +66,15 @@ def out_of_reach(model: Model, trace: EncoderTrace, block: int) -> OutOfReach:
     put there. From 0 to 1, over all tokens of the sentence.
     """
     expand = model.encoder.blocks[block].ffn.expand
-    reach = torch.cat([expand.weight, expand.bias[:, None]], dim=1)  # (d_ff, d_model + 1)
+    reach = torch.cat([expand.weight, expand.bias[:, None]], dim=1).cpu()  # (d_ff, d_model + 1)
     # The length inside the span of A is ‖L⁻¹ Aᵀ v‖ with L Lᵀ = AᵀA: no large basis is needed. The
     # small ridge lets directions depend on each other, as a bias of zero does.
     gram = (reach.T @ reach).double()
-    ridge = 1e-9 * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype).to(gram)
+    ridge = 1e-9 * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)
     factor = torch.linalg.cholesky(gram + ridge)
 
     def outside(values: Tensor) -> float:
+        values = values.cpu()
         along = (values @ reach).double().T  # (d_model + 1, T)
         inside = torch.linalg.solve_triangular(factor, along, upper=False).square().sum()
         whole = values.double().square().sum()

@@ -50,8 +50,8 @@ def swap(model: Model, trace: Trace, token: int, activation: str) -> Swapped:
     """The sentence of a trace, read by the same weights with another φ."""
     swapped = with_activation(model, activation)
     other = swapped.encoder(trace.ids)
-    own = trace.logits[token].double().log_softmax(dim=-1)
-    new = other.logits[token].double().log_softmax(dim=-1)
+    own = trace.logits[token].cpu().double().log_softmax(dim=-1)
+    new = other.logits[token].cpu().double().log_softmax(dim=-1)
     divergence = float((own.exp() * (own - new)).sum().clamp_min(0))
     awake = tuple(float((block.ffn.hidden > 0).float().mean()) for block in other.blocks)
     return Swapped(predict(swapped, other, token), divergence, awake)
