@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
@@ -64,6 +65,8 @@ class Run:
         devices: every device there is, by PyTorch's name for it, with what loads the twin that
             drives the page there.
         about_gpu: which GPU was found, or why none.
+        once: what depends on the weights of the twin that drives the page, by a name of its own:
+            computed when first asked for, then kept for everybody.
     """
 
     request: Request
@@ -73,6 +76,7 @@ class Run:
     untrained: Callable[[str], EncoderTrace]
     devices: Mapping[str, Callable[[], Model]]
     about_gpu: str
+    once: Callable[[str, Callable[[], Any]], Any]
 
     @property
     def model(self) -> Model:

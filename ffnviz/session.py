@@ -4,8 +4,10 @@ All that a person chose is one table in st.session_state, and the same table is 
 shows elsewhere what it showed here. Widgets write into the table by their keys.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import streamlit as st
 import torch
@@ -101,6 +103,7 @@ def current_run() -> Run | None:
             if device
         },
         about_gpu=find_gpu().why,
+        once=partial(_once, request.twin, request.device),
     )
 
 
@@ -238,6 +241,18 @@ def _model(twin: str, device: str) -> Model:
 def _trace(twin: str, text: str, device: str) -> tuple[Trace, TraceTiming]:
     trace, total_ms, ffn_ms = timed_trace(_model(twin, device), text)
     return trace, TraceTiming(total_ms, ffn_ms)
+
+
+def _once(twin: str, device: str, name: str, compute: Callable[[], Any]) -> Any:
+    kept = _constants()
+    if (twin, device, name) not in kept:
+        kept[twin, device, name] = compute()
+    return kept[twin, device, name]
+
+
+@st.cache_resource(show_spinner=False)
+def _constants() -> dict[tuple[str, str, str], Any]:
+    return {}
 
 
 @st.cache_resource(show_spinner=False)

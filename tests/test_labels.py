@@ -28,6 +28,7 @@ def labels(model: Model, text: str) -> list[str]:
         lambda _: model.trace(text),
         {},
         "",
+        lambda _, compute: compute(),
     ).labels
 
 

@@ -19,6 +19,7 @@ def run_of(model: Model, text: str, token: int | None = None) -> Run:
         lambda _: trace,
         {},
         "",
+        lambda _, compute: compute(),
     )
 
 

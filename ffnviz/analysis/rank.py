@@ -58,25 +58,44 @@ class OutOfReach:
     after: float
 
 
+@dataclass(frozen=True)
+class Reach:
+    """What x W1 + b1 can reach, whatever x is.
+
+    Attributes:
+        directions: W1's columns and b1, (d_ff, d_model + 1).
+        factor: L of L Lᵀ = AᵀA for these directions A, lower triangular, in float64.
+    """
+
+    directions: Tensor
+    factor: Tensor
+
+
 @torch.inference_mode()
-def out_of_reach(model: Model, trace: EncoderTrace, block: int) -> OutOfReach:
+def reach(model: Model, block: int) -> Reach:
+    """Depends on the weights alone, and takes much longer than what it is for."""
+    expand = model.encoder.blocks[block].ffn.expand
+    directions = torch.cat([expand.weight, expand.bias[:, None]], dim=1).cpu()
+    gram = (directions.T @ directions).double()
+    # The small ridge lets directions depend on each other, as a bias of zero does.
+    ridge = 1e-9 * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)
+    return Reach(directions, torch.linalg.cholesky(gram + ridge))
+
+
+@torch.inference_mode()
+def out_of_reach(of: Reach, trace: EncoderTrace, block: int) -> OutOfReach:
     """What lies outside the d_model + 1 directions, out of d_ff, that x W1 + b1 can reach.
+
+    The length inside the span of A is ‖L⁻¹ Aᵀ v‖ with L Lᵀ = AᵀA.
 
     Without φ everything stays inside them, so expanding alone adds nothing; what is outside, φ
     put there. From 0 to 1, over all tokens of the sentence.
     """
-    expand = model.encoder.blocks[block].ffn.expand
-    reach = torch.cat([expand.weight, expand.bias[:, None]], dim=1).cpu()  # (d_ff, d_model + 1)
-    # The length inside the span of A is ‖L⁻¹ Aᵀ v‖ with L Lᵀ = AᵀA: no large basis is needed. The
-    # small ridge lets directions depend on each other, as a bias of zero does.
-    gram = (reach.T @ reach).double()
-    ridge = 1e-9 * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)
-    factor = torch.linalg.cholesky(gram + ridge)
 
     def outside(values: Tensor) -> float:
         values = values.cpu()
-        along = (values @ reach).double().T  # (d_model + 1, T)
-        inside = torch.linalg.solve_triangular(factor, along, upper=False).square().sum()
+        along = (values @ of.directions).double().T  # (d_model + 1, T)
+        inside = torch.linalg.solve_triangular(of.factor, along, upper=False).square().sum()
         whole = values.double().square().sum()
         return float((1 - inside / whole).clamp(0, 1)) if whole > 0 else 0.0
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from ffnviz.analysis.prediction import Prediction, predict
+from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
+
+WORDS = 10
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,10 @@ def with_activation(model: Model, activation: str) -> Model:
 def swap(model: Model, trace: Trace, token: int, activation: str) -> Swapped:
     """The sentence of a trace, read by the same weights with another φ."""
     swapped = with_activation(model, activation)
-    other = swapped.encoder(trace.ids)
+    other = swapped.encoder.stream(trace.ids)
+    logits = swapped.encoder.unembed(other.final[token])
     own = trace.logits[token].cpu().double().log_softmax(dim=-1)
-    new = other.logits[token].cpu().double().log_softmax(dim=-1)
+    new = logits.cpu().double().log_softmax(dim=-1)
     divergence = float((own.exp() * (own - new)).sum().clamp_min(0))
     awake = tuple(float((block.ffn.hidden > 0).float().mean()) for block in other.blocks)
-    return Swapped(predict(swapped, other, token), divergence, awake)
+    return Swapped(likeliest(model, logits, WORDS), divergence, awake)

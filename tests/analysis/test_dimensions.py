@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ffnviz.analysis.position_wise import position_wise
 from ffnviz.analysis.projection import project
-from ffnviz.analysis.rank import STAGES, out_of_reach, spectra, spectrum
+from ffnviz.analysis.rank import STAGES, out_of_reach, reach, spectra, spectrum
 from ffnviz.model.model import Model
 from ffnviz.model.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -51,13 +51,13 @@ def test_the_spectra_are_numpys(model: Model) -> None:
 
 def test_only_what_phi_made_is_out_of_reach(model: Model) -> None:
     trace = model.trace(TEXT)
-    found = out_of_reach(model, trace, 1)
+    found = out_of_reach(reach(model, 1), trace, 1)
     assert found.before < 1e-6
     expand = model.encoder.blocks[1].ffn.expand
-    reach = np.column_stack([expand.weight.double().numpy(), expand.bias.double().numpy()])
+    reached = np.column_stack([expand.weight.double().numpy(), expand.bias.double().numpy()])
     hidden = trace.blocks[1].ffn.hidden.double().numpy().T
-    best, *_ = np.linalg.lstsq(reach, hidden)
-    outside = ((hidden - reach @ best) ** 2).sum() / (hidden**2).sum()
+    best, *_ = np.linalg.lstsq(reached, hidden)
+    outside = ((hidden - reached @ best) ** 2).sum() / (hidden**2).sum()
     assert found.after == pytest.approx(outside, rel=1e-3)
     assert found.after > 0.05
 

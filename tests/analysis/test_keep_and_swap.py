@@ -123,7 +123,9 @@ def test_swapping_shares_the_weights_and_leaves_the_model_alone(model: Model) ->
     assert model.encoder.config.activation == "relu"
     assert model.encoder.blocks[0].ffn.activation.name == "relu"
     trace = model.trace(TEXT)
-    assert swap(model, trace, TOKEN, "relu").divergence == 0
+    # One row through the output rounds otherwise than many: some 1e-15, where GELU gives 1e-3.
+    assert swap(model, trace, TOKEN, "relu").divergence < 1e-12
+    assert swap(model, trace, TOKEN, "gelu").divergence > 1e-6
 
 
 def test_a_gated_activation_cannot_stand_in(model: Model) -> None:

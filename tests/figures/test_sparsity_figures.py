@@ -29,13 +29,13 @@ def test_the_bend_shows_curve_slope_and_both_histograms() -> None:
         ("cat", shares[::-1]),
     )
     drawn = checked(figure)
-    assert [trace.name for trace in drawn.data] == ["φ = ReLU", "slope φ′", "all tokens",
-                                                    "cat alone"]  # fmt: skip
-    np.testing.assert_allclose(drawn.data[2].y, [50, 30, 20])
-    np.testing.assert_allclose(drawn.data[2].x, [-1, 0, 1])
-    colours = figure["data"][2]["marker"]["color"]
-    assert colours[2] == "@relu"
-    assert colours[0] == colours[1] != "@relu"
+    assert [trace.name for trace in drawn.data] == [
+        "φ = ReLU", "slope φ′", "left near zero by φ", "kept by φ", "cat alone"
+    ]  # fmt: skip
+    np.testing.assert_allclose(drawn.data[2].y, [50, 30, 0])
+    np.testing.assert_allclose(drawn.data[3].y, [0, 0, 20])
+    np.testing.assert_allclose(drawn.data[3].x, [-1, 0, 1])
+    assert figure["data"][3]["fillcolor"] == "@relu"
 
 
 def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ffnviz.analysis.rank import STAGES, Spectrum, out_of_reach, spectra
+from ffnviz.analysis.rank import STAGES, Spectrum, out_of_reach, reach, spectra
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import rank as figures
@@ -26,7 +26,9 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
 def singular_values(run: Run, found: dict[str, Spectrum]) -> None:
     """The chosen twin's spectra, with what φ alone adds."""
     twin = run.request.twin
-    outside = out_of_reach(run.model, run.trace, run.request.block)
+    block = run.request.block
+    reached = run.once(f"reach of block {block}", lambda: reach(run.model, block))
+    outside = out_of_reach(reached, run.trace, block)
     config = run.model.encoder.config
     sentence: Sentence = [
         f"What W₁ can make lies in {config.d_model + 1:,} of {config.d_ff:,} directions. Before φ ",

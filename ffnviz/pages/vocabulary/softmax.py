@@ -14,7 +14,7 @@ from ffnviz.page import Choices, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
 
-NAMED = 200
+NAMED = 60
 BARS = 10
 
 
