@@ -60,7 +60,7 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
                 twin=twin, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
                 d_model=config.d_model, d_ff=config.d_ff,
             ),
-            wrap_lines=True,
+            language=None, wrap_lines=True,
         )  # fmt: skip
 
 

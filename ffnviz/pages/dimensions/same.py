@@ -45,7 +45,7 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
         )  # fmt: skip
     with batch:
         st.markdown("**The batch view.** `ffn` and `record` as under *The flow of shapes*:")
-        st.code(CODE.format(n=n, d_model=config.d_model), wrap_lines=True)
+        st.code(CODE.format(n=n, d_model=config.d_model), language=None, wrap_lines=True)
         st.markdown(
             "| measured just now, on this sentence | largest difference |\n|---|---|\n"
             f"| a batch of two copies, (2, {n}, {config.d_model}), against one | "

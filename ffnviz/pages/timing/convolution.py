@@ -30,7 +30,9 @@ def render(run: Run, choices: Choices) -> None:
     config = run.model.encoder.config
     left, right = st.columns([1.2, 1.4], gap="medium")
     with left:
-        st.code(CODE.format(d_model=config.d_model, d_ff=config.d_ff), wrap_lines=True)
+        st.code(
+            CODE.format(d_model=config.d_model, d_ff=config.d_ff), language=None, wrap_lines=True
+        )
         repeats_slider(choices, "convolution")
         measured = measure_button(
             "convolution", of, run,

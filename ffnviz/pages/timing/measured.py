@@ -53,8 +53,7 @@ def measure_button(
         measure: takes what is told the progress.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
-    if st.button("Measure", key=f"measure-{name}",
-                 type="primary"):  # fmt: skip
+    if st.button("Measure", key=f"measure-{name}"):
         bar = st.progress(0.0, "Measuring …")
 
         def progress(share: float) -> None:
@@ -82,6 +81,10 @@ def repeats_slider(choices: Choices, key: str) -> None:
     """How often each thing is run."""
     repeats = choices.value(REPEATS)
     stops = sorted({*STOPS, repeats})
-    slider("runs of each", [f"{stop:,}" for stop in stops], stops.index(repeats),
-           key=f"repeats-{key}",
-           on_choose=lambda stop, done: choices.choose(REPEATS, stops[stop], done))  # fmt: skip
+    slider(
+        "runs of each",
+        [f"{stop:,}" for stop in stops],
+        stops.index(repeats),
+        key=f"repeats-{key}",
+        on_choose=lambda stop, done: choices.choose(REPEATS, stops[stop], done),
+    )

@@ -65,8 +65,7 @@ def buttons(written: Writing, choices: Choices) -> None:
         choices.choose(WORDS, 0)
 
     with st.container(horizontal=True):
-        st.button("Write a word", on_click=write_more, args=(1,), disabled=written.full,
-                  type="primary")  # fmt: skip
+        st.button("Write a word", on_click=write_more, args=(1,), disabled=written.full)
         st.button(f"Write {MANY}", on_click=write_more, args=(MANY,), disabled=written.full)
         st.button("Into the box", on_click=take_over, disabled=not written.steps)
         st.button("Start over", on_click=lambda: choices.choose(WORDS, 0),
