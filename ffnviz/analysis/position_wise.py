@@ -14,14 +14,12 @@ class PositionWise:
     """Largest differences between ways of applying one FFN to T tokens; exact would be 0.
 
     Attributes:
-        sequential: nn.Sequential(Linear, φ, Linear) with the same weights, against the network.
         alone: each token through the FFN on its own, against all together.
         batch: the sentence twice as a batch, (2, T, d_model), against one sentence.
         flattened: that batch as 2·T rows, (2·T, d_model), against the batch.
         n_parameters: of the one set of weights.
     """
 
-    sequential: float
     alone: float
     batch: float
     flattened: float
@@ -29,23 +27,33 @@ class PositionWise:
 
 
 @torch.inference_mode()
+def against_sequential(model: Model, trace: EncoderTrace, block: int) -> float:
+    """The largest difference of nn.Sequential(Linear, φ, Linear) with the same weights."""
+    record = trace.blocks[block].ffn
+    return float((_sequential(model, block)(record.input) - record.output).abs().max())
+
+
+@torch.inference_mode()
 def position_wise(model: Model, trace: EncoderTrace, block: int) -> PositionWise:
-    """One block's plain (not gated) FFN applied in four ways to what this sentence gave it."""
-    ffn = model.encoder.blocks[block].ffn
+    """One block's plain (not gated) FFN applied in three ways to what this sentence gave it."""
     x = trace.blocks[block].ffn.input  # (T, d_model)
     together = trace.blocks[block].ffn.output
-    sequential = nn.Sequential(ffn.expand, _Activation(ffn.activation.function), ffn.compress)
+    sequential = _sequential(model, block)
     alone = torch.cat([sequential(row[None]) for row in x])
     pair = torch.stack([x, x])  # (B, T, d_model)
     batch = sequential(pair)
     flattened = sequential(pair.flatten(0, 1)).unflatten(0, pair.shape[:2])
     return PositionWise(
-        float((sequential(x) - together).abs().max()),
         float((alone - together).abs().max()),
         float((batch - together).abs().max()),
         float((flattened - batch).abs().max()),
-        sum(parameter.numel() for parameter in ffn.parameters()),
+        sum(parameter.numel() for parameter in sequential.parameters()),
     )
+
+
+def _sequential(model: Model, block: int) -> nn.Sequential:
+    ffn = model.encoder.blocks[block].ffn
+    return nn.Sequential(ffn.expand, _Activation(ffn.activation.function), ffn.compress)
 
 
 class _Activation(nn.Module):

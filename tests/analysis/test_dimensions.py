@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.position_wise import position_wise
+from ffnviz.analysis.position_wise import against_sequential, position_wise
 from ffnviz.analysis.projection import project
 from ffnviz.analysis.rank import STAGES, out_of_reach, reach, spectra, spectrum
 from ffnviz.model.model import Model
@@ -100,7 +100,8 @@ def test_one_ffn_for_all_tokens_whichever_way_it_is_applied(model: Model, block:
     trace = model.trace(TEXT)
     found = position_wise(model, trace, block)
     largest = float(trace.blocks[block].ffn.output.abs().max())
-    for difference in (found.sequential, found.alone, found.batch, found.flattened):
+    sequential = against_sequential(model, trace, block)
+    for difference in (sequential, found.alone, found.batch, found.flattened):
         assert difference <= 1e-5 * largest
     assert found.n_parameters == 16 * 32 + 32 + 32 * 16 + 16
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ffnviz.analysis.position_wise import position_wise
+from ffnviz.analysis.position_wise import against_sequential
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.flow import flow
@@ -66,10 +66,10 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
 
 def _sentence(run: Run) -> Sentence:
     config, n = run.model.encoder.config, len(run.labels)
-    checked = position_wise(run.model, run.trace, run.request.block)
+    difference = against_sequential(run.model, run.trace, run.request.block)
     return [
         f"Your {n} tokens go through as ",
         number(f"({n}, {config.d_model:,}) → ({n}, {config.d_ff:,}) → ({n}, {config.d_model:,})"),
         f": expand {config.d_ff / config.d_model:g} times, bend, compress. nn.Sequential with the "
-        "same weights differs by at most ", number(f"{checked.sequential:.2g}"), ".",
+        "same weights differs by at most ", number(f"{difference:.2g}"), ".",
     ]  # fmt: skip
