@@ -9,9 +9,10 @@ In a notebook:
 """
 
 from ffnviz.model.config import ConfigError, EncoderConfig
+from ffnviz.model.edit import Edit
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import Model, load
 from ffnviz.model.trace import Trace
 
 __version__ = "0.1.0"
-__all__ = ["ConfigError", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load"]
+__all__ = ["ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load"]

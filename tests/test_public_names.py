@@ -6,6 +6,7 @@ import ffnviz
 def test_the_public_names_are_these() -> None:
     assert sorted(ffnviz.__all__) == [
         "ConfigError",
+        "Edit",
         "EncoderConfig",
         "Model",
         "ModelFolderError",

@@ -1,5 +1,6 @@
 """One encoder block: attention, then the FFN, each added to the residual stream."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jaxtyping import Float
@@ -7,6 +8,7 @@ from torch import Tensor, nn
 
 from ffnviz.model.attention import AttentionRecord, SelfAttention
 from ffnviz.model.config import EncoderConfig
+from ffnviz.model.edit import Edit
 from ffnviz.model.feed_forward import FeedForwardRecord, feed_forward
 
 
@@ -42,8 +44,13 @@ class Block(nn.Module):
         self.ffn = feed_forward(config.d_model, config.d_ff, config.activation, config.dropout)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> BlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
+
+        The edits are made in its FFN.
+        """
         raise NotImplementedError("choose PreNormBlock or PostNormBlock")
 
     def add_ffn(
@@ -58,11 +65,16 @@ class Block(nn.Module):
 class PreNormBlock(Block):
     """m = x + Attention(LN(x)); y = m + FFN(LN(m)). Xiong et al. 2020, figure 1 (b)."""
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> BlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
+
+        The edits are made in its FFN.
+        """
         attention = self.attention(self.attention_norm(x))
         middle = x + self.dropout(attention.output)
-        ffn = self.ffn(self.ffn_norm(middle))
+        ffn = self.ffn(self.ffn_norm(middle), edits)
         return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
 
     def add_ffn(
@@ -78,11 +90,16 @@ class PreNormBlock(Block):
 class PostNormBlock(Block):
     """m = LN(x + Attention(x)); y = LN(m + FFN(m)). Vaswani et al. 2017, section 3.1."""
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> BlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with all stages recorded."""
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
+
+        The edits are made in its FFN.
+        """
         attention = self.attention(x)
         middle = self.attention_norm(x + self.dropout(attention.output))
-        ffn = self.ffn(middle)
+        ffn = self.ffn(middle, edits)
         return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
 
     def add_ffn(

@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from ffnviz.model.block import Block, BlockRecord, block
 from ffnviz.model.config import EncoderConfig
+from ffnviz.model.edit import Edit
 
 INIT_STD = 0.02
 
@@ -65,21 +66,24 @@ class Encoder(nn.Module):
         )
         self.apply(_initialise)
 
-    def forward(self, ids: Int[Tensor, "*batch tokens"]) -> EncoderTrace:
-        """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens.
+    def forward(
+        self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()
+    ) -> EncoderTrace:
+        """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens, with edits made on the way.
 
         Raises:
-            ValueError: if there are no tokens, or more than max_tokens.
+            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
+                what is not there.
         """
-        record = self.stream(ids)
+        record = self.stream(ids, edits)
         return EncoderTrace(
             record.ids, record.embedding, record.blocks, record.final, self.unembed(record.final)
         )
 
-    def stream(self, ids: Int[Tensor, "*batch tokens"]) -> StreamRecord:
+    def stream(self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()) -> StreamRecord:
         """The pass without the logits, for whoever needs those at a few positions only."""
         embedding = self.embed(ids)
-        blocks, final = self.run_blocks(embedding)
+        blocks, final = self.run_blocks(embedding, edits=edits)
         return StreamRecord(ids, embedding, blocks, final)
 
     def embed(self, ids: Int[Tensor, "*batch tokens"]) -> Float[Tensor, "*batch tokens d_model"]:
@@ -94,12 +98,17 @@ class Encoder(nn.Module):
         return embedding
 
     def run_blocks(
-        self, x: Float[Tensor, "*batch tokens d_model"], first: int = 0
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        first: int = 0,
+        edits: Sequence[Edit] = (),
     ) -> tuple[tuple[BlockRecord, ...], Float[Tensor, "*batch tokens d_model"]]:
         """The stream x through the blocks from `first` on: their records, and the final norm."""
+        for edit in edits:
+            edit.check(self.config.n_blocks, self.config.d_ff, x.shape[-2])
         records = []
-        for module in self.blocks[first:]:
-            records.append(module(x))
+        for number, module in enumerate(self.blocks[first:], start=first):
+            records.append(module(x, [edit for edit in edits if edit.block == number]))
             x = records[-1].output
         return tuple(records), self.final_norm(x)
 

@@ -1,11 +1,13 @@
 """The position-wise feed-forward network, plain and gated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from jaxtyping import Float
 from torch import Tensor, nn
 
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.edit import Edit, edited
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class FeedForwardRecord:
     Attributes:
         input: x, (*batch, T, d_model).
         pre_activation: x W1 + b1, (*batch, T, d_ff).
-        hidden: φ(x W1 + b1), (*batch, T, d_ff); gated, times the value projection.
+        hidden: φ(x W1 + b1), (*batch, T, d_ff); gated, times the value projection; after any edits.
         output: hidden W2 + b2, (*batch, T, d_model).
     """
 
@@ -49,10 +51,15 @@ class FeedForward(nn.Module):
         self.compress = nn.Linear(d_ff, d_model)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> FeedForwardRecord:
-        """One pass for every token of x, (*batch, T, d_model), with all stages recorded."""
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> FeedForwardRecord:
+        """One pass for every token of x, (*batch, T, d_model), with all stages recorded.
+
+        Edits are made in their order, whatever block they name.
+        """
         pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
-        hidden = self.activation.function(pre_activation)
+        hidden = edited(self.activation.function(pre_activation), edits)
         output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
         return FeedForwardRecord(x, pre_activation, hidden, output)
 
@@ -64,11 +71,16 @@ class GatedFeedForward(FeedForward):
         super().__init__(d_model, d_ff, activation, dropout)
         self.gated_value = nn.Linear(d_model, d_ff)
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> GatedFeedForwardRecord:
-        """One pass for every token of x, (*batch, T, d_model), with all stages recorded."""
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> GatedFeedForwardRecord:
+        """One pass for every token of x, (*batch, T, d_model), with all stages recorded.
+
+        Edits are made in their order, whatever block they name.
+        """
         pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         value = self.gated_value(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
-        hidden = self.activation.function(pre_activation) * value
+        hidden = edited(self.activation.function(pre_activation) * value, edits)
         output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
         return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
 

@@ -1,11 +1,13 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
+from ffnviz.model.edit import Edit
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.folder import read_folder
 from ffnviz.model.tokenizer import Tokenizer
@@ -37,19 +39,19 @@ class Model:
         return self.encoder.token_embedding.weight.device
 
     @torch.inference_mode()
-    def trace(self, text: str) -> Trace:
+    def trace(self, text: str, edits: Sequence[Edit] = ()) -> Trace:
         """Everything the encoder computes for a text of at most max_tokens tokens.
 
         Of a longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say
-        what was not.
+        what was not. Edits change hidden values on the way, and so all that comes after them.
 
         Raises:
-            ValueError: if the text is empty.
+            ValueError: if the text is empty, or an edit is to change what is not there.
         """
         encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
-        computed = self.encoder(torch.tensor(encoding.ids, device=self.device))
+        computed = self.encoder(torch.tensor(encoding.ids, device=self.device), edits)
         return Trace(
             **vars(computed), text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out
         )
