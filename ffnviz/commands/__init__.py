@@ -3,6 +3,7 @@
 import click
 
 from ffnviz.commands.app import app
+from ffnviz.commands.index import index
 from ffnviz.commands.timing import timing
 from ffnviz.commands.train import train
 
@@ -14,5 +15,6 @@ def main() -> None:
 
 
 main.add_command(app)
+main.add_command(index)
 main.add_command(timing)
 main.add_command(train)

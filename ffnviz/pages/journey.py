@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.neurons import neuron_values, promoted_words, strongest_neuron
+from ffnviz.analysis.memory import written_words
+from ffnviz.analysis.neurons import neuron_values, strongest_neuron
 from ffnviz.analysis.ordering import ORDERS, neuron_order
 from ffnviz.analysis.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
@@ -144,7 +145,7 @@ def chosen_neuron(run: Run) -> None:
         run.labels,
         values,
         run.token,
-        promoted_words(run.models[twin], block, neuron, k=8).words,
+        written_words(run.models[twin], block, neuron, k=8)[0].words,
         palettes(),
         run.stamp,
         key="neuron-card",

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis import neurons
-from ffnviz.analysis.neurons import neuron_values, promoted_words, strongest_neuron
+from ffnviz.analysis.neurons import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.timing import timed_trace
 from ffnviz.model.model import Model
@@ -47,28 +46,6 @@ def test_without_an_ffn_is_as_if_its_second_matrix_were_zero(model: Model, block
     told = predict_without_ffn(model, model.trace(TEXT), block, token=5)
     np.testing.assert_array_equal(told.ids, expected.indices.numpy())
     np.testing.assert_allclose(told.probabilities, expected.values.numpy(), rtol=1e-5)
-
-
-def test_promoted_words_are_those_whose_logits_the_value_vector_raises_most(
-    tokenizer: Tokenizer,
-) -> None:
-    model = small_model(tokenizer, "pre")
-    value = model.encoder.blocks[1].ffn.compress.weight[:, 7].double().numpy()
-    gain = model.encoder.final_norm.weight.double().numpy()  # type: ignore[operator]
-    words = model.encoder.token_embedding.weight.double().numpy()
-    scores = words @ ((value - value.mean()) * gain)
-    told = promoted_words(model, block=1, neuron=7, k=5)
-    best = np.argsort(-scores)[:5]
-    assert told.words == tuple(tokenizer.label(int(i)) for i in best)
-    np.testing.assert_allclose(told.scores, scores[best], rtol=1e-4)
-
-
-def test_rarely_seen_words_are_never_listed(tokenizer: Tokenizer) -> None:
-    model = small_model(tokenizer, "pre")
-    counts = torch.full((tokenizer.vocab_size,), neurons.OFTEN_ENOUGH - 1)
-    counts[[40, 50, 60]] = neurons.OFTEN_ENOUGH
-    told = promoted_words(replace(model, token_counts=counts), block=0, neuron=1, k=10)
-    assert sorted(told.words) == sorted(tokenizer.label(i) for i in (40, 50, 60))
 
 
 def test_a_neurons_values_and_the_strongest_neuron_are_the_traces(model: Model) -> None:

@@ -1,0 +1,109 @@
+"""The FFN as a memory: a neuron's key, what wakes it, and its value, what it writes.
+
+FFN(x) = Σ φ(x · key_n + b_n) value_n + b2, summed over the neurons n (Geva et al. 2021,
+arXiv:2012.14913, eq. 2).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from ffnviz.model.model import Model
+
+OFTEN_ENOUGH = 200
+
+
+@dataclass(frozen=True)
+class RankedWords:
+    """Entries of the vocabulary, the highest score first.
+
+    Attributes:
+        words: how each reads.
+        ids: their rows in the vocabulary, (k,).
+        scores: (k,).
+    """
+
+    words: tuple[str, ...]
+    ids: NDArray[np.int64]
+    scores: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Similar:
+    """Neurons of the same block, the most similar first.
+
+    Attributes:
+        neurons: which, (k,).
+        cosines: between their vectors and this neuron's, (k,).
+    """
+
+    neurons: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+
+
+def key(model: Model, block: int, neuron: int) -> Tensor:
+    """What wakes a neuron: its column of W1, (d_model,)."""
+    return model.encoder.blocks[block].ffn.expand.weight[neuron]
+
+
+def value(model: Model, block: int, neuron: int) -> Tensor:
+    """What a neuron writes: its row of W2, (d_model,)."""
+    return model.encoder.blocks[block].ffn.compress.weight[:, neuron]
+
+
+@torch.inference_mode()
+def key_matches(model: Model, block: int, neuron: int, k: int = 10) -> RankedWords:
+    """The words whose embedding, alone in the stream, would wake a neuron most.
+
+    The score is the pre-activation: LN(E_w) · key + b, with the LayerNorm before this FFN. Only
+    words that stood at least OFTEN_ENOUGH times in the training text are ranked.
+    """
+    module = model.encoder.blocks[block]
+    before = module.ffn_norm if model.encoder.config.norm == "pre" else module.attention_norm
+    read = before(model.encoder.token_embedding.weight)  # (vocab_size, d_model)
+    scores = read @ key(model, block, neuron) + module.ffn.expand.bias[neuron]
+    return _ranked(model, scores, k)
+
+
+@torch.inference_mode()
+def written_words(
+    model: Model, block: int, neuron: int, k: int = 10
+) -> tuple[RankedWords, RankedWords]:
+    """The words a neuron promotes most and those it suppresses most, by one unit of activation.
+
+    Its value is read through the final LayerNorm's centring and gain and the output matrix, before
+    the division by the stream's standard deviation.
+    """
+    encoder = model.encoder
+    written = value(model, block, neuron)
+    if isinstance(encoder.final_norm, torch.nn.LayerNorm):
+        written = (written - written.mean()) * encoder.final_norm.weight
+    scores = encoder.unembed(written)  # (vocab_size,)
+    promoted, suppressed = _ranked(model, scores, k), _ranked(model, -scores, k)
+    return promoted, RankedWords(suppressed.words, suppressed.ids, -suppressed.scores)
+
+
+@torch.inference_mode()
+def similar(model: Model, block: int, neuron: int, k: int = 8) -> tuple[Similar, Similar]:
+    """The neurons whose keys are most like this one's, and those whose values are."""
+    ffn = model.encoder.blocks[block].ffn
+    return _nearest(ffn.expand.weight, neuron, k), _nearest(ffn.compress.weight.T, neuron, k)
+
+
+def _nearest(vectors: Tensor, neuron: int, k: int) -> Similar:
+    cosines = F.cosine_similarity(vectors, vectors[neuron], dim=-1)
+    cosines[neuron] = -torch.inf
+    best = cosines.topk(min(k, len(cosines) - 1))
+    return Similar(best.indices.cpu().numpy(), best.values.cpu().numpy())
+
+
+def _ranked(model: Model, scores: Tensor, k: int) -> RankedWords:
+    often = model.token_counts.to(scores.device) >= OFTEN_ENOUGH
+    best = scores.masked_fill(~often, -torch.inf).topk(min(k, int(often.sum())))
+    ids = best.indices.cpu().numpy()
+    words = tuple(model.tokenizer.label(int(i)) for i in ids)
+    return RankedWords(words, ids, best.values.cpu().numpy())

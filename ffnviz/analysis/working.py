@@ -1,0 +1,91 @@
+"""Showing the working: one number of the network as the sum that it is."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.model import Model
+
+
+@dataclass(frozen=True)
+class DotProduct:
+    """left · right + bias = total, with its largest terms named.
+
+    Attributes:
+        left, right: the factors, (n,).
+        bias: what is added.
+        total: as the network computed it.
+        largest: the places of the terms shown, the most positive first, then the most negative
+            last, (k,).
+    """
+
+    left: NDArray[np.float32]
+    right: NDArray[np.float32]
+    bias: float
+    total: float
+    largest: NDArray[np.int64]
+
+    @property
+    def terms(self) -> NDArray[np.float64]:
+        """All n products, in float64."""
+        products: NDArray[np.float64] = self.left.astype(np.float64) * self.right
+        return products
+
+    @property
+    def rest(self) -> float:
+        """The sum of the terms that are not shown."""
+        return float(self.terms.sum() - self.terms[self.largest].sum())
+
+    @property
+    def residue(self) -> float:
+        """What rounding leaves between the sum and the network's number."""
+        return float(self.terms.sum()) + self.bias - self.total
+
+    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
+        """All it takes to compute the number again."""
+        return {"left": self.left, "right": self.right, "bias": np.array([self.bias], np.float32)}
+
+
+def _taken_apart(left: Tensor, right: Tensor, bias: float, total: float, k: int) -> DotProduct:
+    a, b = left.cpu().numpy(), right.cpu().numpy()
+    terms = a.astype(np.float64) * b
+    order = np.argsort(-terms, kind="stable")
+    above = [place for place in order[:k] if terms[place] > 0]
+    below = [place for place in order[::-1][:k] if terms[place] < 0]
+    return DotProduct(a, b, bias, total, np.array(above + below[::-1], dtype=np.int64))
+
+
+@torch.inference_mode()
+def pre_activation(
+    model: Model, trace: EncoderTrace, block: int, token: int, neuron: int, k: int = 6
+) -> DotProduct:
+    """x · key + b for one neuron at one token: d_model terms."""
+    record, expand = trace.blocks[block].ffn, model.encoder.blocks[block].ffn.expand
+    return _taken_apart(
+        record.input[token], expand.weight[neuron], float(expand.bias[neuron]),
+        float(record.pre_activation[token, neuron]), k,
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def output_component(
+    model: Model, trace: EncoderTrace, block: int, token: int, component: int, k: int = 6
+) -> DotProduct:
+    """hidden · W2[:, component] + b2 for one component of the FFN's output: d_ff terms."""
+    record, compress = trace.blocks[block].ffn, model.encoder.blocks[block].ffn.compress
+    return _taken_apart(
+        record.hidden[token], compress.weight[component], float(compress.bias[component]),
+        float(record.output[token, component]), k,
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def logit(model: Model, trace: EncoderTrace, token: int, word: int, k: int = 6) -> DotProduct:
+    """final · E_w for one word at one token: d_model terms and no bias."""
+    vector = model.encoder.token_embedding.weight[word]
+    return _taken_apart(trace.final[token], vector, 0.0, float(trace.logits[token, word]), k)

@@ -1,0 +1,93 @@
+"""`ffnviz index`: what wakes each neuron, on our probe sentences or on a folder of books."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import torch
+from tqdm import tqdm
+
+from ffnviz.analysis.index_file import INDEXES, write_index
+from ffnviz.analysis.neuron_index import build_index
+from ffnviz.analysis.probes import Probe, ProbesError, read_probes, split
+from ffnviz.commands.device import device_option
+from ffnviz.model.folder import ModelFolderError
+from ffnviz.model.model import TWINS, Model, load
+
+
+@click.command()
+@click.option(
+    "--corpus",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of .txt files, a paragraph a line; our probe sentences if absent.",
+)
+@click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=INDEXES,
+    help="Folder to write <twin>.npz to; where the page reads it if absent.",
+)
+@click.option("--threads", type=click.IntRange(1), help="CPU threads; PyTorch's choice if absent.")
+@device_option
+def index(
+    corpus: Path | None, twin: str | None, out: Path, threads: int | None, device: torch.device
+) -> None:
+    """Find each neuron's strongest examples, and count where it fires.
+
+    Texts are read one after the other, so a corpus may be of any size. Each book of a corpus is a
+    tag; a probe sentence has tags of its own, and every fourth is held back for the page's tests.
+    """
+    if threads:
+        torch.set_num_threads(threads)
+    for name in [twin] if twin else TWINS:
+        try:
+            _make(load(name, device), corpus, out)
+        except (ModelFolderError, ProbesError, ValueError) as error:
+            raise click.ClickException(str(error)) from error
+
+
+def _make(model: Model, corpus: Path | None, out: Path) -> None:
+    if corpus is None:
+        probes, _ = split(read_probes())
+        tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
+        texts, source = iter(probes), f"{len(probes):,} sentences of our probe set"
+        size = sum(len(probe.text) for probe in probes)
+    else:
+        books = sorted(corpus.glob("*.txt"))
+        if not books:
+            raise click.ClickException(f"{corpus} holds no .txt file: give a folder of books.")
+        tags = tuple(sorted({book.stem for book in books}))
+        texts, source = _paragraphs(books), f"{len(books)} books of {corpus.name}"
+        size = sum(book.stat().st_size for book in books)
+    with tqdm(total=size, unit="B", unit_scale=True, desc=model.name) as read:
+        made = build_index(
+            model,
+            _told(texts, read),
+            tags,
+            source,
+            lambda tokens: read.set_postfix(tokens=f"{tokens:,}", refresh=False),
+        )
+    path = out / f"{model.name}.npz"
+    write_index(made, path)
+    click.echo(
+        f"{path}: {made.n_texts:,} texts, {made.n_tokens:,} tokens, "
+        f"{path.stat().st_size / 1e6:.1f} MB."
+    )
+
+
+def _paragraphs(books: list[Path]) -> Iterator[Probe]:
+    for book in books:
+        with book.open(encoding="utf-8") as lines:
+            try:
+                for line in lines:
+                    if line.strip():
+                        yield Probe(" ".join(line.split()), (book.stem,))
+            except UnicodeDecodeError as error:
+                raise click.ClickException(f"{book} is not UTF-8 text ({error}).") from error
+
+
+def _told(texts: Iterator[Probe], bar: "tqdm[None]") -> Iterator[Probe]:
+    for probe in texts:
+        bar.update(len(probe.text.encode()))
+        yield probe
