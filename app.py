@@ -20,6 +20,9 @@ def show_nothing() -> None:
 @st.fragment
 def show(page: Page) -> None:
     """All that a click may change: it then runs alone, and the sentence box is left as it is."""
+    turn_to = session.page_to_turn_to()
+    if turn_to is not None and turn_to != page.name:
+        st.switch_page(next(a for a in addresses if a.url_path == turn_to))
     # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run = session.current_run()
     part = session.current_part(page)

@@ -62,6 +62,11 @@ def switch_setting(name: str) -> Setting[bool]:
     return Setting(name, False, {"on": True, "off": False}.get, lambda on: "on" if on else "off")
 
 
+def text_setting(name: str, default: str = "", longest: int = 500) -> Setting[str]:
+    """Free text, of at most so many characters in a URL."""
+    return Setting(name, default, lambda text: text if len(text) <= longest else None, str)
+
+
 @dataclass(frozen=True)
 class Choices:
     """What a page can ask for when somebody clicks; the page itself keeps no state.
@@ -71,6 +76,8 @@ class Choices:
         neuron: choose a neuron by its twin and number.
         order: choose the order of the neurons.
         text: put another sentence into the box.
+        meet: turn to a part of the Neurons page, by the neuron's twin and number, a token (None
+            leaves the chosen one), and the part's name.
         setting: the text a setting has now, if any; see `value`.
         set: give a setting its text, and say whether the URL shall follow; see `choose`.
         outdated: whether somebody chose another token, neuron or sentence since the run was made.
@@ -80,6 +87,7 @@ class Choices:
     neuron: Callable[[str, int], None]
     order: Callable[[str], None]
     text: Callable[[str], None]
+    meet: Callable[[str, int, int | None, str], None]
     setting: Callable[[str], str | None]
     set: Callable[[str, str | None, bool], None]
     outdated: Callable[[], bool]

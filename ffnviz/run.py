@@ -1,12 +1,13 @@
 """What is asked for and what was computed for it: two frozen values that every page is made of."""
 
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
+from ffnviz.model.tokenizer import Token
 from ffnviz.model.trace import Trace
 
 
@@ -111,10 +112,12 @@ class Run:
         "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks; a character
         that has no look of its own, such as the joiner in a family emoji, is given by its number.
         """
-        return [
-            _visible(token.text) or ("…" if place else "␣")
-            for place, token in enumerate(self.trace.tokens)
-        ]
+        return labels_of(self.trace.tokens)
+
+
+def labels_of(tokens: Sequence[Token]) -> list[str]:
+    """How `Run.labels` writes them, for any sentence's tokens."""
+    return [_visible(token.text) or ("…" if place else "␣") for place, token in enumerate(tokens)]
 
 
 def _visible(text: str) -> str:

@@ -23,6 +23,7 @@ from ffnviz.run import Request, Run, TraceTiming
 
 START = "She opened the [MASK] and looked out."
 CHOSEN = ("text", "twin", "block", "token", "order", "neuron")
+NEURONS = "neurons"  # the page a neuron is met on
 LONGEST_SETTING = 2_000
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 
@@ -77,6 +78,12 @@ def current_part(page: Page) -> Part:
 def choose_part(page: Page, name: str) -> None:
     """Turn to another part of a page."""
     st.session_state["parts"] = {**st.session_state["parts"], page.name: name}
+
+
+def page_to_turn_to() -> str | None:
+    """The page that a click asked for, by its name; asked for once."""
+    name: str | None = st.session_state.pop("turn_to", None)
+    return name
 
 
 def current_run() -> Run | None:
@@ -139,6 +146,7 @@ def choices() -> Choices:
         neuron=_choose_neuron,
         order=_choose_order,
         text=choose_text,
+        meet=_meet,
         setting=lambda name: st.session_state["settings"].get(name),
         set=_set,
         outdated=lambda: bool(st.session_state["outdated"]),
@@ -209,6 +217,16 @@ def _choose_token(token: int) -> None:
 def _choose_neuron(twin: str, neuron: int) -> None:
     st.session_state["neuron"] = (twin, neuron)
     st.session_state["outdated"] = True
+
+
+def _meet(twin: str, neuron: int, token: int | None, part: str) -> None:
+    table = st.session_state
+    table["twin"] = twin
+    _choose_neuron(twin, neuron)
+    if token is not None:
+        _choose_token(token)
+    table["parts"] = {**table["parts"], NEURONS: part}
+    table["turn_to"] = NEURONS
 
 
 def _choose_order(order: str) -> None:

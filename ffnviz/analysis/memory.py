@@ -88,6 +88,14 @@ def written_words(
 
 
 @torch.inference_mode()
+def value_norms(model: Model, block: int, neuron: int) -> tuple[float, float]:
+    """‖value‖ of a neuron, and the share of the block's neurons whose values are shorter."""
+    norms = model.encoder.blocks[block].ffn.compress.weight.norm(dim=0)  # (d_ff,)
+    own = norms[neuron]
+    return float(own), float((norms < own).float().mean())
+
+
+@torch.inference_mode()
 def similar(model: Model, block: int, neuron: int, k: int = 8) -> tuple[Similar, Similar]:
     """The neurons whose keys are most like this one's, and those whose values are."""
     ffn = model.encoder.blocks[block].ffn

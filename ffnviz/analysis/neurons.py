@@ -14,3 +14,10 @@ def neuron_values(trace: EncoderTrace, block: int, neuron: int) -> NDArray[np.fl
 def strongest_neuron(trace: EncoderTrace, block: int, token: int) -> int:
     """The neuron with the largest |hidden| on a token."""
     return int(trace.blocks[block].ffn.hidden[token].abs().argmax())
+
+
+def strongest_neurons(trace: EncoderTrace, block: int, token: int, k: int) -> list[int]:
+    """The k neurons with the largest |hidden| on a token, the strongest first."""
+    hidden = trace.blocks[block].ffn.hidden[token].abs()
+    best: list[int] = hidden.topk(min(k, len(hidden))).indices.tolist()
+    return best

@@ -55,6 +55,7 @@ function makeMap(view, name) {
   canvas.onpointerleave = () => { view.tip.hidden = true; };
   canvas.onblur = () => { view.tip.hidden = true; };
   canvas.onclick = () => map.cursor && view.choose(name, map.cursor.neuron);
+  canvas.ondblclick = () => map.cursor && view.open(name, map.cursor);
   canvas.onkeydown = (event) => {
     const [dx, dy] = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key] || [0, 0];
     const now = map.cursor || { place: 0, token: view.token };
@@ -64,7 +65,10 @@ function makeMap(view, name) {
       const token = Math.max(0, Math.min(view.texts.length - 1, now.token + dy));
       map.cursor = { place, token, neuron: view.arrays[`${name}.order`][place] };
       tell(view, map);
-    } else if (event.key === "Enter" && map.cursor) view.choose(name, map.cursor.neuron);
+    } else if (event.key === "Enter" && map.cursor) {
+      if (event.shiftKey) view.open(name, map.cursor);
+      else view.choose(name, map.cursor.neuron);
+    }
   };
   return map;
 }
@@ -130,7 +134,7 @@ function paint(view) {
     map.canvas.setAttribute(
       "aria-label",
       `${label}: ${view.texts.length} tokens by ${grouped(view.d_ff)} hidden neurons. ${note}. ` +
-      "Arrow keys move, Enter chooses a neuron.",
+      "Arrow keys move, Enter chooses a neuron, Shift and Enter show how its value comes about.",
     );
     Object.assign(map.row.style, { top: `${view.token * height}px`, height: `${height}px`, borderColor: theme[name] });
     const here = view.neuron.map === name;
@@ -139,6 +143,7 @@ function paint(view) {
   }
   view.legend.replaceChildren(
     element("span", { text: `neurons →   ${grouped(view.d_ff)} columns` }),
+    element("span", { text: "double click: how the value comes about" }),
     element("span", { class: "scale" },
       element("span", { text: number(-view.largest) }),
       element("i", { style: { background: signedScaleCss(theme) } }),
@@ -175,6 +180,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const { header, arrays } = unpack(data);
   Object.assign(view, header, {
     arrays,
+    open: (map, { neuron, token }) => setTriggerValue("cell", { map, neuron, token }),
     choose: (map, neuron) => setTriggerValue("neuron", { map, neuron }),
     chooseOrder: (order) => setTriggerValue("order", order),
   });

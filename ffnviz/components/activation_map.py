@@ -47,11 +47,13 @@ def activation_maps(
     key: str,
     on_choose: Callable[[str, int], None],
     on_order: Callable[[str], None],
+    on_open: Callable[[str, int, int], None],
 ) -> None:
     """Show the maps one over the other, all on one colour scale.
 
     A click (or Enter, after moving with the arrow keys) hands map name and neuron to `on_choose`
-    before the page runs again.
+    before the page runs again. A double click (or Shift + Enter) hands map name, neuron and token
+    to `on_open`.
 
     Args:
         head: what stands above them.
@@ -66,6 +68,7 @@ def activation_maps(
         key: unique on the page.
         on_choose: called with map name and neuron.
         on_order: called with one of `orders`.
+        on_open: called with map name, neuron and token.
     """
 
     def clicked() -> None:
@@ -77,6 +80,11 @@ def activation_maps(
         chosen = st.session_state[key].order
         if chosen in orders:
             on_order(chosen)
+
+    def opened() -> None:
+        cell = st.session_state[key].cell
+        if cell and 0 <= int(cell["token"]) < len(texts):
+            on_open(str(cell["map"]), int(cell["neuron"]), int(cell["token"]))
 
     arrays: dict[str, NDArray[Any]] = {}
     for shown in maps:
@@ -95,4 +103,10 @@ def activation_maps(
         "palettes": palettes,
         "stamp": stamp,
     }
-    _mount(data=pack(header, arrays), key=key, on_neuron_change=clicked, on_order_change=ordered)
+    _mount(
+        data=pack(header, arrays),
+        key=key,
+        on_neuron_change=clicked,
+        on_order_change=ordered,
+        on_cell_change=opened,
+    )

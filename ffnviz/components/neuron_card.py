@@ -1,9 +1,10 @@
 """One neuron: its value on every token, and the words it writes."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+import streamlit as st
 from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
@@ -22,8 +23,11 @@ def neuron_card(
     palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
+    on_meet: Callable[[int | None], None],
 ) -> None:
     """Show the neuron.
+
+    A click on a token's value hands the token to `on_meet`, a click on the button None.
 
     Args:
         head: what stands above it; its accent is also the title's.
@@ -35,7 +39,14 @@ def neuron_card(
         palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
+        on_meet: called with a token's number, or None.
     """
+
+    def clicked() -> None:
+        met = st.session_state[key].meet
+        if met and (met["token"] is None or 0 <= int(met["token"]) < len(texts)):
+            on_meet(None if met["token"] is None else int(met["token"]))
+
     data: dict[str, Any] = {
         "title": title,
         "texts": list(texts),
@@ -46,4 +57,4 @@ def neuron_card(
         "head": head.to_json(),
         "stamp": stamp,
     }
-    _mount(data=data, key=key)
+    _mount(data=data, key=key, on_meet_change=clicked)

@@ -66,19 +66,35 @@ def followed(
     }  # fmt: skip
 
 
-def waterfall(parts: Sequence[str], added: NDArray[np.floating], logit: float, twin: str) -> Figure:
-    """What each part adds to a logit, one on top of the other, and their sum."""
-    values = np.append(added, logit)
-    ends = np.append(added.cumsum(), logit)
+def waterfall(
+    parts: Sequence[str],
+    added: NDArray[np.floating],
+    total: float,
+    twin: str,
+    name: str = "logit",
+    names_are: str = "",
+) -> Figure:
+    """What each part adds to a number, one on top of the other, and their sum.
+
+    Args:
+        parts: their names; broken after "'s ".
+        added: by each.
+        total: their sum.
+        twin: the accent.
+        name: what the number is.
+        names_are: what the parts' names are, under the axis.
+    """
+    values = np.append(added, total)
+    ends = np.append(added.cumsum(), total)
     reach = [min(0.0, float(ends.min())), max(0.0, float(ends.max()))]
     room = 0.12 * max(reach[1] - reach[0], 1e-6)
     return {
         "data": [{
-            "type": "waterfall", "name": "added to the logit",
-            "x": [*parts, "logit"], "y": values, "hoverinfo": "none",
+            "type": "waterfall", "name": f"added to the {name}",
+            "x": [*parts, name], "y": values, "hoverinfo": "none",
             "measure": ["relative"] * len(parts) + ["total"],
             "text": [_signed(value) for value in added]
-                    + [f"<b>{logit:.2f}</b>".replace("-", "−")],
+                    + [f"<b>{total:.2f}</b>".replace("-", "−")],
             "textposition": "outside", "textfont": {"size": 18}, "cliponaxis": False,
             "increasing": {"marker": {"color": f"@{twin}"}},
             "decreasing": {"marker": {"color": "@muted"}},
@@ -86,9 +102,10 @@ def waterfall(parts: Sequence[str], added: NDArray[np.floating], logit: float, t
             "connector": {"line": {"color": "@line", "width": 1}},
         }],
         "layout": layout(
-            axis("", tickvals=list(range(len(parts) + 1)),
-                 ticktext=[*map(_broken, parts), "logit"]),
-            axis("logit", range=[reach[0] - room, reach[1] + room]),
+            # Names may be numbers: without its type given, the axis would count with them.
+            axis(names_are, type="category", tickvals=list(range(len(parts) + 1)),
+                 ticktext=[*map(_broken, parts), name]),
+            axis(name, range=[reach[0] - room, reach[1] + room]),
             showlegend=False,
             margin={"l": 70, "r": 20, "t": 12, "b": 84},
         ),

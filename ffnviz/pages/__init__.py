@@ -4,12 +4,13 @@ A new page is a new file and a line here.
 """
 
 from ffnviz.page import Page, Part
-from ffnviz.pages import dimensions, journey, sparsity, timing, vocabulary
+from ffnviz.pages import dimensions, journey, neurons, sparsity, timing, vocabulary
 
 PAGES = (
     Page("Journey", "journey", (Part(journey.render, "Journey", "journey"),)),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),
+    Page("Neurons", "neurons", neurons.PARTS),
     Page("Timing", "timing", timing.PARTS),
 )

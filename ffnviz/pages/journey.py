@@ -34,7 +34,7 @@ def render(run: Run, choices: Choices) -> None:
     with maps:
         every_token_every_neuron(run, choices)
     with card:
-        chosen_neuron(run)
+        chosen_neuron(run, choices)
     timing_line(run)
 
 
@@ -131,10 +131,11 @@ def every_token_every_neuron(run: Run, choices: Choices) -> None:
         key="maps",
         on_choose=choices.neuron,
         on_order=choices.order,
+        on_open=lambda twin, neuron, token: choices.meet(twin, neuron, token, "working"),
     )
 
 
-def chosen_neuron(run: Run) -> None:
+def chosen_neuron(run: Run, choices: Choices) -> None:
     """One neuron on every token, and the words it writes."""
     twin, neuron = _neuron(run)
     block = run.request.block
@@ -149,6 +150,9 @@ def chosen_neuron(run: Run) -> None:
         palettes(),
         run.stamp,
         key="neuron-card",
+        on_meet=lambda token: choices.meet(
+            twin, neuron, token, "wakes" if token is None else "working"
+        ),
     )
 
 

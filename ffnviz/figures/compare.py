@@ -1,0 +1,78 @@
+"""Two sentences side by side: where their neurons differ."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+
+
+def differences(
+    pairs: Sequence[str], neurons: NDArray[np.integer], difference: NDArray[np.floating], pair: int
+) -> Figure:
+    """A row a pair of tokens, a column a neuron; a click chooses the neuron.
+
+    Args:
+        pairs: how each pair reads, not escaped.
+        neurons: their numbers, (k,).
+        difference: second sentence minus first, (n_pairs, k).
+        pair: the row to mark.
+    """
+    largest = max(float(np.abs(difference).max(initial=0)), 1e-6)
+    y = np.arange(len(pairs))
+    return {
+        "data": [{
+            "type": "heatmap", "name": "difference", "z": difference, "y": y,
+            "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
+            "customdata": np.tile(neurons, (len(pairs), 1)),
+            "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
+            "colorbar": {"title": {"text": "second − first", "side": "right"}, "thickness": 14},
+            "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
+        }],
+        "layout": layout(
+            axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
+                 ticktext=[str(n) for n in neurons], tickangle=-60, showgrid=False,
+                 zeroline=False),
+            axis("", tickvals=y, ticktext=[escaped(shortened(text, 24)) for text in pairs],
+                 range=[len(pairs) - 0.5, -0.5], showgrid=False, zeroline=False),
+            shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
+                     "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
+            margin={"l": 200, "r": 10, "t": 12, "b": 90},
+        ),
+    }  # fmt: skip
+
+
+def both_values(
+    names: tuple[str, str],
+    neurons: NDArray[np.integer],
+    first: NDArray[np.floating],
+    second: NDArray[np.floating],
+    twin: str,
+) -> Figure:
+    """One pair of tokens: each neuron's value in the first sentence and in the second.
+
+    Args:
+        names: how the two tokens read, not escaped.
+        neurons: their numbers, (k,).
+        first: values in the first sentence, (k,).
+        second: in the second, (k,).
+        twin: the accent.
+    """
+    y = np.arange(len(neurons))
+    traces = [
+        {"type": "bar", "orientation": "h", "name": escaped(name), "x": hidden, "y": y,
+         "customdata": neurons, "marker": {"color": colour},
+         "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
+        for name, hidden, colour in ((names[0], first, "@muted"), (names[1], second, f"@{twin}"))
+    ]  # fmt: skip
+    return {
+        "data": traces,
+        "layout": layout(
+            axis("value φ(x·key + b)"),
+            axis("neuron", tickvals=y, ticktext=[str(n) for n in neurons],
+                 range=[len(neurons) - 0.4, -0.6], showgrid=False, zeroline=False),
+            barmode="group",
+            margin={"l": 84, "r": 16, "t": 40, "b": 56},
+        ),
+    }  # fmt: skip

@@ -1,0 +1,118 @@
+"""One neuron: its value on each token, the tags it fires on, and the positions."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, escaped, layout, marked, token_axis
+from ffnviz.figures.wording import percent
+
+
+def values(
+    labels: Sequence[str], hidden: NDArray[np.floating], token: int, twin: str, threshold: float
+) -> Figure:
+    """A bar a token, the chosen one marked; a click chooses a token.
+
+    Args:
+        labels: the tokens as typed.
+        hidden: the neuron's value on each, (T,).
+        token: the chosen one.
+        twin: the accent.
+        threshold: above which the neuron fires.
+    """
+    lowest, highest = min(0.0, float(hidden.min())), max(0.1, float(hidden.max()))
+    return {
+        "data": [{
+            "type": "bar", "name": "hidden", "x": np.arange(len(labels)), "y": hidden,
+            "customdata": np.arange(len(labels)), "marker": {"color": f"@{twin}"},
+            "hovertemplate": "%{y:.3f}<extra></extra>",
+        }],
+        "layout": layout(
+            token_axis(labels),
+            axis("value φ(x·key + b)", range=[1.1 * lowest, 1.1 * highest]),
+            shapes=[
+                marked(token),
+                {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": threshold,
+                 "y1": threshold, "line": {"color": "@muted", "width": 1, "dash": "dot"}},
+            ],
+            margin={"l": 70, "r": 20, "t": 12, "b": 70},
+        ),
+    }  # fmt: skip
+
+
+def tags(
+    names: Sequence[str],
+    shares: NDArray[np.floating],
+    elsewhere: NDArray[np.floating],
+    corrected: Sequence[float],
+    level: float,
+    twin: str,
+) -> Figure:
+    """A bar a tag: the share of its sentences that wake the neuron, beside the share of others.
+
+    Args:
+        names: of the tags, from top to bottom.
+        shares: of the tag's sentences, from 0 to 1.
+        elsewhere: of the sentences without it.
+        corrected: the p-value of each.
+        level: below which chance is ruled out.
+        twin: the accent.
+    """
+    y = np.arange(len(names))
+    text = [
+        f"{escaped(percent(float(share)))} {probability(p)}"
+        for share, p in zip(shares, corrected, strict=True)
+    ]
+    return {
+        "data": [
+            {"type": "bar", "orientation": "h", "name": "of the sentences with the tag",
+             "x": 100 * shares, "y": y, "text": text, "textposition": "outside",
+             "textfont": {"size": 17}, "cliponaxis": False, "hoverinfo": "none",
+             "marker": {"color": [f"@{twin}" if p < level else "@muted/0.5" for p in corrected]}},
+            {"type": "scatter", "mode": "markers", "name": "of the sentences without it",
+             "x": 100 * elsewhere, "y": y, "hoverinfo": "none",
+             "marker": {"symbol": "line-ns-open", "size": 20, "color": "@text",
+                        "line": {"width": 3, "color": "@text"}}},
+        ],
+        "layout": layout(
+            axis("% of sentences that wake it", range=[0, 138], tickvals=[0, 25, 50, 75, 100],
+                 zeroline=False),
+            axis("", tickvals=y, ticktext=[escaped(name) for name in names],
+                 range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),
+            margin={"l": 190, "r": 10, "t": 40, "b": 52},
+        ),
+    }  # fmt: skip
+
+
+def probability(p: float) -> str:
+    """A p-value as short as it may be, in Plotly's pseudo-HTML."""
+    if p >= 0.1:
+        return "p = 1" if p > 0.995 else f"p = {p:.1f}"
+    if p >= 0.001:
+        return f"p = {p:.3f}"
+    power = int(np.floor(np.log10(p))) if p > 0 else -300
+    return f"p &lt; 10<sup>−{-power - 1}</sup>"
+
+
+def positions(shares: NDArray[np.floating], counts: NDArray[np.integer], twin: str) -> Figure:
+    """The share of tokens at each position on which the neuron fired.
+
+    Args:
+        shares: from 0 to 1, (n_positions,).
+        counts: tokens at each position, (n_positions,).
+        twin: the accent.
+    """
+    x = np.arange(1, len(shares) + 1)
+    return {
+        "data": [{
+            "type": "bar", "name": "fires", "x": x, "y": 100 * shares, "customdata": counts,
+            "marker": {"color": f"@{twin}"},
+            "hovertemplate": "position %{x}: %{y:.1f}% of %{customdata:,} tokens<extra></extra>",
+        }],
+        "layout": layout(
+            axis("position in the sentence", dtick=max(1, len(shares) // 16), showgrid=False),
+            axis("% of tokens that wake it", rangemode="tozero"),
+            margin={"l": 70, "r": 20, "t": 12, "b": 56},
+        ),
+    }  # fmt: skip

@@ -1,0 +1,113 @@
+"""Compare: two sentences side by side, and the neurons that tell them apart."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.compare import Comparison, compare
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import compare as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.model.trace import Trace
+from ffnviz.page import Choices, live, text_setting
+from ffnviz.run import Run, labels_of
+
+OTHER = text_setting("other", "He opened the [MASK] and looked out.")
+SETTINGS = (OTHER,)
+COLUMNS = 24
+BARS = 14
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The second sentence, all differences, and those of the chosen token."""
+    second_sentence(choices)
+    text = choices.value(OTHER)
+    if not text:
+        st.info("Type a second sentence to compare the first with.")
+        return
+    other = run.model.trace(text)
+    names = labels_of(other.tokens)
+    found = compare(run.trace, other, run.request.block, COLUMNS)
+    if not len(found.pairs):
+        st.info("No token of one sentence corresponds to one of the other.")
+        return
+    at = np.flatnonzero(found.pairs[:, 0] == run.token)
+    pair = int(at[0]) if len(at) else int(np.abs(found.difference).max(axis=1).argmax())
+    everywhere, here = st.columns([1.6, 1], gap="medium")
+    with everywhere:
+        all_pairs(run, choices, found, names, pair)
+    with here:
+        one_pair(run, choices, other, names, found, pair)
+
+
+def second_sentence(choices: Choices) -> None:
+    """The box, and a pair to try."""
+
+    def try_pair() -> None:
+        choices.text("The dog is in the house.")
+        choices.choose(OTHER, "The dogs are in the house.")
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.text_input("Second sentence", live=True, autocomplete="off", **choices.widget(OTHER))
+        st.button("Try “The dog is …” and “The dogs are …”", on_click=try_pair)
+
+
+def _pair_name(run: Run, names: list[str], pair: np.ndarray) -> str:
+    one, two = run.labels[pair[0]], names[pair[1]]
+    return one if one == two else f"{one} → {two}"
+
+
+def all_pairs(run: Run, choices: Choices, found: Comparison, names: list[str], pair: int) -> None:
+    """The neurons that differ most, on every pair of tokens."""
+    apart = np.abs(found.difference)
+    row, column = np.unravel_index(int(apart.argmax()), apart.shape)
+    sentence: Sentence = [
+        "Neuron ", number(str(found.neurons[column])), " differs most, on ",
+        quoted(_pair_name(run, names, found.pairs[row])), ": ",
+        number(f"{signed(found.first[row, column])} → {signed(found.second[row, column])}"),
+        f"; {len(found.pairs)} pairs of tokens.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "compared", run.request.twin),
+        figures.differences(
+            [_pair_name(run, names, p) for p in found.pairs], found.neurons, found.difference, pair
+        ),
+        "For each pair of tokens, how the neurons that differ most differ.",
+        palettes(),
+        f"{run.stamp} {names}",
+        key="compared",
+        height=620,
+        on_choose=lambda neuron: choices.meet(run.request.twin, neuron, None, "wakes"),
+    )
+
+
+def one_pair(
+    run: Run, choices: Choices, other: Trace, names: list[str], found: Comparison, pair: int
+) -> None:
+    """The neurons that differ most on one pair of tokens."""
+    here = compare(run.trace, other, run.request.block, BARS, pair)
+    one, two = found.pairs[pair]
+    apart = np.linalg.norm(
+        (other.blocks[run.request.block].ffn.hidden[two]
+         - run.trace.blocks[run.request.block].ffn.hidden[one]).cpu().numpy()
+    )  # fmt: skip
+    size = float(run.trace.blocks[run.request.block].ffn.hidden[one].norm())
+    sentence: Sentence = [
+        "On ", quoted(_pair_name(run, names, found.pairs[pair])), " the hidden layer moves by ",
+        number(f"{apart:.2f}"), f" (its length there is {size:.2f}); choose another token above.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "pair", run.request.twin),
+        figures.both_values(
+            (f"first: {run.labels[one]}", f"second: {names[two]}"), here.neurons,
+            here.first[pair], here.second[pair], run.request.twin,
+        ),
+        "The neurons that differ most on one pair of tokens, in both sentences.",
+        palettes(),
+        f"{run.stamp} {names}",
+        key="pair",
+        height=620,
+        on_choose=lambda neuron: choices.meet(run.request.twin, neuron, None, "wakes"),
+    )  # fmt: skip

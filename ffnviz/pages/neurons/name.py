@@ -1,0 +1,153 @@
+"""Name it: a guess what a neuron stands for, put to the test on sentences held back."""
+
+import re
+from dataclasses import replace
+
+import streamlit as st
+
+from ffnviz.analysis.names import LONGEST_NAME, Name
+from ffnviz.analysis.naming import (
+    ProbeInputs,
+    Score,
+    probe_inputs,
+    score_tag,
+    score_words,
+    word_values,
+)
+from ffnviz.analysis.neuron_index import NeuronIndex
+from ffnviz.analysis.probes import read_probes, split
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.components.passages import Passage, passages
+from ffnviz.figures.naming import scores
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.page import Choices, choice_setting, live, text_setting
+from ffnviz.pages.neurons.choose import chooser, index_of
+from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep
+from ffnviz.run import Run
+
+MISTAKES = 8
+KINDS = ["a tag of the sentence", "words of my own"]
+LEVELS = {"at all": 0.0, "above ¼ of its most": 0.25, "above ½ of its most": 0.5}
+KIND = choice_setting("guess", KINDS)
+TAG = text_setting("tag", "past", 60)
+WORDS = text_setting("says", longest=4 * LONGEST_NAME)
+CALLED = text_setting("called", longest=LONGEST_NAME)
+LEVEL = choice_setting("level", list(LEVELS))
+SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, NAMES)
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The guess, how well it does, and the names kept so far."""
+    neuron = chooser(run, choices)
+    index = index_of(run)
+    if index is None:
+        return
+    read: ProbeInputs = run.once(
+        "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
+    )
+    guess, result, mistakes = st.columns([0.95, 1, 1.2], gap="medium")
+    with guess:
+        name = the_guess(run, choices, index, neuron)
+        keep(choices, name)
+        all_names(choices)
+    score = put_to_the_test(run, choices, index, read, name)
+    with result:
+        how_well(run, score, name)
+    with mistakes:
+        its_mistakes(run, read, score, name)
+
+
+def the_guess(run: Run, choices: Choices, index: NeuronIndex, neuron: int) -> Name:
+    """The boxes in which it is made."""
+    of = Name(run.request.twin, run.request.block + 1, neuron, "")
+    called = st.text_input(
+        f"Your name for neuron {neuron}", max_chars=LONGEST_NAME, autocomplete="off",
+        placeholder="for example: words for numbers", **choices.widget(CALLED),
+    )  # fmt: skip
+    st.segmented_control("It fires on …", KINDS, required=True, **choices.widget(KIND))
+    st.segmented_control("It counts as firing …", list(LEVELS), required=True,
+                         **choices.widget(LEVEL))  # fmt: skip
+    if choices.value(KIND) == KINDS[0]:
+        widget = choices.widget(TAG)
+        if choices.value(TAG) not in index.tags:
+            st.session_state[widget["key"]] = index.tags[0]
+        tag = st.selectbox("Tag", index.tags, **widget)
+        return replace(of, name=called or "", tag=str(tag))
+    words = st.text_input(
+        "Words, with commas between them", autocomplete="off", placeholder="two, three, forty",
+        **choices.widget(WORDS),
+    )  # fmt: skip
+    return replace(of, name=called or "", words=words or "")
+
+
+def put_to_the_test(
+    run: Run, choices: Choices, index: NeuronIndex, read: ProbeInputs, name: Name
+) -> Score:
+    """Its precision and recall on the sentences held back."""
+    block = run.request.block
+    values = word_values(run.model, read, block, name.neuron)
+    strongest = float(index.blocks[block].values[0, name.neuron])
+    share = LEVELS[choices.value(LEVEL)]
+    level = max(index.threshold, share * strongest)
+    if name.tag:
+        return score_tag(read, values, level, name.tag, MISTAKES)
+    words = [word for word in re.split(r"[\s,;]+", name.words) if word]
+    return score_words(read, values, level, words, MISTAKES)
+
+
+def how_well(run: Run, score: Score, name: Name) -> None:
+    """Precision and recall beside what chance gives."""
+    units = "sentences" if name.tag else "words"
+    called: Sentence = [quoted(name.name)] if name.name else ["The guess"]
+    sentence: Sentence
+    if score.precision is None:
+        sentence = [*called, f" names none of {score.n:,} {units} held back."]
+    elif score.recall is None:
+        sentence = ["The neuron fires on none of ", number(f"{score.n:,} {units}"), " held back."]
+    else:
+        sentence = [
+            *called, " is right on ", number(f"{score.both} of {score.guessed}"),
+            f" {units} it names (precision {percent(score.precision)}) and finds ",
+            number(f"{score.both} of {score.fired}"), " on which it fires (recall "
+            f"{percent(score.recall)}).",
+        ]  # fmt: skip
+    chart(
+        Head(sentence, "named", run.request.twin),
+        scores(score.precision, score.recall, score.chance, run.request.twin),
+        "Precision, recall, and the precision of guessing blindly.",
+        palettes(),
+        f"{run.stamp} {name} {score.fired}",
+        key="named",
+        height=560,
+    )
+
+
+def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> None:
+    """Where it fires unannounced, and where it was announced and did not fire."""
+    shown = [
+        Passage(kind, *_around(read, unit.sentence, "" if name.tag else unit.text))
+        for kind, units in (("missed", score.missed), ("wrong", score.wrong))
+        for unit in units
+    ]
+    sentence: Sentence = [
+        "Where it went wrong: ", number(f"{score.fired - score.both} missed"), ", ",
+        number(f"{score.guessed - score.both} named in vain"), "; some of each.",
+    ]  # fmt: skip
+    passages(
+        Head(sentence, "mistakes", run.request.twin),
+        shown,
+        palettes(),
+        f"{run.stamp} {name} {score.fired}",
+        key="mistakes",
+    )
+
+
+def _around(read: ProbeInputs, sentence: int, word: str) -> tuple[str, str, str]:
+    text = read.sentences[sentence]
+    place = text.find(word) if word else -1
+    if place < 0:
+        return text, "", ""
+    return text[:place], word, text[place + len(word) :]

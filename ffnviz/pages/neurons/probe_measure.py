@@ -1,0 +1,37 @@
+"""A button: how much worse the masked words of the probe sentences are guessed after an edit."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ffnviz.analysis.probe_loss import ProbeLoss, masked_loss
+from ffnviz.analysis.probes import read_probes
+from ffnviz.model.edit import Edit
+from ffnviz.run import Run
+
+
+def measure(run: Run, edits: Sequence[Edit]) -> None:
+    """The button, its progress, and the last result."""
+    everywhere = [(e.block, tuple(e.neurons), e.scale, e.value) for e in edits]
+    of = (run.request.twin, run.request.device, everywhere)
+    kept = st.session_state.setdefault("probe-losses", {})
+    if st.button("Measure on the probe sentences"):
+        bar = st.progress(0.0, "Guessing masked words …")
+
+        def progress(done: float) -> None:
+            bar.progress(done, "Guessing masked words …")
+
+        probes = run.once("probes", read_probes)
+        plain = run.once("plain loss", lambda: masked_loss(run.model, probes))
+        kept["last"] = of, ProbeLoss(plain, masked_loss(run.model, probes, edits, progress))
+        bar.empty()
+    measured_of, found = kept.get("last", (None, None))
+    if measured_of != of:
+        st.caption("How much worse 2,000 masked words are guessed, at every token.")
+        return
+    worse = f"{found.worse:.4f} ± {found.error:.4f}".replace("-", "−")
+    st.markdown(
+        f"On {len(found.plain):,} masked tokens of our probe sentences the loss goes from "
+        f"**{found.plain.mean():.3f}** to **{found.edited.mean():.3f}** nats: worse by "
+        f"**{worse}** (standard error of the paired differences)."
+    )

@@ -1,0 +1,88 @@
+"""A neuron on many sentences: how often it fires, on which tags, and where in the sentence."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.enrichment import LEVEL, tag_counts
+from ffnviz.analysis.neuron_index import NeuronIndex
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import neuron as figures
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.page import Choices
+from ffnviz.pages.neurons.choose import chooser, index_of
+from ffnviz.run import Run
+
+SHOWN = 16
+
+
+def render(run: Run, choices: Choices) -> None:
+    """The tags beside the positions."""
+    neuron = chooser(run, choices)
+    index = index_of(run)
+    if index is None:
+        return
+    tags, positions = st.columns([1.3, 1], gap="medium")
+    with tags:
+        on_which_tags(run, index, neuron)
+    with positions:
+        at_which_positions(run, index, neuron)
+
+
+def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The tags least likely by chance."""
+    counts = tag_counts(index, run.request.block, neuron)
+    beyond = [count for count in counts if count.beyond_chance]
+    fired = int(index.blocks[run.request.block].texts[neuron])
+    sentence: Sentence = [
+        "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
+        " and, more than chance would have it, on ",
+        number(f"{len(beyond)} of {len(counts)} tags"),
+    ]  # fmt: skip
+    if beyond:
+        sentence += [", above all on ", number(beyond[0].tag)]
+    shown = counts[:SHOWN]
+    chart(
+        Head([*sentence, "."], "tags", run.request.twin),
+        figures.tags(
+            [f"{count.tag} ({count.n})" for count in shown],
+            np.array([count.share for count in shown]),
+            np.array([count.share_elsewhere for count in shown]),
+            [count.corrected for count in shown],
+            LEVEL,
+            run.request.twin,
+        ),
+        "For each tag, the share of its sentences that wake the neuron, beside the share of the "
+        "other sentences.",
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="tags-of-neuron",
+        height=680,
+    )
+
+
+def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The share of tokens at each position that wake it."""
+    block = index.blocks[run.request.block]
+    fired = block.by_position[:, neuron]
+    shares = fired / np.maximum(index.at_position, 1)
+    often = index.at_position >= 20  # of fewer tokens a share says little
+    shares, counts = shares[often], index.at_position[often]
+    sentence: Sentence = [
+        "It fires on ", number(percent(float(fired.sum() / index.n_tokens))),
+        f" of {index.n_tokens:,} tokens",
+    ]  # fmt: skip
+    if len(shares) and shares.max() > 0:
+        most = int(shares.argmax())
+        sentence += [", most often at ", number(f"position {most + 1}"),
+                     f" ({percent(float(shares[most]))})"]  # fmt: skip
+    chart(
+        Head([*sentence, "."], "positions", run.request.twin),
+        figures.positions(shares, counts, run.request.twin),
+        "The share of tokens at each position that wake the neuron.",
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="positions-of-neuron",
+        height=680,
+    )

@@ -1,0 +1,192 @@
+"""Switch it off: sets of neurons put to sleep, scaled or fixed, and what that changes."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.intervention import Change, change, direct_contributions
+from ffnviz.analysis.neuron_set import NeuronSetError, read_set, written_set
+from ffnviz.analysis.prediction import Prediction, predict
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures import intervention as figures
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.words import Words, word_bars
+from ffnviz.model.edit import Edit
+from ffnviz.model.trace import Trace
+from ffnviz.page import Choices, choice_setting, live, number_setting, text_setting
+from ffnviz.pages.neurons.choose import chooser
+from ffnviz.pages.neurons.probe_measure import measure
+from ffnviz.run import Run
+
+MOST = 10
+LEAST = 6
+SET = text_setting("off", longest=1_000)  # empty: the neuron shown
+DO = choice_setting("do", ["set to zero", "multiply by", "fix to"])
+BY = number_setting("by", 2.0, -20, 20)
+WHERE = choice_setting("where", ["at every token", "at the chosen token"])
+SETTINGS = (SET, DO, BY, WHERE)
+
+Neurons = Mapping[int, tuple[int, ...]]
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The set and its controls, the words before and after, and who matters for the first."""
+    shown = chooser(run, choices)
+    told = predict(run.model, run.trace, run.token)
+    controls, words, matter = st.columns([0.85, 1.1, 0.85], gap="medium")
+    with controls:
+        neurons = which(run, choices, shown)
+        edits = what_to_do(run, choices, neurons)
+    if neurons is None:
+        return
+    edited = run.model.trace(run.request.text, edits)
+    changed = change(run.trace, edited, run.token)
+    with controls:
+        how_far(run, changed, repr(edits))
+        measure(run, edits)
+    with words:
+        before_and_after(run, told, edited, neurons, edits)
+    with matter:
+        who_matters(run, choices, told, neurons)
+
+
+def which(run: Run, choices: Choices, shown: int) -> Neurons | None:
+    """The set; None, with a message, if what was typed is none."""
+    config, block = run.model.encoder.config, run.request.block
+    st.text_input(
+        "Neurons to switch; 2:17 is neuron 17 of block 2",
+        placeholder=f"{block + 1}:{shown}, the neuron above",
+        **choices.widget(SET),
+    )
+    typed = choices.value(SET)
+    try:
+        neurons = read_set(typed, config.n_blocks, config.d_ff, block)
+    except NeuronSetError as error:
+        st.error("This names no set of neurons.")
+        st.text(str(error))  # with what was typed: no markup
+        return None
+    if typed.strip():
+        st.button("Only the neuron above", on_click=choices.choose, args=(SET, ""))
+    return neurons or {block: (shown,)}
+
+
+def what_to_do(run: Run, choices: Choices, neurons: Neurons | None) -> list[Edit]:
+    """The controls, and the edits they make of the set."""
+    do = st.segmented_control("What to do with them", ["set to zero", "multiply by", "fix to"],
+                              required=True, label_visibility="collapsed",
+                              **choices.widget(DO))  # fmt: skip
+    by = 0.0
+    if do != "set to zero":
+        by = st.number_input(str(do), -20.0, 20.0, step=0.5, **choices.widget(BY))
+    where = st.segmented_control("Where", ["at every token", "at the chosen token"], required=True,
+                                 label_visibility="collapsed", **choices.widget(WHERE))  # fmt: skip
+    tokens = None if where == "at every token" else [run.token]
+    return [
+        Edit(block, members, value=by, tokens=tokens) if do == "fix to"
+        else Edit(block, members, scale=by, tokens=tokens)
+        for block, members in (neurons or {}).items()
+    ]  # fmt: skip
+
+
+def how_far(run: Run, changed: Change, version: str) -> None:
+    """What moved: the FFNs' outputs and the stream."""
+    block = int(changed.output.argmax())
+    sentence: Sentence = [
+        f"FFN {block + 1} writes ", number(percent(float(changed.output[block]))),
+        " off; the last stream moves by ", number(percent(float(changed.stream[-1]))), ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "changes", run.request.twin),
+        figures.changes(changed.output, changed.stream, run.request.twin),
+        "How far each block's FFN output and the stream after it moved.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="changes",
+        height=250,
+    )
+
+
+def before_and_after(
+    run: Run, told: Prediction, edited: Trace, neurons: Neurons, edits: list[Edit]
+) -> None:
+    """The ten likeliest words, plain and edited."""
+    after = predict(run.model, edited, run.token)
+    best = int(told.ids[0])
+    then = float(edited.logits[run.token].softmax(dim=-1)[best])
+    n = sum(map(len, neurons.values()))
+    done = _done(edits[0])
+    sentence: Sentence = [
+        "With ", number(f"{n:,} neuron{'s' * (n > 1)} {done}"), ", ", number(told.words[0]),
+        " goes from ", number(f"{told.probabilities[0]:.1%}"), " to ",
+        number(f"{then:.1%}"), " at ", quoted(run.labels[run.token]), ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "switched", run.request.twin),
+        word_bars([
+            Words("as it is", told.words, told.probabilities, "@muted"),
+            Words(done, after.words, after.probabilities, f"@{run.request.twin}"),
+        ]),
+        "The ten likeliest words of the network as it is and with the neurons switched.",
+        palettes(),
+        f"{run.stamp} {edits}",
+        key="switched-words",
+        height=680,
+    )  # fmt: skip
+
+
+def _done(edit: Edit) -> str:
+    if edit.value is not None:
+        return f"fixed to {edit.value:g}"
+    return "set to zero" if edit.scale == 0 else f"multiplied by {edit.scale:g}"
+
+
+def who_matters(run: Run, choices: Choices, told: Prediction, neurons: Neurons) -> None:
+    """The neurons that add most to the likeliest word's logit; a click puts one in or out."""
+    added = direct_contributions(run.model, run.trace, run.token, int(told.ids[0]))
+    n_blocks, d_ff = added.shape
+    order = np.argsort(-added.ravel(), kind="stable")
+    most, places = order[:MOST], np.concatenate([order[:MOST], order[-LEAST:]])
+    sentence: Sentence = [
+        "Straight into ", number(told.words[0]), "'s logit, ", number(_name(int(most[0]), d_ff)),
+        f" adds most: {added.ravel()[most[0]]:+.2f}. Click a bar to switch its neuron.",
+    ]  # fmt: skip
+    switched = frozenset(_name(block * d_ff + n, d_ff) for block, ns in neurons.items() for n in ns)
+    accent = f"@{run.request.twin}"
+    bars = Bars(
+        "2:17 is neuron 17 of block 2; ▸ is switched",
+        [_name(int(place), d_ff) for place in places],
+        added.ravel()[places],
+        [accent if value > 0 else "@muted" for value in added.ravel()[places]],
+        places,
+        switched,
+    )
+    chart(
+        Head(sentence, "contributions", run.request.twin),
+        named_bars([bars], "added to the logit"),
+        "The neurons that add most to the likeliest word's logit, and those that take most away.",
+        palettes(),
+        f"{run.stamp} {told.words[0]} {sorted(switched)[:40]}",
+        key="contributions",
+        height=590,
+        on_choose=partial(_toggle, choices, neurons, d_ff),
+    )
+    top = {block: [int(n % d_ff) for n in most if n // d_ff == block] for block in range(n_blocks)}
+    st.button(f"Switch the {MOST} that add most", on_click=choices.choose,
+              args=(SET, written_set(top)))  # fmt: skip
+
+
+def _name(place: int, d_ff: int) -> str:
+    return f"{place // d_ff + 1}:{place % d_ff}"
+
+
+def _toggle(choices: Choices, neurons: Neurons, d_ff: int, place: int) -> None:
+    block, neuron = divmod(place, d_ff)
+    now = {where: set(members) for where, members in neurons.items()}
+    now.setdefault(block, set()).symmetric_difference_update({neuron})
+    choices.choose(SET, written_set(now))

@@ -1,0 +1,116 @@
+"""What wakes a neuron: on this sentence, by its key, and its strongest examples."""
+
+import streamlit as st
+
+from ffnviz.analysis.memory import key_matches
+from ffnviz.analysis.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons import neuron_values
+from ffnviz.analysis.sparsity import threshold_for
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.components.passages import Passage, passages
+from ffnviz.figures import neuron as figures
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.page import Choices
+from ffnviz.pages.neurons.choose import chooser, index_of
+from ffnviz.run import Run
+
+
+def render(run: Run, choices: Choices) -> None:
+    """Its values over what its key matches, beside its examples."""
+    neuron = chooser(run, choices)
+    here, examples = st.columns([1.15, 1], gap="medium")
+    with here:
+        on_this_sentence(run, neuron, choices)
+        what_its_key_matches(run, neuron)
+    with examples:
+        index = index_of(run)
+        if index is not None:
+            strongest_examples(run, index, neuron)
+
+
+def on_this_sentence(run: Run, neuron: int, choices: Choices) -> None:
+    """Its value on every token."""
+    block, twin = run.request.block, run.request.twin
+    values = neuron_values(run.trace, block, neuron)
+    threshold = threshold_for(twin)
+    most = int(values.argmax())
+    fires = int((values > threshold).sum())
+    sentence: Sentence = [
+        f"Block {block + 1}'s neuron {neuron} fires on ",
+        number(f"{fires} of {len(values)} tokens"),
+    ]  # fmt: skip
+    if fires:
+        sentence += [", most on ", quoted(run.labels[most]), ": ", number(signed(values[most]))]
+    chart(
+        Head([*sentence, "."], "fires", twin),
+        figures.values(run.labels, values, run.token, twin, threshold),
+        "The neuron's value on each token of the sentence.",
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="neuron-values",
+        height=310,
+        on_choose=choices.token,
+    )
+
+
+def what_its_key_matches(run: Run, neuron: int) -> None:
+    """The words whose embedding would wake it most."""
+    found = key_matches(run.model, run.request.block, neuron, 16)
+    half = len(found.words) // 2
+    colour = f"@{run.request.twin}"
+    sentence: Sentence = [
+        "Of all common words, its key matches the embedding of ", number(found.words[0]),
+        " best: alone in the stream it would give ", number(signed(found.scores[0])), ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "keymatch", run.request.twin),
+        named_bars(
+            [
+                Bars("best", found.words[:half], found.scores[:half], colour),
+                Bars("next", found.words[half:], found.scores[half:], colour),
+            ],
+            "pre-activation from the embedding alone",
+        ),
+        "The words whose embeddings match the neuron's key best.",
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="key-matches",
+        height=330,
+    )
+
+
+def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The sentences of the probe set on which it is strongest."""
+    found = index.blocks[run.request.block]
+    values, places = found.values[:, neuron], found.examples[:, neuron]
+    ranks = [rank for rank in range(len(values)) if values[rank] > index.threshold]
+    max_tokens = run.model.encoder.config.max_tokens
+    shown = []
+    for rank in ranks:
+        text = index.texts[places[rank]]
+        tokens = run.model.tokenizer.encode(text, max_tokens).tokens
+        token = tokens[min(int(found.tokens[rank, neuron]), len(tokens) - 1)]
+        start = token.end - len(token.text.lstrip())
+        shown.append(
+            Passage(
+                signed(float(values[rank])),
+                text[:start],
+                text[start : token.end],
+                text[token.end :],
+            )
+        )
+    sentence: Sentence = (
+        ["Its strongest in ", number(index.source), "; what wakes it is underlined."]
+        if shown
+        else [number("It never fired"), f" on {index.source}."]
+    )
+    passages(
+        Head(sentence, "examples", run.request.twin),
+        shown,
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="examples-of-neuron",
+    )

@@ -1,0 +1,191 @@
+"""Show the working: a neuron, one component of the output, or a logit as the sum that it is."""
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.prediction import predict
+from ffnviz.analysis.working import DotProduct, logit, output_component, pre_activation
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.lens import waterfall
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices, choice_setting, count_setting, live
+from ffnviz.pages.neurons.choose import chooser
+from ffnviz.run import Run
+
+WHAT = choice_setting("number", ["the neuron", "an output component", "a logit"])
+COMPONENT = count_setting("component", 0, 0, 99_999)
+WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
+SETTINGS = (WHAT, COMPONENT, WORD)
+PHI = {
+    "relu": "h = np.maximum(z, 0)                     # ReLU",
+    "gelu": "from math import erf, sqrt\nh = z * (1 + erf(z / sqrt(2))) / 2        # GELU",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One number of the network, ready to be shown.
+
+    Attributes:
+        found: the sum that it is.
+        sentence: what is said above it.
+        name: of the number, short.
+        file: what the download is called.
+        product: the names of the factors in the snippet.
+        after: lines of the snippet after the sum.
+        terms: what the terms are numbered by.
+    """
+
+    found: DotProduct
+    sentence: Sentence
+    name: str
+    file: str
+    product: str
+    after: str
+    terms: str
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """Which number, its terms, and how to compute it again."""
+    neuron = chooser(run, choices)
+    shown = which_number(run, choices, neuron)
+    terms, again = st.columns([1.9, 1], gap="medium")
+    with terms:
+        its_terms(run, shown)
+    with again:
+        compute_it_again(shown)
+
+
+def which_number(run: Run, choices: Choices, neuron: int) -> Shown:
+    """The controls, and what they ask for."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        what = st.segmented_control("Which number", ["the neuron", "an output component",
+                                    "a logit"], required=True, label_visibility="collapsed",
+                                    **choices.widget(WHAT))  # fmt: skip
+        if what == "an output component":
+            d_model = run.model.encoder.config.d_model
+            shown = min(choices.value(COMPONENT), d_model - 1)
+            widget = choices.widget(COMPONENT)
+            st.session_state[widget["key"]] = shown
+            st.number_input("Component", 0, d_model - 1, step=1, width=150,
+                            label_visibility="collapsed", **widget)  # fmt: skip
+            return _component(run, shown)
+        if what == "a logit":
+            told = predict(run.model, run.trace, run.token)
+            st.segmented_control("Word", range(len(told.words)), required=True,
+                                 label_visibility="collapsed",
+                                 format_func=lambda place: told.words[place],
+                                 **choices.widget(WORD))  # fmt: skip
+            place = choices.value(WORD)
+            return _logit(run, int(told.ids[place]), told.words[place])
+    return _neuron(run, neuron)
+
+
+def _neuron(run: Run, neuron: int) -> Shown:
+    block, token, twin = run.request.block, run.token, run.request.twin
+    found = pre_activation(run.model, run.trace, block, token, neuron)
+    h = float(run.trace.blocks[block].ffn.hidden[token, neuron])
+    sentence: Sentence = [
+        f"Block {block + 1}'s neuron {neuron} at ", quoted(run.labels[token]), ": ",
+        f"x · key {_added(float(found.terms.sum()), found.bias)} = ", number(_plain(found.total)),
+        "; then ", f"{ACTIVATIONS[twin].label}({_plain(found.total)}) = ", number(_plain(h)), ".",
+    ]  # fmt: skip
+    file = f"{twin}-block{block + 1}-token{token + 1}-neuron{neuron}"
+    return Shown(
+        found, sentence, "x · key + b", file, "x @ key", f"\n{PHI[twin]}", "component of x"
+    )
+
+
+def _component(run: Run, component: int) -> Shown:
+    block, token, twin = run.request.block, run.token, run.request.twin
+    found = output_component(run.model, run.trace, block, token, component)
+    n = int(np.count_nonzero(found.terms))
+    sentence: Sentence = [
+        f"Component {component} of what block {block + 1}'s FFN writes at ",
+        quoted(run.labels[token]), ": ", number(f"{n:,} neurons"), " add to ",
+        number(_plain(found.total)), "; the bars name the neurons that add most.",
+    ]  # fmt: skip
+    file = f"{twin}-block{block + 1}-token{token + 1}-output{component}"
+    return Shown(found, sentence, "output", file, "hidden @ w2_column", "", "neuron")
+
+
+def _logit(run: Run, word: int, name: str) -> Shown:
+    token, twin = run.token, run.request.twin
+    found = logit(run.model, run.trace, token, word)
+    sentence: Sentence = [
+        "The logit of ", number(name), " at ", quoted(run.labels[token]), " is ",
+        number(_plain(found.total)), f": {len(found.left):,} products of the final vector with "
+        "the word's own.",
+    ]  # fmt: skip
+    file = f"{twin}-token{token + 1}-logit{word}"
+    return Shown(
+        found, sentence, "logit", file, "final @ word_vector", "", "component of the final vector"
+    )
+
+
+def its_terms(run: Run, shown: Shown) -> None:
+    """The largest terms, the rest as one, the bias, and the sum."""
+    found = shown.found
+    n_rest = len(found.left) - len(found.largest)
+    names = [*map(str, found.largest), f"{n_rest:,} others"]
+    added = [*found.terms[found.largest], found.rest]
+    if found.bias:
+        names.append("bias")
+        added.append(found.bias)
+    chart(
+        Head(shown.sentence, "working", run.request.twin),
+        waterfall(names, np.array(added), found.total, run.request.twin, shown.name, shown.terms),
+        "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
+        palettes(),
+        f"{run.stamp} {shown.file}",
+        key="working",
+        height=600,
+    )
+
+
+def compute_it_again(shown: Shown) -> None:
+    """A file with the factors, and the lines that turn them into the number."""
+    left, right = shown.product.split(" @ ")
+    st.markdown("**Compute it again** with the numbers of this pass:")
+    file = io.BytesIO()
+    arrays = shown.found.arrays()
+    named: dict[str, Any] = {left: arrays["left"], right: arrays["right"], "bias": arrays["bias"]}
+    np.savez(file, **named)
+    st.download_button(
+        f"Download {shown.file}.npz", file.getvalue(), f"{shown.file}.npz", on_click="ignore",
+        key="working-file", icon=":material/download:",
+    )  # fmt: skip
+    st.code(snippet(shown), language=None)
+    total = shown.found.total
+    st.markdown(
+        f"The terms, the rest and the bias add up to **{total + shown.found.residue:.6f}**; "
+        f"the network said **{total:.6f}**. The difference is rounding."
+    )
+
+
+def snippet(shown: Shown) -> str:
+    """NumPy that reproduces the number."""
+    left, right = shown.product.split(" @ ")
+    return (
+        "import numpy as np\n"
+        f'f = np.load("{shown.file}.npz")\n'
+        f'{left}, {right} = f["{left}"], f["{right}"]   # ({len(shown.found.left):,},) each\n'
+        f'z = {shown.product} + f["bias"][0]{shown.after}'
+    )
+
+
+def _plain(value: float) -> str:
+    text = f"{value:.4f}"
+    return "0" if float(text) == 0 else text.replace("-", "−")
+
+
+def _added(terms: float, bias: float) -> str:
+    return f"+ b = {_plain(terms)} {'−' if bias < 0 else '+'} {_plain(abs(bias))}"

@@ -1,0 +1,80 @@
+"""What a neuron writes: the words it promotes and suppresses, and the neurons most like it."""
+
+import streamlit as st
+
+from ffnviz.analysis.memory import Similar, similar, value_norms, written_words
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.page import Choices
+from ffnviz.pages.neurons.choose import chooser
+from ffnviz.run import Run
+
+WORDS = 14
+NEURONS = 10
+
+
+def render(run: Run, choices: Choices) -> None:
+    """Its words beside its relatives."""
+    neuron = chooser(run, choices)
+    words, relatives = st.columns([1.4, 1], gap="medium")
+    with words:
+        its_words(run, neuron)
+    with relatives:
+        most_like_it(run, neuron, choices)
+
+
+def its_words(run: Run, neuron: int) -> None:
+    """The words whose logits its value raises and lowers most."""
+    promoted, suppressed = written_words(run.model, run.request.block, neuron, WORDS)
+    norm, larger_than = value_norms(run.model, run.request.block, neuron)
+    sentence: Sentence = [
+        "Awake, it pushes towards ", number(promoted.words[0]), " and away from ",
+        number(suppressed.words[0]), "; its value is ", number(f"{norm:.2f} long"),
+        f", longer than those of {percent(larger_than)} of the block's neurons.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "writes", run.request.twin),
+        named_bars(
+            [
+                Bars("promoted", promoted.words, promoted.scores, f"@{run.request.twin}"),
+                Bars("suppressed", suppressed.words, suppressed.scores, "@muted"),
+            ],
+            "added to the logit by a unit of activation",
+        ),
+        "The words whose logits the neuron raises most, and those it lowers most.",
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="written-words",
+        height=680,
+    )
+
+
+def most_like_it(run: Run, neuron: int, choices: Choices) -> None:
+    """The neurons with the most similar keys and values; a click meets one."""
+    by_key, by_value = similar(run.model, run.request.block, neuron, NEURONS)
+    sentence: Sentence = [
+        "The most similar key belongs to ", number(f"neuron {by_key.neurons[0]}"),
+        f" (cosine {by_key.cosines[0]:.2f}), the most similar value to ",
+        number(f"neuron {by_value.neurons[0]}"), f" ({by_value.cosines[0]:.2f}).",
+    ]  # fmt: skip
+
+    def bars(title: str, found: Similar, colour: str) -> Bars:
+        names = [f"neuron {n}" for n in found.neurons]
+        return Bars(title, names, found.cosines, colour, found.neurons)
+
+    chart(
+        Head(sentence, "similar", run.request.twin),
+        named_bars(
+            [bars("by key", by_key, "@muted"), bars("by value", by_value, f"@{run.request.twin}")],
+            "cosine; click a bar to meet that neuron",
+        ),
+        "The neurons of this block whose keys and values are most like this one's.",
+        palettes(),
+        f"{run.stamp} {neuron}",
+        key="similar-neurons",
+        height=680,
+        on_choose=lambda other: choices.neuron(run.request.twin, other),
+    )
