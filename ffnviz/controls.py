@@ -34,12 +34,15 @@ def sentence_box() -> None:
         st.text_input(
             "Sentence",
             key="text",
+            persist_state="session",  # a page we turn to would forget it otherwise
             live=True,
             placeholder="Type a sentence; [MASK] stands for a missing word",
             autocomplete="off",
             label_visibility="collapsed",
         )
-        st.toggle("GPU", key="gpu", disabled=gpu.device is None, help=gpu.why)
+        st.toggle(
+            "GPU", key="gpu", persist_state="session", disabled=gpu.device is None, help=gpu.why
+        )
     examples(example_groups(), key="examples", on_choose=session.choose_text)
 
 
@@ -50,6 +53,7 @@ def twin_and_block() -> None:
             "Twin",
             TWINS,
             key="twin",
+            persist_state="session",
             format_func=lambda twin: ACTIVATIONS[twin].label,
             required=True,
             label_visibility="collapsed",
@@ -58,6 +62,7 @@ def twin_and_block() -> None:
             "Block",
             range(1, session.n_blocks() + 1),
             key="block",
+            persist_state="session",
             format_func="block {}".format,
             required=True,
             label_visibility="collapsed",

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, fields
 
 LONGEST_FILE = 200_000
 LONGEST_NAME = 120
+NEEDED = 4  # twin, block, neuron, name
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def to_line(names: Sequence[Name]) -> str:
     rows = []
     for name in names:
         row = list(asdict(name).values())
-        while row[-1] == "":
+        while row[-1] == "" and len(row) > NEEDED:
             row.pop()
         rows.append(row)
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":")) if rows else ""

@@ -32,7 +32,7 @@ function filled(value, arrays, theme, isColour = false) {
 const NARROW = 600;
 const CHARACTER = 9;
 
-const STACKED_HEIGHT = 0.7;
+const STACKED_HEIGHT = 0.9;
 
 // Panels that stand side by side come one below the other: axes and titles in order.
 function stack(layout, n, height) {

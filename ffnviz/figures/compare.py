@@ -27,18 +27,19 @@ def differences(
             "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
             "customdata": np.tile(neurons, (len(pairs), 1)),
             "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
-            "colorbar": {"title": {"text": "second − first", "side": "right"}, "thickness": 14},
+            "colorbar": {"title": {"text": "second − first", "side": "right"}, "thickness": 12,
+                         "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
             "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
         }],
         "layout": layout(
             axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
                  ticktext=[str(n) for n in neurons], tickangle=-60, showgrid=False,
                  zeroline=False),
-            axis("", tickvals=y, ticktext=[escaped(shortened(text, 24)) for text in pairs],
+            axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
                  range=[len(pairs) - 0.5, -0.5], showgrid=False, zeroline=False),
             shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
                      "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
-            margin={"l": 200, "r": 10, "t": 12, "b": 90},
+            margin={"l": 150, "r": 10, "t": 64, "b": 90},
         ),
     }  # fmt: skip
 

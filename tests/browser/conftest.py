@@ -140,7 +140,7 @@ class Journey:
 
     @property
     def box(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Sentence")
+        return self.page.get_by_role("textbox", name="Sentence", exact=True)
 
     @property
     def chips(self) -> Locator:

@@ -24,6 +24,7 @@ def _set(choices: Choices, names: tuple[Name, ...]) -> None:
             "A link holds no more names than these: download them, then begin anew."
         )
         return
+    st.session_state["names-problem"] = None
     choices.choose(NAMES, line)
 
 
@@ -36,7 +37,7 @@ def keep(choices: Choices, name: Name) -> None:
     st.button(
         "Keep this name", on_click=do, disabled=not name.name.strip(), icon=":material/bookmark:"
     )
-    problem = st.session_state.pop("names-problem", None)
+    problem = st.session_state.get("names-problem")
     if problem:
         st.error("The names could not be taken over.")
         st.text(problem)
