@@ -65,11 +65,12 @@ def indexing(model: Model) -> list[object]:
 
 def edited(model: Model, n_neurons: int, text: str) -> list[object]:
     """A trace with neurons of both blocks put to sleep against one without."""
-    edits = [Edit(block, range(n_neurons), scale=0.0) for block in (0, 1)]
-    taken = in_turn(
-        {"edited": lambda: model.trace(text, edits=edits), "plain": lambda: model.trace(text)},
-        TRACE_REPEATS,
-    )
+    neurons = tuple(range(n_neurons))
+
+    def with_edits() -> None:
+        model.trace(text, edits=[Edit(block, neurons, scale=0.0) for block in (0, 1)])
+
+    taken = in_turn({"edited": with_edits, "plain": lambda: model.trace(text)}, TRACE_REPEATS)
     ratio = taken["edited"].median / taken["plain"].median
     n_tokens = len(model.trace(text).tokens)
     return [model.name, n_tokens, n_neurons, taken["edited"], taken["plain"], f"{ratio:.2f}"]

@@ -55,6 +55,9 @@ function fitted(data, layout, width, height) {
     layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
     layout.font.size = 13;
     for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
+    for (const { colorbar } of data) {
+      if (colorbar?.orientation === "h") Object.assign(colorbar, { len: 1, nticks: 5, title: { ...colorbar.title, side: "top" } });
+    }
     if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }
   for (const [name, axis] of Object.entries(layout)) {

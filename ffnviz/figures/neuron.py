@@ -76,7 +76,7 @@ def tags(
                         "line": {"width": 3, "color": "@text"}}},
         ],
         "layout": layout(
-            axis("% of sentences that wake it", range=[0, 155], tickvals=[0, 25, 50, 75, 100],
+            axis("% of sentences that wake it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
                  zeroline=False),
             axis("", tickvals=y, ticktext=[escaped(name) for name in names],
                  range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),

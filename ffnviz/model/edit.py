@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from jaxtyping import Float
@@ -33,19 +34,27 @@ class Edit:
         if (self.scale is None) == (self.value is None):
             raise ValueError("An edit needs either a scale or a value.")
 
+    @cached_property
+    def _neurons(self) -> Tensor:
+        return torch.tensor(self.neurons, dtype=torch.long)
+
     def apply(
         self, hidden: Float[Tensor, "*batch tokens d_ff"]
     ) -> Float[Tensor, "*batch tokens d_ff"]:
         """The hidden values with this edit made, in a tensor of their own: (*batch, T, d_ff)."""
-        edited = hidden.clone()
-        neurons = torch.as_tensor(self.neurons, dtype=torch.long, device=hidden.device)
-        n_tokens = hidden.shape[-2]
-        tokens = torch.as_tensor(
-            range(n_tokens) if self.tokens is None else self.tokens, device=hidden.device
-        ).long()
-        at = (..., tokens[:, None], neurons)
-        edited[at] = hidden[at] * self.scale if self.scale is not None else float(self.value or 0)
-        return edited
+        neurons = self._neurons.to(hidden.device)
+        if self.tokens is None:
+            return self._change(hidden, neurons)
+        tokens = torch.as_tensor(self.tokens, dtype=torch.long, device=hidden.device)
+        changed = self._change(hidden.index_select(-2, tokens), neurons)
+        return hidden.index_copy(-2, tokens, changed)
+
+    def _change(self, hidden: Tensor, neurons: Tensor) -> Tensor:
+        """The neurons changed at every token there is."""
+        if self.scale is None:
+            return hidden.index_fill(-1, neurons, float(self.value or 0))
+        factors = hidden.new_ones(hidden.shape[-1])
+        return hidden * factors.index_fill_(0, neurons, self.scale)
 
     def check(self, n_blocks: int, d_ff: int, n_tokens: int) -> None:
         """See that there is what it is to change.
@@ -54,15 +63,15 @@ class Edit:
             ValueError: naming what is not there.
         """
         for what, numbers, count in (
-            ("block", [self.block], n_blocks),
-            ("neuron", self.neurons, d_ff),
-            ("token", self.tokens or (), n_tokens),
+            ("block", torch.tensor([self.block]), n_blocks),
+            ("neuron", self._neurons, d_ff),
+            ("token", torch.tensor(self.tokens or (), dtype=torch.long), n_tokens),
         ):
-            for number in numbers:
-                if not 0 <= number < count:
-                    raise ValueError(
-                        f"There is no {what} {number}: they count from 0 to {count - 1}."
-                    )
+            wrong = numbers[(numbers < 0) | (numbers >= count)]
+            if len(wrong):
+                raise ValueError(
+                    f"There is no {what} {int(wrong[0])}: they count from 0 to {count - 1}."
+                )
 
 
 def edited(
