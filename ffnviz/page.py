@@ -78,6 +78,7 @@ class Choices:
         text: put another sentence into the box.
         meet: turn to a part of the Neurons page, by the neuron's twin and number, a token (None
             leaves the chosen one), and the part's name.
+        turn: turn to a part of another page, by their names.
         setting: the text a setting has now, if any; see `value`.
         set: give a setting its text, and say whether the URL shall follow; see `choose`.
         outdated: whether somebody chose another token, neuron or sentence since the run was made.
@@ -88,6 +89,7 @@ class Choices:
     order: Callable[[str], None]
     text: Callable[[str], None]
     meet: Callable[[str, int, int | None, str], None]
+    turn: Callable[[str, str], None]
     setting: Callable[[str], str | None]
     set: Callable[[str, str | None, bool], None]
     outdated: Callable[[], bool]

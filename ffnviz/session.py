@@ -147,6 +147,7 @@ def choices() -> Choices:
         order=_choose_order,
         text=choose_text,
         meet=_meet,
+        turn=_turn,
         setting=lambda name: st.session_state["settings"].get(name),
         set=_set,
         outdated=lambda: bool(st.session_state["outdated"]),
@@ -225,8 +226,14 @@ def _meet(twin: str, neuron: int, token: int | None, part: str) -> None:
     _choose_neuron(twin, neuron)
     if token is not None:
         _choose_token(token)
-    table["parts"] = {**table["parts"], NEURONS: part}
-    table["turn_to"] = NEURONS
+    _turn(NEURONS, part)
+
+
+def _turn(page: str, part: str) -> None:
+    table = st.session_state
+    table["parts"] = {**table["parts"], page: part}
+    table["turn_to"] = page
+    table["outdated"] = True
 
 
 def _choose_order(order: str) -> None:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from torch import nn
 
+from ffnviz.analysis.pointwise import as_convolution as kernel_1
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.model.feed_forward import feed_forward
 from ffnviz.model.model import Model
@@ -99,7 +99,7 @@ def as_convolution(
     (Vaswani et al. 2017, section 3.3: "two convolutions with kernel size 1").
     """
     ffn = model.encoder.blocks[block].ffn
-    first, second = (_convolution(layer) for layer in (ffn.expand, ffn.compress))
+    first, second = (kernel_1(layer) for layer in (ffn.expand, ffn.compress))
     x = trace.blocks[block].ffn.input[None]  # (B, T, d_model)
 
     def linear() -> torch.Tensor:
@@ -116,11 +116,3 @@ def as_convolution(
     return Convolution(
         float(difference), float(linear().abs().max()), times["linear"], times["convolution"]
     )
-
-
-def _convolution(layer: nn.Linear) -> nn.Conv1d:
-    made = nn.Conv1d(layer.in_features, layer.out_features, kernel_size=1, device="meta")
-    # The kernel's one position is the matrix: (d_out, d_in) is (d_out, d_in, 1), and no copy.
-    made.weight = nn.Parameter(layer.weight[..., None], requires_grad=False)
-    made.bias = nn.Parameter(layer.bias, requires_grad=False)
-    return made

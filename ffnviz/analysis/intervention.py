@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.divergence import divergence
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
 
@@ -30,13 +31,10 @@ class Change:
 def change(plain: EncoderTrace, edited: EncoderTrace, token: int) -> Change:
     """How far an edited pass over the same tokens went from the plain one."""
     pairs = list(zip(plain.blocks, edited.blocks, strict=True))
-    log_p, log_q = (
-        trace.logits[token].cpu().double().log_softmax(dim=-1) for trace in (plain, edited)
-    )
     return Change(
         np.array([_apart(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]),
         np.array([_apart(a.output[token], b.output[token]) for a, b in pairs]),
-        max(0.0, float((log_p.exp() * (log_p - log_q)).sum())),
+        divergence(plain.logits[token], edited.logits[token]),
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.model import Model
@@ -53,8 +54,6 @@ def swap(model: Model, trace: Trace, token: int, activation: str) -> Swapped:
     swapped = with_activation(model, activation)
     other = swapped.encoder.stream(trace.ids)
     logits = swapped.encoder.unembed(other.final[token])
-    own = trace.logits[token].cpu().double().log_softmax(dim=-1)
-    new = logits.cpu().double().log_softmax(dim=-1)
-    divergence = float((own.exp() * (own - new)).sum().clamp_min(0))
+    apart = divergence(trace.logits[token], logits)
     awake = tuple(float((block.ffn.hidden > 0).float().mean()) for block in other.blocks)
-    return Swapped(likeliest(model, logits, WORDS), divergence, awake)
+    return Swapped(likeliest(model, logits, WORDS), apart, awake)

@@ -34,12 +34,20 @@ class AttentionRecord:
         Vaswani et al. 2017, eq. 1. Computed when asked for: the forward pass itself uses a fused
         kernel that never holds it.
         """
-        scores = self.queries @ self.keys.mT / math.sqrt(self.queries.shape[-1])
-        if self.causal:
-            n_tokens = scores.shape[-1]
-            future = torch.ones(n_tokens, n_tokens, dtype=torch.bool, device=scores.device).triu(1)
-            scores = scores.masked_fill(future, float("-inf"))
-        return scores.softmax(dim=-1)
+        return attention_weights(self.queries, self.keys, self.causal)
+
+
+def attention_weights(
+    queries: Float[Tensor, "*batch heads tokens d_head"],
+    keys: Float[Tensor, "*batch heads sources d_head"],
+    causal: bool,
+) -> Float[Tensor, "*batch heads tokens sources"]:
+    """softmax(Q Kᵀ / √d_head), each row summing to 1; causal, with what comes later left out."""
+    scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
+    if causal:
+        future = torch.ones_like(scores, dtype=torch.bool).triu(1)
+        scores = scores.masked_fill(future, float("-inf"))
+    return scores.softmax(dim=-1)
 
 
 class SelfAttention(nn.Module):

@@ -53,6 +53,14 @@ class Block(nn.Module):
         """
         raise NotImplementedError("choose PreNormBlock or PostNormBlock")
 
+    def add_attention(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """The stream between the two: what the attention wrote, added to the block's input."""
+        raise NotImplementedError("choose PreNormBlock or PostNormBlock")
+
     def add_ffn(
         self,
         middle: Float[Tensor, "*batch tokens d_model"],
@@ -73,9 +81,18 @@ class PreNormBlock(Block):
         The edits are made in its FFN.
         """
         attention = self.attention(self.attention_norm(x))
-        middle = x + self.dropout(attention.output)
+        middle = self.add_attention(x, attention.output)
         ffn = self.ffn(self.ffn_norm(middle), edits)
         return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
+
+    def add_attention(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """m = x + output."""
+        stream: Tensor = x + self.dropout(output)
+        return stream
 
     def add_ffn(
         self,
@@ -98,9 +115,18 @@ class PostNormBlock(Block):
         The edits are made in its FFN.
         """
         attention = self.attention(x)
-        middle = self.attention_norm(x + self.dropout(attention.output))
+        middle = self.add_attention(x, attention.output)
         ffn = self.ffn(middle, edits)
         return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
+
+    def add_attention(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """m = LN(x + output)."""
+        stream: Tensor = self.attention_norm(x + self.dropout(output))
+        return stream
 
     def add_ffn(
         self,

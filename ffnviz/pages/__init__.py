@@ -4,7 +4,7 @@ A new page is a new file and a line here.
 """
 
 from ffnviz.page import Page, Part
-from ffnviz.pages import dimensions, journey, neurons, sparsity, timing, vocabulary
+from ffnviz.pages import dimensions, journey, lab, neurons, sparsity, timing, vocabulary
 
 PAGES = (
     Page("Journey", "journey", (Part(journey.render, "Journey", "journey"),)),
@@ -12,5 +12,6 @@ PAGES = (
     Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),
     Page("Neurons", "neurons", neurons.PARTS),
+    Page("Lab", "lab", lab.PARTS),
     Page("Timing", "timing", timing.PARTS),
 )

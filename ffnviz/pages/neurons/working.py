@@ -163,7 +163,7 @@ def compute_it_again(shown: Shown) -> None:
         f"Download {shown.file}.npz", file.getvalue(), f"{shown.file}.npz", on_click="ignore",
         key="working-file", icon=":material/download:",
     )  # fmt: skip
-    st.code(snippet(shown), language=None)
+    st.code(snippet(shown), language=None, wrap_lines=True)
     total = shown.found.total
     st.markdown(
         f"The terms, the rest and the bias add up to **{total + shown.found.residue:.6f}**; "

@@ -1,8 +1,8 @@
 """Timing: where the time goes, one idea a part."""
 
+from ffnviz.measured import REPEATS
 from ffnviz.page import Part
 from ffnviz.pages.timing import convolution, devices, growth, products, stages
-from ffnviz.pages.timing.measured import REPEATS
 
 PARTS = (
     Part(stages.render, "Stage by stage", "stages", (REPEATS,)),

@@ -14,8 +14,8 @@ from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
+from ffnviz.measured import about, measure_button
 from ffnviz.page import Choices, live
-from ffnviz.pages.timing.measured import about, measure_button
 from ffnviz.run import Run
 
 RUNS = 5

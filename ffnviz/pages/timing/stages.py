@@ -8,9 +8,9 @@ from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Choices, live
-from ffnviz.pages.timing.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.run import Run
 
 

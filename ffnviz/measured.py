@@ -43,6 +43,7 @@ def measure_button(
     of: tuple[object, ...],
     run: Run,
     measure: Callable[[Progress], R],
+    label: str = "Measure",
 ) -> Measured[R] | None:
     """A button that measures, with a progress bar; the last result, if there is one.
 
@@ -51,9 +52,10 @@ def measure_button(
         of: what it depends on now; a result for something else is marked as old.
         run: whose device it is measured on.
         measure: takes what is told the progress.
+        label: on the button.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
-    if st.button("Measure", key=f"measure-{name}"):
+    if st.button(label, key=f"measure-{name}"):
         bar = st.progress(0.0, "Measuring …")
 
         def progress(share: float) -> None:

@@ -1,0 +1,232 @@
+"""Universal approximation: a one-hidden-layer network fitted to a function on [-2, 2]."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.spread import Progress
+from ffnviz.model.activations import ACTIVATIONS
+
+REACH = 2.0
+POINTS = 257  # where a fit is measured
+KNOTS = 33  # of a drawn function, straight in between
+WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+FEW = (1, 8, 64, 256)
+STEPS = 200
+RATE = 0.01
+STRAIGHT = 1e-9  # an error that in float64 is none: far above rounding, far below any curve
+SEED = 3
+
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "wave": lambda x: torch.sin(3 * x),
+    "|x|": torch.abs,
+    "step": lambda x: (x > 0).to(x.dtype) * 2 - 1,
+    "bump": lambda x: 2 * torch.exp(-8 * x**2) - 1,
+    "sawtooth": lambda x: 2 * (x - torch.floor(x)) - 1,
+    "chirp": lambda x: torch.sin(2 * math.pi * (x + REACH) ** 2 / 4),
+    "straight line": lambda x: x / 2,
+}
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One network: Σ_k out_k φ(weight_k x + bias_k) + offset.
+
+    Attributes:
+        weight, bias, out: of its units, (n,).
+        offset: added at the end.
+        fitted: its values at Approximation.x.
+        error: the root of the mean squared difference.
+    """
+
+    weight: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    out: NDArray[np.float64]
+    offset: float
+    fitted: NDArray[np.float64]
+    error: float
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """A function and its fits.
+
+    Attributes:
+        activation: φ, by name.
+        x, y: the function, (POINTS,).
+        widths: the numbers of units.
+        fits: one a width.
+        bounds: the error that as many ReLU units need not exceed, one a width.
+        line: the error of the best straight line.
+        findings: the verdicts.
+    """
+
+    activation: str
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    widths: tuple[int, ...]
+    fits: tuple[Fit, ...]
+    bounds: tuple[float, ...]
+    line: float
+    findings: tuple[Finding, ...]
+
+
+def drawn(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
+    """The function through evenly spaced values on [-2, 2], straight in between."""
+
+    def function(x: Tensor) -> Tensor:
+        places = np.linspace(-REACH, REACH, len(knots))
+        return torch.from_numpy(np.interp(x.numpy(), places, knots))
+
+    return function
+
+
+def approximate(
+    function: Callable[[Tensor], Tensor],
+    activation: str,
+    widths: Sequence[int] = WIDTHS,
+    progress: Progress = lambda _: None,
+) -> Approximation:
+    """Fit networks of every width, each from its own evenly spread start.
+
+    Hidden weights by Adam, the output's by least squares, in float64. What n ReLU units can reach
+    at least: the straight pieces between n evenly spaced points, which in each piece are no
+    further off than the function moves there (Cybenko 1989 and Hornik 1991 prove that any
+    continuous function can be approached; this bound follows from the pieces alone).
+    """
+    x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
+    y = function(x)
+    fits = []
+    for place, n in enumerate(widths):
+        fits.append(_fit(x, y, activation, n))
+        progress((place + 1) / len(widths))
+    bounds = tuple(_piecewise_bound(y, n) for n in widths)
+    line = _least_squares(torch.stack([x, torch.ones_like(x)], dim=1), y)[1]
+    findings = (_universal(activation, widths, fits, bounds, line, y), _wider(fits, widths, line))
+    return Approximation(
+        activation, x.numpy(), y.numpy(), tuple(widths), tuple(fits), bounds, line, findings
+    )
+
+
+def _universal(
+    activation: str, widths: Sequence[int], fits: list[Fit], bounds: tuple[float, ...],
+    line: float, y: Tensor,
+) -> Finding:  # fmt: skip
+    best = min(range(len(fits)), key=lambda place: fits[place].error)
+    label = ACTIVATIONS[activation].label
+    return Finding(
+        f"One hidden layer of {label} fits this function if it is wide enough.",
+        "an error no larger than that of straight pieces between as many points",
+        f"error {fits[best].error:.2g} with {widths[best]} units, of a spread of "
+        f"{float(y.std()):.2g}; the best straight line: {line:.2g}",
+        # A float64 cannot hold a smaller error than its rounding.
+        Check(fits[-1].error, "≤", max(bounds[-1], 1e-12)),
+    )
+
+
+def _wider(fits: list[Fit], widths: Sequence[int], line: float) -> Finding:
+    """More units must help, unless a straight line was all there was to fit."""
+    gain = fits[0].error - min(fit.error for fit in fits)
+    return Finding(
+        "A wider layer fits better.",
+        "an error that falls with n; with φ = identity it cannot",
+        f"error {fits[0].error:.2g} with {widths[0]} unit, {fits[-1].error:.2g} with {widths[-1]}",
+        Check(gain, ">", STRAIGHT),
+        untestable="a straight line is all there is to fit" if line < STRAIGHT else "",
+    )
+
+
+@dataclass(frozen=True)
+class BentAndStraight:
+    """One function fitted with a φ that bends and with identity.
+
+    Attributes:
+        bent, straight: the two.
+        findings: the verdicts.
+    """
+
+    bent: Approximation
+    straight: Approximation
+    findings: tuple[Finding, ...]
+
+
+def bent_and_straight(subject: Subject, progress: Progress = lambda _: None) -> BentAndStraight:
+    """The wave, with this twin's φ and with identity, at a few widths."""
+    name = subject.model.encoder.config.activation
+    wave = FUNCTIONS["wave"]
+    bent = approximate(wave, name, FEW, lambda share: progress(share / 2))
+    straight = approximate(wave, "identity", FEW, lambda share: progress((1 + share) / 2))
+    label, widest = ACTIVATIONS[name].label, FEW[-1]
+    whatever = Finding(
+        "A wide enough hidden layer fits any function, whatever φ is.",
+        "with identity never better than a straight line",
+        f"sin 3x with {widest} units of {label}: error {bent.fits[-1].error:.2g}; of identity: "
+        f"{straight.fits[-1].error:.2g}, as the best straight line: {straight.line:.2g}",
+        Check(straight.fits[-1].error, "≤", straight.bounds[-1]),
+        "φ bends",
+        Check(bent.fits[-1].error, "≤", bent.bounds[-1]),
+    )
+    return BentAndStraight(bent, straight, (whatever, *bent.findings))
+
+
+def _fit(x: Tensor, y: Tensor, activation: str, n: int) -> Fit:
+    function = ACTIVATIONS[activation].function
+    # Each unit bends at a place of its own, evenly spread, half of them facing either way.
+    places = torch.linspace(-REACH, REACH, n + 2, dtype=x.dtype)[1:-1]
+    sign = 1.0 - 2.0 * (torch.arange(n) % 2)
+    steepness = torch.full((n,), max(1.0, n / 8), dtype=x.dtype) * sign
+    weight, bias = steepness.clone().requires_grad_(), (-steepness * places).requires_grad_()
+    optimiser = torch.optim.Adam([weight, bias], lr=RATE * max(1.0, n / 16))
+    best = (math.inf, weight.detach().clone(), bias.detach().clone())
+    for _ in range(STEPS if n <= 64 else STEPS // 8):
+        columns = _columns(function(torch.outer(x, weight) + bias))
+        with torch.no_grad():
+            solution, error = _least_squares(columns, y)
+        if error < best[0]:
+            best = (error, weight.detach().clone(), bias.detach().clone())
+        # The output's weights are the best there are, so only the hidden ones have a slope here.
+        loss = ((columns @ solution - y) ** 2).mean()
+        optimiser.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimiser.step()
+    _, weight, bias = best
+    with torch.no_grad():
+        columns = _columns(function(torch.outer(x, weight) + bias))
+        solution, error = _least_squares(columns, y)
+        fitted = columns @ solution
+    return Fit(
+        weight.numpy(), bias.numpy(), solution[:-1].numpy(), float(solution[-1]), fitted.numpy(),
+        error,
+    )  # fmt: skip
+
+
+def _columns(hidden: Tensor) -> Tensor:
+    return torch.cat([hidden, torch.ones_like(hidden[:, :1])], dim=1)
+
+
+def _least_squares(columns: Tensor, y: Tensor) -> tuple[Tensor, float]:
+    # A little ridge keeps units that see the same thing from fighting each other.
+    gram = columns.mT @ columns
+    ridge = 1e-12 * float(gram.diagonal().mean()) + 1e-300
+    gram = gram + ridge * torch.eye(len(gram), dtype=gram.dtype)
+    solution = torch.linalg.solve(gram, columns.mT @ y)
+    return solution, float(((columns @ solution - y) ** 2).mean().sqrt())
+
+
+def _piecewise_bound(y: Tensor, n: int) -> float:
+    """The error of straight pieces between n + 1 points: at most the function's move in each."""
+    edges = sorted({round(place * (len(y) - 1) / n) for place in range(n + 1)})
+    squares = y.new_zeros(len(y))
+    for start, end in pairwise(edges):
+        piece = y[start : end + 1]
+        squares[start : end + 1] = torch.maximum(
+            squares[start : end + 1], (piece.max() - piece.min()) ** 2
+        )
+    return float(squares.mean().sqrt())

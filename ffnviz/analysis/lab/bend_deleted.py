@@ -1,0 +1,142 @@
+"""Delete the bend: without φ two matrices are one, and so is any stack of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import product_bound
+from ffnviz.analysis.prediction import Prediction, likeliest
+from ffnviz.analysis.swap import with_activation
+from ffnviz.model.encoder import Encoder
+from ffnviz.model.feed_forward import FeedForward
+
+WITHOUT_PHI = "without φ"
+WITHOUT_FFN = "without any FFN"
+WITHOUT_ATTENTION = "without any attention"
+
+
+@dataclass(frozen=True)
+class BendDeleted:
+    """What the FFN is without φ, and what the network says then.
+
+    Attributes:
+        difference: ‖W₁W₂ folded − one after the other‖, in float64.
+        singular: the singular values of the folded matrix, the largest first, (d_model,).
+        rank: how many are above what rounding may leave of a zero.
+        plain: the prediction as it is.
+        predictions: how it reads when something is taken away from all blocks.
+        divergences: KL(as it is ‖ then), in nats.
+        findings: the verdicts.
+    """
+
+    difference: float
+    singular: NDArray[np.float64]
+    rank: int
+    plain: Prediction
+    predictions: Mapping[str, Prediction]
+    divergences: Mapping[str, float]
+    findings: tuple[Finding, ...]
+
+
+@torch.inference_mode()
+def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
+    """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and what the prediction becomes."""
+    ffn, x = subject.double.ffn, subject.ffn_input
+    folded, bias = _fold(ffn)
+    stepwise = ffn.compress(ffn.expand(x))
+    difference = float((stepwise - (x @ folded + bias)).norm())
+    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT], x.dtype)
+    singular = torch.linalg.svdvals(folded)
+    # The usual threshold below which a singular value is rounding (Golub & Van Loan, section 5.4).
+    zero = float(singular[0]) * max(folded.shape) * torch.finfo(singular.dtype).eps
+    rank = int((singular > zero).sum())
+    # What float32's rounding does to the prediction is what counts as no change.
+    plain, in_double = subject.trace.logits[subject.token], _plain(subject)
+    without = _without(subject)
+    divergences = {name: divergence(in_double, logits) for name, logits in without.items()}
+    predictions = {name: likeliest(subject.model, each, words) for name, each in without.items()}
+    stacked, stack_allowed = _stack(subject, x)
+    findings = (
+        Finding(
+            "Without φ, W₁ and W₂ fold into one d_model × d_model matrix.",
+            "equal outputs, up to rounding",
+            f"outputs differ by {difference:.2g}; rounding may make {allowed:.2g}",
+            Check(difference, "≤", allowed),
+        ),
+        Finding(
+            "Its rank is at most d_model, however wide d_ff is.",
+            f"at most {len(folded)}, not {ffn.expand.out_features}",
+            f"rank {rank} of {len(folded)}",
+            Check(rank, "≤", len(folded)),
+        ),
+        Finding(
+            "A stack of linear layers is one linear layer.",
+            "equal outputs, up to rounding",
+            f"all {len(subject.trace.blocks)} FFNs without φ, one after the other, against one "
+            f"matrix: {stacked:.2g}; rounding may make {stack_allowed:.2g}",
+            Check(stacked, "≤", stack_allowed),
+        ),
+        Finding(
+            "The network can do without φ.",
+            "another prediction",
+            "at the chosen token the prediction diverges by "
+            + ", ".join(f"{divergences[name]:.2g} nats {name}" for name in divergences),
+            Check(divergences[WITHOUT_PHI], "≤", divergence(in_double, plain)),
+        ),
+    )
+    return BendDeleted(
+        difference, singular.numpy(), rank, likeliest(subject.model, plain, words),
+        predictions, divergences, findings,
+    )  # fmt: skip
+
+
+def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
+    second = ffn.compress.weight.mT  # (d_ff, d_model)
+    return ffn.expand.weight.mT @ second, ffn.expand.bias @ second + ffn.compress.bias
+
+
+def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
+    stepwise, folded, bias = x, torch.eye(x.shape[-1], dtype=x.dtype), x.new_zeros(x.shape[-1])
+    factors = [x]
+    for block in subject.encoder.blocks:
+        ffn = block.ffn
+        stepwise = ffn.compress(ffn.expand(stepwise))
+        matrix, added = _fold(ffn)
+        folded, bias = folded @ matrix, bias @ matrix + added
+        factors += [ffn.expand.weight.mT, ffn.compress.weight.mT]
+    return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors, x.dtype)
+
+
+def _plain(subject: Subject) -> Tensor:
+    encoder = subject.encoder
+    return encoder.unembed(encoder.stream(subject.trace.ids.cpu()).final[subject.token])
+
+
+def _without(subject: Subject) -> dict[str, Tensor]:
+    encoder, token = subject.encoder, subject.token
+    embedding = encoder.embed(subject.trace.ids.cpu())
+    straight = with_activation(replace(subject.model, encoder=encoder), "identity").encoder
+    return {
+        WITHOUT_PHI: straight.unembed(straight.run_blocks(embedding)[1][token]),
+        WITHOUT_FFN: _logits(encoder, embedding, token, ffn=False),
+        WITHOUT_ATTENTION: _logits(encoder, embedding, token, attention=False),
+    }
+
+
+def _logits(
+    encoder: Encoder, x: Tensor, token: int, attention: bool = True, ffn: bool = True
+) -> Tensor:
+    """A pass whose attentions or FFNs all write nothing."""
+    for block in encoder.blocks:
+        record = block(x)
+        middle = record.middle if attention else block.add_attention(x, torch.zeros_like(x))
+        # In a pre-LN block the FFN reads a LayerNorm of the stream, in a post-LN block the stream.
+        reads = block.ffn_norm(middle) if encoder.config.norm == "pre" else middle
+        x = block.add_ffn(middle, block.ffn(reads).output if ffn else torch.zeros_like(x))
+    return encoder.unembed(encoder.final_norm(x)[token])

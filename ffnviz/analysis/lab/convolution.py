@@ -1,0 +1,78 @@
+"""The FFN as two convolutions with kernel 1."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.pointwise import as_convolution
+
+
+@dataclass(frozen=True)
+class AsConvolution:
+    """The same weights as Linear and as Conv1d.
+
+    Attributes:
+        difference: of each output, in float64, (T, d_model).
+        allowed: what rounding may make of each, (T, d_model).
+        size: the largest output in magnitude.
+        shapes: of what flows: into the first convolution, out of it, and out of the second.
+        refused: what PyTorch says if the transposes are left out.
+        findings: the verdicts.
+    """
+
+    difference: NDArray[np.float64]
+    allowed: NDArray[np.float64]
+    size: float
+    shapes: tuple[tuple[int, ...], ...]
+    refused: str
+    findings: tuple[Finding, ...]
+
+
+@torch.inference_mode()
+def try_convolution(subject: Subject) -> AsConvolution:
+    """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L), with the same weights.
+
+    Vaswani et al. 2017, section 3.3.
+    """
+    ffn, x = subject.double.ffn, subject.ffn_input
+    first, second = as_convolution(ffn.expand), as_convolution(ffn.compress)
+    turned = x[None].mT  # (B, L, d_model) -> (B, d_model, L)
+    hidden = ffn.activation.function(first(turned))  # (B, d_ff, L)
+    output = second(hidden)  # (B, d_model, L)
+    linear = ffn(x).output
+    difference = (output.mT[0] - linear).abs()
+    allowed = ffn_bound(ffn, x)
+    refused = _refusal(first, x)
+    findings = (
+        Finding(
+            "The FFN is two convolutions with kernel 1.",
+            "equal outputs, up to rounding",
+            f"largest difference {float(difference.max()):.2g}, where rounding may make "
+            f"{float(allowed.max()):.2g} and outputs reach {float(linear.abs().max()):.2g}",
+            # Each output has its own bound: the worst of all is what counts.
+            Check(float((difference / allowed.clamp_min(1e-300)).max()), "≤", 1.0),
+        ),
+        Finding(
+            "Conv1d takes the same (B, L, d_model) as Linear.",
+            "it refuses: it wants (B, d_model, L), and so two transposes",
+            refused or "it took it",
+            Check(float(bool(refused)), "≤", 0.0),
+        ),
+    )
+    shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))
+    return AsConvolution(
+        difference.numpy(), allowed.numpy(), float(linear.abs().max()), shapes, refused, findings
+    )
+
+
+def _refusal(layer: nn.Conv1d, x: torch.Tensor) -> str:
+    try:
+        layer(x[None])
+    except RuntimeError as error:
+        return str(error).split("Given ")[-1].splitlines()[0][:160]
+    return ""

@@ -1,0 +1,158 @@
+"""What an experiment of the Lab is: a claim, a number measured, and the verdict that follows."""
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.spread import Progress
+from ffnviz.model.block import Block
+from ffnviz.model.encoder import Encoder
+from ffnviz.model.model import Model
+from ffnviz.model.trace import Trace
+
+LONGEST = 32  # tokens that an experiment takes up one by one
+
+
+class Verdict(StrEnum):
+    """What a measurement says of a claim."""
+
+    HOLDS = "holds"
+    ONLY_IF = "holds only if"
+    FAILS = "does not hold"
+    UNDECIDED = "cannot be told here"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One number against what it must not exceed, or must.
+
+    Attributes:
+        value: the number measured.
+        relation: "≤" or ">".
+        tolerance: what it is compared with; where it comes from stands with the experiment.
+    """
+
+    value: float
+    relation: str
+    tolerance: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether the relation is true; with a value that is no number it is not."""
+        if self.relation == "≤":
+            return self.value <= self.tolerance
+        return self.value > self.tolerance
+
+    def __str__(self) -> str:
+        if self.passed:
+            return f"{self.value:.3g} {self.relation} {self.tolerance:.3g}"
+        return f"{self.value:.3g} {'>' if self.relation == '≤' else '≤'} {self.tolerance:.3g}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A claim and what came of it.
+
+    Attributes:
+        claim: as a textbook has it.
+        expected: what one should see if it is true.
+        measured: what was seen, with the number in it; no word that anybody typed.
+        check: what the claim stands or falls with.
+        condition: under which it may still hold, to follow "holds only if".
+        under: the same check under that condition.
+        untestable: why it cannot be tested on this sentence, if so.
+    """
+
+    claim: str
+    expected: str
+    measured: str
+    check: Check
+    condition: str = ""
+    under: Check | None = None
+    untestable: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        """What follows from the checks, and from nothing else."""
+        if self.untestable:
+            return Verdict.UNDECIDED
+        if self.check.passed:
+            return Verdict.HOLDS
+        if self.under is not None and self.under.passed:
+            return Verdict.ONLY_IF
+        return Verdict.FAILS
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict with its condition."""
+        if self.verdict is Verdict.ONLY_IF:
+            return f"{self.verdict} {self.condition}"
+        return f"{self.verdict}: {self.untestable}" if self.untestable else str(self.verdict)
+
+
+class Result(Protocol):
+    """What every experiment returns, beside what its picture needs."""
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """A finding a claim."""
+
+
+@torch.inference_mode(mode=False)
+def in_double(model: Model) -> Encoder:
+    """A copy of the encoder in float64 on the CPU."""
+    return copy.deepcopy(model.encoder).to("cpu", torch.float64)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the experiments are made on.
+
+    Attributes:
+        model: one with a plain FFN.
+        trace: of the sentence.
+        block: from 0.
+        token: from 0.
+        encoder: the model's in float64 on the CPU, where rounding hides nothing.
+    """
+
+    model: Model
+    trace: Trace
+    block: int
+    token: int
+    encoder: Encoder
+
+    @property
+    def double(self) -> Block:
+        """The block in float64 on the CPU."""
+        return self.encoder.blocks[self.block]
+
+    @property
+    def ffn_input(self) -> Tensor:
+        """What the block's FFN got, at most LONGEST tokens of it, (T, d_model) in float64."""
+        return self.trace.blocks[self.block].ffn.input[:LONGEST].to("cpu", torch.float64)
+
+    @property
+    def attention_input(self) -> Tensor:
+        """What its attention got, as many tokens, (T, d_model) in float64."""
+        return self.trace.blocks[self.block].attention.input[:LONGEST].to("cpu", torch.float64)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment, as the Lab lists it.
+
+    Attributes:
+        name: in a URL and in JSON.
+        title: on a button.
+        measure: makes it with the settings it has by default.
+    """
+
+    name: str
+    title: str
+    measure: Callable[[Subject, Progress], Result]

@@ -1,0 +1,150 @@
+"""Is it linear? Additivity and scaling, tried on every part of a block."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import gamma
+from ffnviz.model.attention import SelfAttention
+
+FACTOR = 2.0
+SEED = 5
+
+Map = Callable[[Tensor], Tensor]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One map's two tests; 0 is linear.
+
+    Attributes:
+        name: of the map.
+        additivity: ‖f(x + y) − f(x) − f(y)‖ / (‖f(x)‖ + ‖f(y)‖), f less its value at 0.
+        scaling: ‖f(a x) − a f(x)‖ / (|a| ‖f(x)‖), likewise.
+        allowed: what rounding may make of either.
+    """
+
+    name: str
+    additivity: float
+    scaling: float
+    allowed: float
+
+    @property
+    def check(self) -> Check:
+        """Linear if neither test is off by more than rounding."""
+        return Check(max(self.additivity, self.scaling), "≤", self.allowed)
+
+
+@dataclass(frozen=True)
+class Linearity:
+    """All maps tried.
+
+    Attributes:
+        tried: one a map.
+        findings: the verdicts.
+    """
+
+    tried: tuple[Tried, ...]
+    findings: tuple[Finding, ...]
+
+
+@torch.inference_mode()
+def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
+    """The tests on this sentence's vectors x and the same vectors y in another order.
+
+    A layer with a bias is affine, not linear: f(0) ≠ 0. It is taken away first, so that a bias
+    alone makes nothing fail.
+    """
+    block, x, z = subject.double, subject.ffn_input, subject.attention_input
+    ffn, norm = block.ffn, block.ffn_norm
+    stream = subject.trace.blocks[subject.block].middle[: len(x)].cpu().double()
+    maps: dict[str, tuple[Map, Tensor]] = {
+        "FFN": (lambda v: ffn(v).output, x),
+        "FFN without φ": (lambda v: ffn.compress(ffn.expand(v)), x),
+        "attention": (lambda v: block.attention(v).output, z),
+        "attention, weights frozen": (_frozen_attention(block.attention, z), z),
+        "LayerNorm": (norm, stream),
+        "LayerNorm, statistics frozen": (_frozen_norm(norm, stream), stream),
+    }
+    inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
+    tried = tuple(_try(name, f, each, factor, inner) for name, (f, each) in maps.items())
+    return Linearity(tried, _findings({each.name: each for each in tried}))
+
+
+def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
+    def one(name: str, expected: str) -> Finding:
+        each = tried[name]
+        return Finding(
+            f"{name[0].upper()}{name[1:]}: linear, up to its bias.",
+            expected,
+            f"additivity is off by {each.additivity:.2g}, scaling by {each.scaling:.2g}",
+            each.check,
+        )
+
+    others = [tried["attention"], tried["LayerNorm"]]
+    frozen = [tried["attention, weights frozen"], tried["LayerNorm, statistics frozen"]]
+    worst, worst_frozen = (max(each, key=lambda t: t.check.value) for each in (others, frozen))
+    return (
+        Finding(
+            "All but the FFN is linear.",
+            "not so: the softmax depends on its input, and so does what LayerNorm divides by",
+            f"{worst.name} is off by {worst.check.value:.2g}; "
+            f"with both frozen {worst_frozen.check.value:.2g}",
+            worst.check,
+            "attention's weights and LayerNorm's mean and variance are held as they are",
+            worst_frozen.check,
+        ),
+        one("FFN", "not linear: φ bends"),
+        one("FFN without φ", "linear"),
+        one("attention", "not linear: its weights depend on its input"),
+        one("attention, weights frozen", "linear: mixing by fixed weights"),
+        one("LayerNorm", "not linear: it divides by the input's own spread"),
+        one("LayerNorm, statistics frozen", "linear"),
+    )
+
+
+def _try(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
+    order = torch.randperm(len(x), generator=torch.Generator().manual_seed(SEED))
+    # One token in another order is itself: turn its components instead.
+    y = x[order] if len(x) > 1 else x.flip(-1)
+    zero = f(torch.zeros_like(x))
+
+    def g(v: Tensor) -> Tensor:
+        return f(v) - zero
+
+    size = g(x).norm() + g(y).norm()
+    additivity = float((g(x + y) - g(x) - g(y)).norm() / size)
+    scaling = float((g(factor * x) - factor * g(x)).norm() / (abs(factor) * g(x).norm()))
+    return Tried(name, additivity, scaling, _rounding(f, x, y, factor, float(size), inner))
+
+
+def _rounding(f: Map, x: Tensor, y: Tensor, factor: float, size: float, inner: int) -> float:
+    """What rounding may make of the tests on a linear f, as a share of `size`.
+
+    Each value of f is off by at most γ of all inner dimensions times the sum of its products'
+    magnitudes; that sum is at most √d_ff·√d_model times as long as the value itself where signs
+    are as good as random, which is taken for every f here. Four values enter a test.
+    """
+    reach = max(float(f(v).norm()) for v in (x, y, x + y, factor * x, torch.zeros_like(x)))
+    return 4 * gamma(inner, x.dtype) * inner * max(1.0, reach / size)
+
+
+def _frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
+    weights = attention(x).weights  # (n_heads, T, T), as this sentence has them
+
+    def mix(v: Tensor) -> Tensor:
+        split = attention.project_in(v).unflatten(-1, (3, attention.n_heads, -1))
+        values = split.unbind(-3)[2].transpose(-3, -2)
+        mixed: Tensor = attention.project_out((weights @ values).transpose(-3, -2).flatten(-2))
+        return mixed
+
+    return mix
+
+
+def _frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
+    mean = x.mean(dim=-1, keepdim=True)
+    scale = (x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
+    return lambda v: norm.weight * (v - mean) / scale + norm.bias

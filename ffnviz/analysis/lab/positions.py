@@ -1,0 +1,130 @@
+"""Position-wise: whether one token's input changes another token's output."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound, product_bound
+from ffnviz.model.attention import SelfAttention
+from ffnviz.model.feed_forward import FeedForward
+
+WAYS = ("change", "delete", "shuffle")
+SEED = 7
+
+Layer = FeedForward | SelfAttention
+
+
+@dataclass(frozen=True)
+class Positions:
+    """What became of the outputs, as shares of their length; 0 is exactly as before.
+
+    Attributes:
+        ffn, attention: for "change" and "delete" (T, T): a row is the token that was changed, a
+            column one that was looked at, no number where it is no more there. For "shuffle"
+            (1, T): each token's output against its own before the shuffle.
+        findings: the verdicts.
+    """
+
+    ffn: NDArray[np.float64]
+    attention: NDArray[np.float64]
+    findings: tuple[Finding, ...]
+
+
+@torch.inference_mode()
+def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
+    """Change, delete or shuffle the tokens at the FFN's input, and at the attention's.
+
+    "Separately and identically" (Vaswani et al. 2017, section 3.3). A changed token gets a random
+    vector of its own length. Outputs of the same shape are compared exactly; where rows were taken
+    away or moved, a matrix product may be added up in another order, and rounding is allowed for.
+
+    Raises:
+        ValueError: for a way that is none of WAYS.
+    """
+    if way not in WAYS:
+        raise ValueError(f"{way} is none of {', '.join(WAYS)}.")
+    ffn, attention = subject.double.ffn, subject.double.attention
+    x, y = subject.ffn_input, subject.attention_input
+    n = len(x)
+    at_ffn, at_attention = _moved(ffn, x, way), _moved(attention, y, way)
+    allowed = 0.0 if way == "change" else _relative(ffn_bound(ffn, x), ffn(x).output)
+    alone = "there is one token only" if n < 2 else ""
+    what = {"change": "Changing one token's input", "delete": "Deleting a token",
+            "shuffle": "Shuffling the tokens"}[way]  # fmt: skip
+    same = "each token keeps its output" if way == "shuffle" else "no other token's output changes"
+    findings = [
+        Finding(
+            f"FFN: {what.lower()}, {same}.",
+            "0, or what rounding allows" if way != "change" else "exactly 0",
+            f"largest change: {_off(at_ffn):.2g} of an output's length",
+            Check(_off(at_ffn), "≤", allowed),
+            untestable=alone,
+        ),
+        Finding(
+            f"Attention: {what.lower()}, {same} either.",
+            "changes that rounding cannot explain" if way != "shuffle"
+            else "no change: attention knows no order, positions are added to the embedding",
+            f"largest change: {_off(at_attention):.2g} of an output's length",
+            Check(_off(at_attention), "≤", _attention_rounding(attention, y)),
+            untestable=alone,
+        ),
+    ]  # fmt: skip
+    return Positions(at_ffn.numpy(), at_attention.numpy(), tuple(findings))
+
+
+def _moved(layer: Layer, x: Tensor, way: str) -> Tensor:
+    before: Tensor = layer(x).output
+    n = len(x)
+    generator = torch.Generator().manual_seed(SEED)
+    if way == "shuffle":
+        order = torch.randperm(n, generator=generator)
+        moved: Tensor = layer(x[order]).output
+        return _change(moved, before[order])[torch.argsort(order)][None]
+    rows = []
+    for token in range(n):
+        if way == "change":
+            rows.append(_change(layer(_with_random(x, token, generator)).output, before))
+            continue
+        stay = torch.arange(n) != token
+        row = torch.full((n,), torch.nan, dtype=x.dtype)
+        row[stay] = _change(layer(x[stay]).output, before[stay]) if n > 1 else torch.nan
+        rows.append(row)
+    return torch.stack(rows)
+
+
+def _with_random(x: Tensor, token: int, generator: torch.Generator) -> Tensor:
+    vector = torch.randn(x.shape[-1], generator=generator, dtype=x.dtype)
+    changed = x.clone()
+    changed[token] = vector * (x[token].norm() / vector.norm())
+    return changed
+
+
+def _change(after: Tensor, before: Tensor) -> Tensor:
+    share: Tensor = (after - before).norm(dim=-1) / before.norm(dim=-1).clamp_min(1e-300)
+    return share
+
+
+def _off(moved: Tensor) -> float:
+    """The largest change of another token; of any, if all were moved."""
+    if len(moved) > 1:
+        moved = moved[~torch.eye(len(moved), dtype=torch.bool)]
+    return float(moved[~moved.isnan()].max()) if (~moved.isnan()).any() else 0.0
+
+
+def _relative(bound: Tensor, output: Tensor) -> float:
+    return float((bound.norm(dim=-1) / output.norm(dim=-1).clamp_min(1e-300)).max())
+
+
+def _attention_rounding(attention: SelfAttention, x: Tensor) -> float:
+    # Scores, weights and mixing: the products one after the other, and a softmax whose derivative
+    # is at most 1/2; twice, for two computations.
+    project = attention.project_in.weight
+    scores = product_bound([x, project.mT, project, x.mT], x.dtype)
+    mixed = product_bound([x, project.mT, attention.project_out.weight.mT], x.dtype)
+    output = attention(x).output
+    largest = float(output.norm(dim=-1).min().clamp_min(1e-300))
+    return 2 * (mixed * (1 + len(x)) + scores * float(output.norm())) / largest

@@ -1,0 +1,56 @@
+"""What rounding alone may do: bounds that no correct computation exceeds.
+
+A sum of n products in floating point is off by at most γ_n = n·u / (1 − n·u) times the sum of the
+products' magnitudes, in whatever order it is added (Higham 2002, *Accuracy and Stability of
+Numerical Algorithms*, section 3.1); u is half the gap between 1 and the next number.
+"""
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.model.feed_forward import FeedForward
+
+STEEPEST = 1.13  # the largest slope of any φ here: GELU's, at √2
+PHI_ROUNDINGS = 4  # a few of its argument's magnitude, for the arithmetic inside φ
+
+
+def gamma(n: int, dtype: torch.dtype) -> float:
+    """γ_n for a floating-point type."""
+    unit = torch.finfo(dtype).eps / 2
+    return n * unit / (1 - n * unit)
+
+
+def linear_bound(layer: nn.Linear, x: Tensor, error: Tensor | None = None) -> Tensor:
+    """How far a layer's outputs may be off, (…, d_in) -> (…, d_out).
+
+    Args:
+        layer: W and b.
+        x: what it got.
+        error: how far that may have been off already.
+    """
+    size = layer.weight.abs()
+    products = x.abs() @ size.mT
+    if layer.bias is not None:
+        products = products + layer.bias.abs()
+    bound = gamma(layer.in_features + 1, x.dtype) * products
+    return bound if error is None else bound + error @ size.mT
+
+
+@torch.no_grad()
+def ffn_bound(ffn: FeedForward, x: Tensor) -> Tensor:
+    """How far two ways of computing a plain FFN may lie apart, (T, d_model): each by half."""
+    before = linear_bound(ffn.expand, x)
+    pre_activation = ffn.expand(x)
+    after = STEEPEST * before + PHI_ROUNDINGS * gamma(1, x.dtype) * pre_activation.abs()
+    hidden = ffn.activation.function(pre_activation)
+    return 2 * linear_bound(ffn.compress, hidden, after)
+
+
+def product_bound(factors: list[Tensor], dtype: torch.dtype) -> float:
+    """How far a product of matrices may be off in its Frobenius norm.
+
+    γ of all inner dimensions together, times the product of the norms (Higham 2002, section 3.7).
+    """
+    inner = sum(factor.shape[-1] + 1 for factor in factors)
+    norms = torch.stack([factor.double().norm() for factor in factors])
+    return gamma(inner, dtype) * float(norms.prod())

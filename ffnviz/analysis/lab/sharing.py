@@ -1,0 +1,123 @@
+"""Parameter sharing: the same weights at every position, other weights in every block."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound
+
+MATRICES = ("W₁", "b₁", "W₂", "b₂")
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What is shared and what is not.
+
+    Attributes:
+        places: where the chosen word stands, as tokens of the sentence; two at least, unless the
+            second is another sentence.
+        alone: whether the second place is a sentence of nothing but that word.
+        inputs, outputs: distance of each further place from the first, as a share of the first's
+            length, (n_places − 1,).
+        blocks: for each of MATRICES, ‖first − other‖ / ‖first‖ over the two blocks compared.
+        cosines: between them.
+        other: the block compared with; None if there is only one.
+        findings: the verdicts.
+    """
+
+    places: tuple[int, ...]
+    alone: bool
+    inputs: tuple[float, ...]
+    outputs: tuple[float, ...]
+    blocks: tuple[float, ...]
+    cosines: tuple[float, ...]
+    other: int | None
+    findings: tuple[Finding, ...]
+
+
+@torch.inference_mode()
+def try_sharing(subject: Subject) -> Sharing:
+    """Equal inputs at all positions; one word in two contexts; one block's weights and another's.
+
+    Vaswani et al. 2017, section 3.3: "the linear transformations are the same across different
+    positions, they use different parameters from layer to layer".
+    """
+    ffn, x = subject.double.ffn, subject.ffn_input
+    token = min(subject.token, len(x) - 1)
+    copies = x[token].expand(max(2, len(x)), -1)
+    outputs = ffn(copies).output
+    apart = float(((outputs - outputs[0]).abs() / ffn_bound(ffn, copies)).max())
+    spread = float((outputs - outputs[0]).abs().max())
+    places, alone, contexts = _contexts(subject)
+    results = ffn(contexts).output
+    allowed = float(ffn_bound(ffn, contexts).norm(dim=-1).max() / results[0].norm())
+    inputs, moved = _distances(contexts), _distances(results)
+    other = next((b for b in range(len(subject.trace.blocks)) if b != subject.block), None)
+    blocks, cosines = _compared(subject, other)
+    findings = (
+        Finding(
+            "Equal inputs at different positions give equal FFN outputs.",
+            "0, or what rounding allows",
+            f"largest difference over {len(copies)} positions: {spread:.2g}",
+            Check(apart, "≤", 1.0),
+        ),
+        Finding(
+            "The same word gives the same FFN output wherever it stands.",
+            "another output: by then its vector holds its position and its neighbours",
+            f"outputs differ by up to {max(moved):.0%} of their length, inputs by {max(inputs):.0%}"
+            + (" (against the word alone)" if alone else f" (over {len(places)} places)"),
+            Check(max(moved), "≤", allowed),
+        ),
+        Finding(
+            "All blocks share one FFN.",
+            "other weights in each block",
+            "there is one block only" if other is None else
+            f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of its "
+            f"length, cosine {cosines[0]:.2f}",
+            Check(max(blocks, default=0.0), "≤", 0.0),
+            untestable="there is one block only" if other is None else "",
+        ),
+    )  # fmt: skip
+    return Sharing(places, alone, inputs, moved, blocks, cosines, other, findings)
+
+
+def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:
+    """The places of the chosen word, or else a sentence of its own, and their FFN inputs."""
+    trace, block = subject.trace, subject.block
+    chosen = trace.tokens[subject.token]
+    places = [i for i, token in enumerate(trace.tokens) if token.id == chosen.id]
+    places.sort(key=lambda place: place != subject.token)
+    inputs = trace.blocks[block].ffn.input[places].cpu().double()
+    if len(places) > 1:
+        return tuple(places), False, inputs
+    encoder = subject.model.encoder
+    alone = encoder.stream(torch.tensor([chosen.id], device=subject.model.device))
+    second = alone.blocks[block].ffn.input[0].cpu().double()
+    if len(trace.tokens) == 1:
+        # It is alone already: give it itself for a neighbour.
+        pair = encoder.stream(torch.tensor([chosen.id, chosen.id], device=subject.model.device))
+        second = pair.blocks[block].ffn.input[1].cpu().double()
+    return tuple(places), True, torch.stack([inputs[0], second])
+
+
+def _distances(rows: Tensor) -> tuple[float, ...]:
+    first = rows[0]
+    return tuple(float((row - first).norm() / first.norm()) for row in rows[1:])
+
+
+def _compared(
+    subject: Subject, other: int | None
+) -> tuple[tuple[float, ...], tuple[float, ...]]:  # fmt: skip
+    if other is None:
+        return (), ()
+    blocks = subject.model.encoder.blocks
+    distances, cosines = [], []
+    for first, second in zip(
+        blocks[subject.block].ffn.parameters(), blocks[other].ffn.parameters(), strict=True
+    ):
+        a, b = first.cpu().double().flatten(), second.cpu().double().flatten()
+        distances.append(float((a - b).norm() / a.norm().clamp_min(1e-300)))
+        cosines.append(float(torch.cosine_similarity(a, b, dim=0)))
+    return tuple(distances), tuple(cosines)

@@ -1,0 +1,151 @@
+"""How wide? The prediction as d_ff is cut by removing neurons in order of importance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.prediction import Prediction, likeliest
+from ffnviz.model.edit import Edit
+from ffnviz.model.feed_forward import FeedForward
+
+SEED = 17
+SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """The network with as many neurons left in every block.
+
+    Attributes:
+        d_ff: neurons left in each block.
+        divergence: KL(uncut ‖ cut) at the chosen token, in nats.
+        prediction: the likeliest words.
+        kept_best: whether the likeliest word is still the same.
+    """
+
+    d_ff: int
+    divergence: float
+    prediction: Prediction
+    kept_best: bool
+
+
+@dataclass(frozen=True)
+class Width:
+    """Cuts in order of importance and at random.
+
+    Attributes:
+        important, random: one cut a width, the widest first.
+        parameters: of one FFN at each width.
+        multiply_adds: of one FFN for one token at each width.
+        order: neurons of each block, the most important first, (n_blocks, d_ff).
+        findings: the verdicts.
+    """
+
+    important: tuple[Cut, ...]
+    random: tuple[Cut, ...]
+    parameters: NDArray[np.int64]
+    multiply_adds: NDArray[np.int64]
+    order: NDArray[np.int64]
+    findings: tuple[Finding, ...]
+
+
+@torch.inference_mode()
+def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
+    """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
+
+    The rest is set to zero, which is the same as taking its rows and columns out of W₁ and W₂: the
+    first finding tests that.
+    """
+    config = subject.model.encoder.config
+    order = importance(subject)
+    generator = torch.Generator().manual_seed(SEED)
+    shuffled = torch.stack([torch.randperm(config.d_ff, generator=generator) for _ in order])
+    widths = [max(1, round(share * config.d_ff)) for share in shares]
+    important = tuple(_cut(subject, order, n, words) for n in widths)
+    random = tuple(_cut(subject, shuffled, n, words) for n in widths)
+    d = config.d_model
+    n = np.array(widths, dtype=np.int64)
+    findings = (_removal(subject, order[subject.block]), _half(important, random, config.d_ff))
+    return Width(
+        important, random, 2 * n * d + n + d, 2 * n * d, order.numpy(), findings
+    )  # fmt: skip
+
+
+def importance(subject: Subject) -> Tensor:
+    """Each block's neurons, those that write most over the sentence first, (n_blocks, d_ff)."""
+    orders = []
+    for record, block in zip(subject.trace.blocks, subject.model.encoder.blocks, strict=True):
+        written = record.ffn.hidden.abs().sum(dim=0) * block.ffn.compress.weight.norm(dim=0)
+        orders.append(written.cpu().argsort(descending=True, stable=True))
+    return torch.stack(orders)
+
+
+def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
+    encoder, token = subject.model.encoder, subject.token
+    edits = [Edit(block, row[n:].tolist(), scale=0.0) for block, row in enumerate(order)]
+    logits = encoder.unembed(encoder.stream(subject.trace.ids, edits).final[token])
+    plain = subject.trace.logits[token]
+    told = likeliest(subject.model, logits, words)
+    return Cut(n, divergence(plain, logits), told, int(told.ids[0]) == int(plain.argmax()))
+
+
+def _removal(subject: Subject, order: Tensor) -> Finding:
+    """Setting neurons to zero against an FFN that does not have them."""
+    ffn, x = subject.double.ffn, subject.ffn_input
+    kept = order[: len(order) // 2].sort().values
+    narrow = _narrow(ffn, kept)
+    rest = order[len(order) // 2 :].tolist()
+    zeroed = ffn(x, [Edit(subject.block, rest, scale=0.0)]).output
+    difference = (narrow(x).output - zeroed).abs()
+    return Finding(
+        "A neuron set to zero is a neuron removed.",
+        "equal outputs, up to rounding",
+        f"an FFN of {len(kept):,} neurons and one of {len(order):,} with the others at zero differ "
+        f"by {float(difference.max()):.2g}",
+        Check(float((difference / ffn_bound(ffn, x).clamp_min(1e-300)).max()), "≤", 1.0),
+    )
+
+
+def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
+    narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name)
+    narrow.activation = ffn.activation
+    narrow = narrow.to(ffn.expand.weight.dtype).eval()
+    narrow.expand.weight = nn.Parameter(ffn.expand.weight[kept])
+    narrow.expand.bias = nn.Parameter(ffn.expand.bias[kept])
+    narrow.compress.weight = nn.Parameter(ffn.compress.weight[:, kept])
+    narrow.compress.bias = ffn.compress.bias
+    return narrow
+
+
+def _half(important: tuple[Cut, ...], random: tuple[Cut, ...], d_ff: int) -> Finding:
+    """Half the neurons gone: does the likeliest word stay?"""
+    half = min(range(len(important)), key=lambda place: abs(important[place].d_ff - d_ff / 2))
+    chosen, drawn = important[half], random[half]
+    narrowest = min((cut.d_ff for cut in _unbroken(important)), default=d_ff)
+    return Finding(
+        "Any half of the neurons can go, and the likeliest word stays.",
+        "it depends on which half",
+        f"with {chosen.d_ff:,} of {d_ff:,} left the prediction diverges by "
+        f"{chosen.divergence:.2g} nats if they are the most important, by {drawn.divergence:.2g} "
+        f"if drawn at random; in order of importance the word stays down to {narrowest:,}",
+        Check(0.0 if chosen.kept_best and drawn.kept_best else 1.0, "≤", 0.0),
+        "the half that goes is the less important one",
+        Check(0.0 if chosen.kept_best else 1.0, "≤", 0.0),
+    )
+
+
+def _unbroken(cuts: Sequence[Cut]) -> list[Cut]:
+    """The cuts, from the widest on, until the word first changes."""
+    stayed = []
+    for cut in cuts:
+        if not cut.kept_best:
+            break
+        stayed.append(cut)
+    return stayed

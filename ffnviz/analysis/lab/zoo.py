@@ -1,0 +1,161 @@
+"""The activation zoo: curves, slopes, GELU's minimum, and gates at equal parameters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.swap import with_activation
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.feed_forward import feed_forward
+
+REACH = 4.0
+POINTS = 1_601
+GATE_SHARE = 2 / 3
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One plain φ.
+
+    Attributes:
+        name: of the activation.
+        value: φ(x), (POINTS,).
+        slope: φ′(x), (POINTS,).
+    """
+
+    name: str
+    value: NDArray[np.float64]
+    slope: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Zoo:
+    """All activations.
+
+    Attributes:
+        x: where the curves are taken, (POINTS,).
+        curves: one a plain φ.
+        gated: a gated variant's name → φ(g)·v over g (columns) and v (rows), (n, n).
+        axis: the values of g and of v, (n,).
+        minimum: where GELU is least, and its value there.
+        apart: the largest difference between GELU exact and tanh, and where.
+        parameters: a variant's name → d_ff and parameters at this twin's d_model.
+        findings: the verdicts.
+    """
+
+    x: NDArray[np.float64]
+    curves: tuple[Curve, ...]
+    gated: dict[str, NDArray[np.float64]]
+    axis: NDArray[np.float64]
+    minimum: tuple[float, float]
+    apart: tuple[float, float]
+    parameters: dict[str, tuple[int, int]]
+    findings: tuple[Finding, ...]
+
+
+def visit_zoo(subject: Subject) -> Zoo:
+    """Every activation here (Hendrycks & Gimpel 2016, Ramachandran et al. 2017, Shazeer 2020)."""
+    x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
+    plain = [activation.name for activation in ACTIVATIONS.values() if not activation.gated]
+    gated = [activation.name for activation in ACTIVATIONS.values() if activation.gated]
+    curves = tuple(_curve(name, x) for name in plain)
+    side = torch.linspace(-REACH, REACH, 81, dtype=torch.float64)
+    surfaces = {
+        name: (ACTIVATIONS[name].function(side)[None] * side[:, None]).numpy() for name in gated
+    }
+    minimum, apart = _minimum(), _apart()
+    parameters = _parameters(subject, gated)
+    findings = (_monotone(minimum), _same_gelu(subject, apart), _equal_size(subject, parameters))
+    return Zoo(
+        x.numpy(), curves, surfaces, side.numpy(), minimum, apart, parameters, findings
+    )  # fmt: skip
+
+
+def _curve(name: str, x: Tensor) -> Curve:
+    at = x.clone().requires_grad_()
+    with torch.enable_grad():
+        value = ACTIVATIONS[name].function(at)
+        (slope,) = torch.autograd.grad(value.sum(), at)
+    return Curve(name, value.detach().numpy(), slope.numpy())
+
+
+def _minimum() -> tuple[float, float]:
+    """GELU's, found by ever finer steps."""
+    low, high = -REACH, 0.0
+    for _ in range(6):
+        x = torch.linspace(low, high, 1_001, dtype=torch.float64)
+        at = int(ACTIVATIONS["gelu"].function(x).argmin())
+        low, high = float(x[max(0, at - 1)]), float(x[min(1_000, at + 1)])
+    best = torch.tensor([(low + high) / 2], dtype=torch.float64)
+    return float(best), float(ACTIVATIONS["gelu"].function(best))
+
+
+def _apart() -> tuple[float, float]:
+    x = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
+    difference = (ACTIVATIONS["gelu"].function(x) - ACTIVATIONS["gelu_tanh"].function(x)).abs()
+    at = int(difference.argmax())
+    return float(difference[at]), float(x[at])
+
+
+def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]]:
+    config = subject.model.encoder.config
+    sizes = {config.activation: config.d_ff}
+    sizes |= {name: round(config.d_ff * GATE_SHARE) for name in gated}
+    made = {}
+    for name, d_ff in sizes.items():
+        with torch.device("meta"):
+            ffn = feed_forward(config.d_model, d_ff, name)
+        made[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
+    return made
+
+
+def _monotone(minimum: tuple[float, float]) -> Finding:
+    at, value = minimum
+    return Finding(
+        "GELU, like ReLU, never falls as its input grows.",
+        "it does: GELU has a minimum left of zero",
+        f"GELU is least, {value:.5f}, at x = {at:.4f}",
+        Check(float(ACTIVATIONS["gelu"].function(torch.tensor([-REACH]).double())) - value, "≤",
+              0.0),
+    )  # fmt: skip
+
+
+def _same_gelu(subject: Subject, apart: tuple[float, float]) -> Finding:
+    model, trace, token = subject.model, subject.trace, subject.token
+    with torch.inference_mode():
+        runs = [
+            swapped.encoder.unembed(swapped.encoder.stream(trace.ids).final[token])
+            for swapped in (with_activation(model, name) for name in ("gelu", "gelu_tanh"))
+        ]
+    changed = divergence(*runs)
+    rounding = float(torch.finfo(torch.float32).eps)
+    return Finding(
+        "GELU and its tanh formula are the same function.",
+        "close, but not the same",
+        f"they differ by up to {apart[0]:.2g} (at x = ±{abs(apart[1]):.2f}); these weights' "
+        f"prediction with one and the other diverges by {changed:.1g} nats",
+        Check(apart[0], "≤", rounding),
+        f"differences of {apart[0]:.1g} do not matter, as for the likeliest word here",
+        Check(float(runs[0].argmax() != runs[1].argmax()), "≤", 0.0),
+    )
+
+
+def _equal_size(subject: Subject, parameters: dict[str, tuple[int, int]]) -> Finding:
+    config = subject.model.encoder.config
+    plain = parameters[config.activation][1]
+    name = max(parameters, key=lambda each: abs(parameters[each][1] - plain))
+    d_ff, count = parameters[name]
+    one_unit = 3 * config.d_model + 2  # what rounding d_ff to a whole number may add or take
+    biases = 2 * config.d_ff  # a gate has biases of its own; the paper's has none at all
+    return Finding(
+        "A gated FFN with d_ff × 2/3 has as many parameters as a plain one.",
+        "as many, but for biases and a rounded d_ff",
+        f"{ACTIVATIONS[name].label}: {count:,} with d_ff = {d_ff:,}, plain: {plain:,} with "
+        f"{config.d_ff:,}",
+        Check(abs(count - plain), "≤", one_unit + biases),
+    )

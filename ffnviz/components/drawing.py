@@ -1,0 +1,43 @@
+"""A curve that a person draws: with the pointer, or with the arrow keys."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.components.declare import declare
+
+_mount = declare("drawing")
+
+
+def drawing(
+    label: str,
+    values: Sequence[float],
+    palettes: dict[str, dict[str, str]],
+    accent: str,
+    key: str,
+    on_draw: Callable[[list[float]], None],
+) -> None:
+    """Show the curve, to be drawn over.
+
+    Args:
+        label: what it is.
+        values: at evenly spaced places, from -1 to 1.
+        palettes: the themes' colours.
+        accent: which of them the curve has.
+        key: unique on the page.
+        on_draw: called with as many new values.
+    """
+
+    def drew() -> None:
+        drawn = st.session_state[key].curve
+        if isinstance(drawn, list | tuple) and len(drawn) == len(values):
+            on_draw([min(1.0, max(-1.0, float(value))) for value in drawn])
+
+    data: dict[str, Any] = {
+        "label": label,
+        "values": list(values),
+        "palettes": palettes,
+        "accent": accent,
+    }
+    _mount(data=data, key=key, on_curve_change=drew)

@@ -1,0 +1,39 @@
+import { drawHead } from "./head.js";
+import { element, onThemeChange, themeOf } from "./values.js";
+
+const SIGNS = { holds: "✓", "only if": "◐", fails: "✗", undecided: "–" };
+
+function row({ claim, kind, verdict, expected, measured, check }) {
+  const sign = element("i", { class: "sign", "aria-hidden": "true", text: SIGNS[kind] });
+  return element("li", { "data-kind": kind },
+    element("b", { text: claim }),
+    element("strong", {}, sign, element("span", { text: verdict })),
+    element("span", { class: "seen", title: `Expected: ${expected}. Test: ${check}.` },
+      `${measured} `, element("small", { text: `(${check})` })));
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  let root = parentElement.querySelector("div.verdicts");
+  if (!root) {
+    root = element("div", { class: "verdicts" }, element("div", { class: "groups", tabindex: "0", role: "region" }));
+    parentElement.append(root);
+  }
+  const box = root.querySelector(".groups");
+  const paint = () => {
+    const theme = themeOf(root, data.palettes);
+    drawHead(root, data.head, theme);
+    root.style.setProperty("--holds", theme.positive_mid);
+    root.style.setProperty("--fails", theme.negative_mid);
+    box.style.columnCount = String(data.columns);
+    box.setAttribute("aria-label", "Claims and verdicts");
+    box.replaceChildren(...data.groups.map(([title, claims], index) =>
+      element("section", {},
+        ...(title ? [element("h3", {}, element("button", {
+          type: "button", text: `${title} →`, onclick: () => setTriggerValue("group", index),
+        }))] : []),
+        element("ul", {}, ...claims.map(row)))));
+    root.dataset.painted = data.stamp;
+  };
+  paint();
+  return onThemeChange(root, paint);
+}

@@ -1,0 +1,69 @@
+"""Claims with their verdicts, in groups; a group can lead to where it is shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.components.declare import declare
+from ffnviz.components.head import Head
+
+_mount = declare("verdicts")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim.
+
+    Attributes:
+        claim: what is said.
+        kind: "holds", "only if", "fails" or "undecided"; its sign and colour.
+        verdict: in words.
+        expected: what one should see.
+        measured: what was seen.
+        check: the number against its tolerance.
+    """
+
+    claim: str
+    kind: str
+    verdict: str
+    expected: str
+    measured: str
+    check: str
+
+
+def verdicts(
+    head: Head,
+    groups: Sequence[tuple[str, Sequence[Claim]]],
+    palettes: dict[str, dict[str, str]],
+    stamp: str,
+    key: str,
+    columns: int = 1,
+    on_choose: Callable[[int], None] | None = None,
+) -> None:
+    """Show the claims.
+
+    Args:
+        head: what stands above them.
+        groups: a title, empty if there is none, and its claims.
+        palettes: the themes' colours.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        columns: at most, where there is room.
+        on_choose: called with a group's number when its title is clicked.
+    """
+
+    def clicked() -> None:
+        group = st.session_state[key].group
+        if on_choose and isinstance(group, int | float) and 0 <= int(group) < len(groups):
+            on_choose(int(group))
+
+    data: dict[str, Any] = {
+        "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],
+        "columns": columns,
+        "head": head.to_json(),
+        "palettes": palettes,
+        "stamp": stamp,
+    }
+    _mount(data=data, key=key, on_group_change=clicked)

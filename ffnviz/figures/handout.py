@@ -1,0 +1,72 @@
+"""The Lab's verdicts as one page of HTML that needs nothing else."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from itertools import groupby
+
+SIGNS = {"holds": "✓", "only if": "◐", "fails": "✗", "undecided": "–"}
+STYLE = """\
+body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
+       padding: 0 1rem; }
+h1 { margin: 0 0 .2rem; font-size: 1.5rem; } h2 { margin: 1.1rem 0 .3rem; font-size: 1.05rem; }
+blockquote { margin: .6rem 0; padding: .4rem .8rem; background: #f0f2f6; white-space: pre-wrap;
+             overflow-wrap: anywhere; }
+table { border-collapse: collapse; width: 100%; } td { vertical-align: top; padding: .25rem .5rem;
+        border-top: 1px solid #d5d8df; } td:first-child { width: 44%; }
+td:nth-child(2) { width: 22%; font-weight: 700; } .holds { color: #00421f; }
+.fails { color: #5b1372; }
+@media print { body { margin: 0; max-width: none; font-size: 9.5pt; }
+               h2, tr { break-inside: avoid; } h2 { break-after: avoid; } }
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One claim.
+
+    Attributes:
+        experiment: its title; claims of one experiment follow each other.
+        kind: "holds", "only if", "fails" or "undecided".
+        claim: what is said.
+        verdict: in words.
+        measured: what was seen.
+    """
+
+    experiment: str
+    kind: str
+    claim: str
+    verdict: str
+    measured: str
+
+
+def handout(rows: Sequence[Row], text: str, network: str, when: str) -> str:
+    """The page: no script, nothing to load, to be printed or mailed.
+
+    Args:
+        rows: the claims in order.
+        text: the sentence as typed; it stays text.
+        network: which twin and block.
+        when: when and where it was tested.
+    """
+    sections = [
+        f"<h2>{escape(title)}</h2>\n<table>\n" + "\n".join(map(_row, group)) + "\n</table>"
+        for title, group in groupby(rows, key=lambda row: row.experiment)
+    ]
+    return "\n".join([
+        "<!doctype html>", '<html lang="en">', '<meta charset="utf-8">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        "<title>What the textbook says, tested: ffnviz</title>", f"<style>\n{STYLE}</style>",
+        "<h1>What the textbook says, tested</h1>",
+        f"<p>On a trained Transformer encoder ({escape(network)}) reading this sentence:</p>",
+        f"<blockquote>{escape(text)}</blockquote>", *sections,
+        f"<p>{escape(when)} Verdicts follow from the numbers; every number was computed by "
+        "ffnviz from this sentence.</p>", "</html>", "",
+    ])  # fmt: skip
+
+
+def _row(row: Row) -> str:
+    return (
+        f'<tr><td>{escape(row.claim)}</td><td class="{escape(row.kind)}">{SIGNS[row.kind]} '
+        f"{escape(row.verdict)}</td><td>{escape(row.measured)}</td></tr>"
+    )

@@ -1,0 +1,68 @@
+"""Curves over layers, distances, widths and passes: lines with names, on one pair of axes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+
+def lines(
+    x: NDArray[np.number[Any]],
+    series: Mapping[str, tuple[NDArray[np.floating], str, str]],
+    x_axis: dict[str, Any],
+    y_axis: dict[str, Any],
+    **more: Any,
+) -> Figure:
+    """A line a series.
+
+    Args:
+        x: shared by all, (n,).
+        series: name → values (n,), colour, and dash ("solid", "dot", "dash").
+        x_axis: from `axis`.
+        y_axis: likewise.
+        more: as in Plotly's layout.
+    """
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": values,
+             "line": {"color": colour, "width": 3, "dash": dash},
+             "marker": {"color": colour, "size": 8},
+             "hovertemplate": "%{x}: %{y:.3g}<extra>%{fullData.name}</extra>"}
+            for name, (values, colour, dash) in series.items()
+        ],
+        "layout": layout(x_axis, y_axis, **more),
+    }  # fmt: skip
+
+
+def grouped(
+    names: Sequence[str],
+    series: Mapping[str, tuple[NDArray[np.floating], str]],
+    title: str,
+    **more: Any,
+) -> Figure:
+    """Bars side by side: a group a name, a bar a series.
+
+    Args:
+        names: of the groups, escaped.
+        series: name → values (n,) and colour.
+        title: of the y axis.
+        more: of the y axis, as in Plotly's layout.
+    """
+    return {
+        "data": [
+            {"type": "bar", "name": name, "x": np.arange(len(names)), "y": values,
+             "marker": {"color": colour},
+             "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
+            for name, (values, colour) in series.items()
+        ],
+        "layout": layout(
+            axis("", tickvals=list(range(len(names))), ticktext=list(names), showgrid=False,
+                 zeroline=False),
+            axis(title, **more),
+            barmode="group",
+            margin={"l": 76, "r": 16, "t": 66, "b": 70},
+        ),
+    }  # fmt: skip

@@ -1,0 +1,52 @@
+"""How far from linear each part is, against what rounding may make."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+LEAST = 1e-17
+
+
+def off_linear(
+    tried: Mapping[str, tuple[float, float]], allowed: float, labels: tuple[str, str], twin: str
+) -> Figure:
+    """Two bars a part on a logarithmic scale, and a line where rounding ends.
+
+    Args:
+        tried: part → how far the two tests are off.
+        allowed: what rounding may make, the largest of all parts'.
+        labels: of the two tests.
+        twin: the accent.
+    """
+    names = list(tried)
+    return {
+        "data": [
+            {"type": "bar", "orientation": "h", "name": label, "y": names,
+             # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
+             "x": np.log10(np.maximum([tried[name][k] for name in names], LEAST))
+             - np.log10(LEAST),
+             "base": np.log10(LEAST), "marker": {"color": colour},
+             "customdata": np.array([tried[name][k] for name in names]),
+             "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
+             "text": [f"{tried[name][k]:.1g}" for name in names], "textposition": "outside",
+             "textfont": {"size": 15}, "cliponaxis": False}
+            for k, (label, colour) in enumerate(zip(labels, (f"@{twin}", "@muted"), strict=True))
+        ],
+        "layout": layout(
+            axis("off by, as a share of the values; logarithmic", range=[np.log10(LEAST), 2],
+                 tickvals=list(range(-16, 1, 4)),
+                 ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
+            axis("", autorange="reversed", showgrid=False, tickfont={"size": 15}),
+            barmode="group",
+            bargap=0.3,
+            margin={"l": 215, "r": 20, "t": 40, "b": 56},
+            shapes=[{"type": "line", "x0": np.log10(allowed), "x1": np.log10(allowed), "y0": 0,
+                     "y1": 1, "yref": "paper", "line": {"color": "@text", "width": 2,
+                                                         "dash": "dot"}}],
+            annotations=[{"text": "rounding ends here", "x": np.log10(allowed), "y": 1,
+                          "yref": "paper", "yanchor": "bottom", "xanchor": "left",
+                          "showarrow": False}],
+        ),
+    }  # fmt: skip

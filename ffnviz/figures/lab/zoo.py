@@ -1,0 +1,61 @@
+"""Every activation: its curve, its slope, and a gate as a surface."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+Curve = tuple[str, NDArray[np.floating], NDArray[np.floating], str, str]
+
+
+def curves(x: NDArray[np.floating], shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
+    """φ above, φ′ below.
+
+    Args:
+        x: (n,).
+        shown: label, φ(x), φ′(x), colour and dash of each.
+        minimum: where GELU is least, and its value.
+    """
+    traces = []
+    for label, value, slope, colour, dash in shown:
+        style = {"color": colour, "width": 3, "dash": dash}
+        traces += [
+            {"type": "scatter", "mode": "lines", "name": label, "x": x, "y": value, "line": style,
+             "legendgroup": label},
+            {"type": "scatter", "mode": "lines", "name": f"{label}, slope", "x": x, "y": slope,
+             "line": style, "yaxis": "y2", "legendgroup": label, "showlegend": False},
+        ]  # fmt: skip
+    at, least = minimum
+    return {
+        "data": traces,
+        "layout": layout(
+            axis("x", anchor="y2", range=[-4, 4]),
+            axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
+            yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
+            annotations=[{
+                "x": at, "y": least, "xref": "x", "yref": "y", "ax": -70, "ay": 46,
+                "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
+                "showarrow": True, "arrowcolor": "@text", "font": {"size": 15},
+            }],
+            margin={"l": 70, "r": 20, "t": 66, "b": 56},
+        ),
+    }  # fmt: skip
+
+
+def surface(side: NDArray[np.floating], values: NDArray[np.floating], label: str) -> Figure:
+    """A gate's φ(g)·v over g and v, on the signed scale."""
+    largest = float(np.abs(values).max())
+    return {
+        "data": [{
+            "type": "heatmap", "name": label, "x": side, "y": side, "z": values,
+            "zmin": -largest, "zmax": largest,
+            "colorscale": [[0, "@negative"], [0.25, "@negative_mid"], [0.5, "@background"],
+                           [0.75, "@positive_mid"], [1, "@positive"]],
+            "colorbar": {"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
+            "hovertemplate": "g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>",
+        }],
+        "layout": layout(axis("gate g"), axis("value v"),
+                         margin={"l": 64, "r": 10, "t": 16, "b": 56}),
+    }  # fmt: skip

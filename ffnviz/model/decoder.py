@@ -1,0 +1,123 @@
+"""One decoder block: what was written so far, what was read, then the FFN.
+
+The twins have none, as they are encoders; this one stands beside them for the Lab.
+"""
+
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ffnviz.model.attention import AttentionRecord, SelfAttention, attention_weights
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.feed_forward import FeedForwardRecord, feed_forward
+
+
+@dataclass(frozen=True)
+class CrossAttentionRecord:
+    """Every stage of one pass through cross-attention.
+
+    Attributes:
+        input: x, (*batch, T, d_model): who asks.
+        memory: what is asked, (*batch, S, d_model).
+        queries: (*batch, n_heads, T, d_head).
+        keys, values: (*batch, n_heads, S, d_head).
+        output: (*batch, T, d_model), before the residual is added.
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    memory: Float[Tensor, "*batch sources d_model"]
+    queries: Float[Tensor, "*batch heads tokens d_head"]
+    keys: Float[Tensor, "*batch heads sources d_head"]
+    values: Float[Tensor, "*batch heads sources d_head"]
+    output: Float[Tensor, "*batch tokens d_model"]
+
+    @property
+    def weights(self) -> Float[Tensor, "*batch heads tokens sources"]:
+        """softmax(Q Kᵀ / √d_head), (*batch, n_heads, T, S); computed when asked for."""
+        return attention_weights(self.queries, self.keys, causal=False)
+
+
+class CrossAttention(nn.Module):
+    """Attention whose queries come from one sequence, keys and values from another.
+
+    Vaswani et al. 2017, section 3.2.3, "encoder-decoder attention".
+    """
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.dropout = dropout
+        self.project_query = nn.Linear(d_model, d_model)  # W_Q
+        self.project_memory = nn.Linear(d_model, 2 * d_model)  # W_K, W_V side by side
+        self.project_out = nn.Linear(d_model, d_model)  # W_O
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        memory: Float[Tensor, "*batch sources d_model"],
+    ) -> CrossAttentionRecord:
+        """One pass: x, (*batch, T, d_model), asks memory, (*batch, S, d_model)."""
+        queries = self.project_query(x).unflatten(-1, (self.n_heads, -1)).transpose(-3, -2)
+        split = self.project_memory(memory).unflatten(-1, (2, self.n_heads, -1))
+        keys, values = (part.transpose(-3, -2) for part in split.unbind(-3))
+        mixed = F.scaled_dot_product_attention(
+            queries, keys, values, dropout_p=self.dropout if self.training else 0.0
+        )
+        # (*batch, n_heads, T, d_head) -> (*batch, T, d_model)
+        output = self.project_out(mixed.transpose(-3, -2).flatten(-2))
+        return CrossAttentionRecord(x, memory, queries, keys, values, output)
+
+
+@dataclass(frozen=True)
+class DecoderBlockRecord:
+    """Every stage of one pass through a decoder block.
+
+    Attributes:
+        input: the stream before the block, (*batch, T, d_model).
+        attention: the causal self-attention's stages.
+        cross: the cross-attention's stages.
+        ffn: the FFN's stages.
+        output: the stream after the block, (*batch, T, d_model).
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    attention: AttentionRecord
+    cross: CrossAttentionRecord
+    ffn: FeedForwardRecord
+    output: Float[Tensor, "*batch tokens d_model"]
+
+
+class DecoderBlock(nn.Module):
+    """m = x + Causal(LN(x)); n = m + Cross(LN(m), memory); y = n + FFN(LN(n)).
+
+    Vaswani et al. 2017, figure 1 (right), with the LayerNorms in front as in Xiong et al. 2020.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        d_model, eps = config.d_model, config.layer_norm_eps
+        self.attention_norm = nn.LayerNorm(d_model, eps)
+        self.attention = SelfAttention(d_model, config.n_heads, True, config.dropout)
+        self.cross_norm = nn.LayerNorm(d_model, eps)
+        self.cross = CrossAttention(d_model, config.n_heads, config.dropout)
+        self.ffn_norm = nn.LayerNorm(d_model, eps)
+        self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        memory: Float[Tensor, "*batch sources d_model"],
+    ) -> DecoderBlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with memory, (*batch, S, d_model).
+
+        The memory is what an encoder made of the sentence that was read.
+        """
+        attention = self.attention(self.attention_norm(x))
+        wrote = x + self.dropout(attention.output)
+        cross = self.cross(self.cross_norm(wrote), memory)
+        read = wrote + self.dropout(cross.output)
+        ffn = self.ffn(self.ffn_norm(read))
+        return DecoderBlockRecord(x, attention, cross, ffn, read + self.dropout(ffn.output))

@@ -1,0 +1,77 @@
+"""Delete the bend: the FFN without φ, and what the network says then."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, BendDeleted, delete_bend
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.layout import axis
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.figures.words import Words, word_bars
+from ffnviz.page import Choices
+from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.run import Run
+
+
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """The verdicts and the folded matrix, beside four predictions."""
+    found = delete_bend(subject_of(run))
+    left, right = st.columns([1, 2], gap="medium")
+    with left:
+        show_verdicts(run, found.findings, "lab-bend", "")
+        spectrum(run, found)
+    with right:
+        predictions(run, found)
+
+
+def predictions(run: Run, found: BendDeleted) -> None:
+    """What the network says as it is, without φ, without FFNs, without attention."""
+    sentence: Sentence = [
+        "Without φ in any block the network says ",
+        number(found.predictions[WITHOUT_PHI].words[0]), " at ", quoted(run.labels[run.token]),
+        " instead of ", number(found.plain.words[0]), ": ",
+        number(f"{found.divergences[WITHOUT_PHI]:.2g} nats"), " apart.",
+    ]  # fmt: skip
+    accent = f"@{run.request.twin}"
+    panels = [Words("as it is", found.plain.words, found.plain.probabilities, accent)]
+    panels += [
+        Words(f"{name}<br>{found.divergences[name]:.2g} nats", told.words, told.probabilities,
+              accent if name == WITHOUT_PHI else "@muted")
+        for name, told in found.predictions.items()
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-without", run.request.twin),
+        word_bars(panels),
+        "The likeliest words as it is, without φ, without any FFN and without any attention.",
+        palettes(),
+        run.stamp,
+        key="lab-without",
+        height=640,
+    )
+
+
+def spectrum(run: Run, found: BendDeleted) -> None:
+    """The folded matrix's singular values."""
+    values = found.singular
+    sentence: Sentence = [
+        "The one matrix left has ", number(f"rank {found.rank} of {len(values)}"), ".",
+    ]  # fmt: skip
+    every = max(1, len(values) // 64)
+    places = np.arange(0, len(values), every)
+    chart(
+        Head(sentence, "lab-folded", run.request.twin),
+        lines(
+            places + 1,
+            {"W₁W₂": (values[places], f"@{run.request.twin}", "solid")},
+            axis("number"), axis("singular value", rangemode="tozero"),
+            margin={"l": 70, "r": 16, "t": 10, "b": 56},
+        ),
+        "The singular values of the folded matrix.",
+        palettes(),
+        run.stamp,
+        key="lab-folded",
+        height=240,
+    )  # fmt: skip

@@ -1,0 +1,172 @@
+"""Fit a function: choose or draw one, and see how many units it takes."""
+
+import numpy as np
+import streamlit as st
+import torch
+from numpy.typing import NDArray
+
+from ffnviz.analysis.lab.approximation import (
+    FUNCTIONS,
+    KNOTS,
+    REACH,
+    WIDTHS,
+    Approximation,
+    Fit,
+    approximate,
+    drawn,
+)
+from ffnviz.components.chart import chart
+from ffnviz.components.drawing import drawing
+from ffnviz.components.head import Head
+from ffnviz.components.slider import slider
+from ffnviz.figures.lab.fit import errors, fitted
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.measured import measure_button
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices, Setting, choice_setting, count_setting, live
+from ffnviz.pages.lab.subject import show_verdicts
+from ffnviz.run import Run
+
+DRAWN = "my drawing"
+PLAIN = [activation.name for activation in ACTIVATIONS.values() if not activation.gated]
+DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDE"  # 41 heights, from -1 to 1
+MIDDLE = len(DIGITS) // 2
+
+
+def _read(text: str) -> tuple[float, ...] | None:
+    """A drawing as a URL has it: a digit a knot."""
+    if len(text) != KNOTS or any(sign not in DIGITS for sign in text):
+        return None
+    return tuple((DIGITS.index(sign) - MIDDLE) / MIDDLE for sign in text)
+
+
+def _written(values: tuple[float, ...]) -> str:
+    return "".join(DIGITS[round(value * MIDDLE) + MIDDLE] for value in values)
+
+
+START = tuple(round(MIDDLE * np.sin(5 * k / KNOTS) * (k / KNOTS)) / MIDDLE for k in range(KNOTS))
+FUNCTION = choice_setting("function", [*FUNCTIONS, DRAWN])
+PHI = choice_setting("phi", ["twin", *PLAIN])
+UNITS = count_setting("units", 8, 1, WIDTHS[-1])
+CURVE: Setting[tuple[float, ...]] = Setting("curve", START, _read, _written)
+SETTINGS = (FUNCTION, PHI, UNITS, CURVE)
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The function and φ, the fit and its pieces, the error against n."""
+    left, middle, right = st.columns([0.8, 1.2, 1], gap="medium")
+    with left:
+        name, phi = what_to_fit(run, choices)
+        values = choices.value(CURVE)
+        of = (name, phi, values if name == DRAWN else None)
+        function = drawn(values) if name == DRAWN else FUNCTIONS[name]
+        measured = measure_button(
+            "fit", of, run, lambda progress: approximate(function, phi, progress=progress), "Fit"
+        )
+    if measured is None:
+        with middle:
+            st.info(f"Press “Fit”: {len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units are trained "
+                    "on it, in a few seconds.")  # fmt: skip
+            function_alone(run, function)
+        return
+    found: Approximation = measured.result
+    with left:
+        if measured.of != of:
+            st.warning("This was fitted to another function or with another φ. Press “Fit” again.")
+        show_verdicts(run, found.findings, "lab-fit", measured.when)
+    place = min(range(len(WIDTHS)), key=lambda k: abs(WIDTHS[k] - choices.value(UNITS)))
+    with middle:
+        the_fit(run, found, place, measured.when)
+        slider(
+            "units n",
+            [str(n) for n in found.widths],
+            place,
+            key="lab-units",
+            on_choose=lambda stop, done: choices.choose(UNITS, WIDTHS[stop], done),
+        )
+    with right:
+        the_errors(run, found, place, measured.when)
+
+
+def what_to_fit(run: Run, choices: Choices) -> tuple[str, str]:
+    """The controls: the function, to be chosen or drawn, and φ."""
+    name = st.selectbox("Function on [−2, 2]", [*FUNCTIONS, DRAWN], **choices.widget(FUNCTION))
+    if name == DRAWN:
+        values = choices.value(CURVE)
+        drawing(
+            "Draw over it, or move its points with the arrow keys",
+            values,
+            palettes(),
+            run.request.twin,
+            key="lab-drawing",
+            on_draw=lambda new: choices.choose(CURVE, tuple(new)),
+        )
+    labels = {name: ACTIVATIONS[name].label for name in PLAIN}
+    labels["twin"] = f"the twin's: {labels[run.request.twin]}"
+    phi = st.selectbox("φ", ["twin", *PLAIN], format_func=labels.__getitem__, **choices.widget(PHI))
+    return str(name), run.request.twin if phi == "twin" else str(phi)
+
+
+def function_alone(run: Run, function: object) -> None:
+    """The function before anything was fitted to it."""
+    x = torch.linspace(-REACH, REACH, 257, dtype=torch.float64)
+    y = function(x).numpy()  # type: ignore[operator]
+    chart(
+        Head(["This is the function to fit."], "lab-function", run.request.twin),
+        fitted(x.numpy(), y, np.full(len(y), np.nan), np.zeros((0, len(y))), "@muted"),
+        "The function.",
+        palettes(),
+        f"{run.stamp} {hash(y.tobytes())}",
+        key="lab-function",
+        height=560,
+    )
+
+
+def the_fit(run: Run, found: Approximation, place: int, version: str) -> None:
+    """The function, the network, and each unit's piece."""
+    fit, n = found.fits[place], found.widths[place]
+    sentence: Sentence = [
+        number(f"{n} unit{'s' * (n > 1)}"), f" of {ACTIVATIONS[found.activation].label}: an error "
+        "of ", number(f"{fit.error:.2g}"),
+        f"; the best straight line is off by {found.line:.2g}.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-pieces", run.request.twin),
+        fitted(found.x, found.y, fit.fitted, _pieces(found, fit), f"@{run.request.twin}"),
+        "The function, the network fitted to it, and what each of its units adds.",
+        palettes(),
+        f"{run.stamp} {version} {n}",
+        key="lab-fit",
+        height=560,
+    )
+
+
+def the_errors(run: Run, found: Approximation, place: int, version: str) -> None:
+    """The error against the number of units."""
+    sentence: Sentence = [
+        "From 1 unit to ", number(f"{found.widths[-1]}"), " the error goes from ",
+        number(f"{found.fits[0].error:.2g}"), " to ", number(f"{found.fits[-1].error:.2g}"), ".",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-errors", run.request.twin),
+        errors(
+            found.widths, np.array([fit.error for fit in found.fits]), np.array(found.bounds),
+            found.line, found.widths[place], f"@{run.request.twin}",
+        ),
+        "The error against the number of units, both logarithmic.",
+        palettes(),
+        f"{run.stamp} {version} {place}",
+        key="lab-errors",
+        height=560,
+    )  # fmt: skip
+
+
+def _pieces(found: Approximation, fit: Fit) -> NDArray[np.float64]:
+    with torch.inference_mode():
+        x = torch.from_numpy(found.x)
+        before = torch.outer(torch.from_numpy(fit.weight), x) + torch.from_numpy(fit.bias)[:, None]
+        units = ACTIVATIONS[found.activation].function(before).numpy()
+    pieces: NDArray[np.float64] = fit.out[:, None] * units
+    return pieces

@@ -1,0 +1,134 @@
+"""Who hears whom: influence maps of every kind of layer."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.influence import (
+    DEEPEST,
+    DEPTH,
+    LENGTH,
+    LONGEST_MAP,
+    Influence,
+    who_hears_whom,
+)
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.components.slider import slider
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.lab.maps import Map, maps
+from ffnviz.figures.layout import axis
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.measured import measure_button
+from ffnviz.page import Choices, count_setting, live
+from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.run import Run
+
+LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
+N = count_setting("length", LENGTH, LENGTHS[0], LONGEST_MAP)
+LAYERS = count_setting("depth", DEPTH, 1, DEEPEST)
+SETTINGS = (N, LAYERS)
+ACROSS = 5
+DASHES = ("solid", "dash", "dot")
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The verdicts, the maps, and the decay with distance."""
+    n, depth = choices.value(N), choices.value(LAYERS)
+    request = run.request
+    of = (request.twin, request.device, request.block, request.text, n, depth)
+    left, right = st.columns([1, 2.1], gap="medium")
+    with left:
+        place = min(range(len(LENGTHS)), key=lambda k: abs(LENGTHS[k] - n))
+        slider(
+            "tokens, at most",
+            [str(each) for each in LENGTHS],
+            place,
+            key="lab-length",
+            on_choose=lambda stop, done: choices.choose(N, LENGTHS[stop], done),
+        )
+        slider(
+            "layers on top of each other",
+            [str(k + 1) for k in range(DEEPEST)],
+            depth - 1,
+            key="lab-depth",
+            on_choose=lambda stop, done: choices.choose(LAYERS, stop + 1, done),
+        )
+        measured = measure_button(
+            "hears", of, run, lambda p: who_hears_whom(subject_of(run), n, depth, p),
+            "Differentiate",
+        )  # fmt: skip
+    if measured is None:
+        with right:
+            st.info("Press “Differentiate”: the derivative of every output by every input, for ten "
+                    "kinds of layers; some seconds.")  # fmt: skip
+        return
+    found: Influence = measured.result
+    with left:
+        if measured.of != of:
+            st.warning("This is for another sentence or setting. Press “Differentiate” again.")
+        show_verdicts(run, found.findings, "lab-hears", measured.when)
+    with right:
+        all_maps(run, found, measured.when)
+        decay(run, found, measured.when)
+
+
+def all_maps(run: Run, found: Influence, version: str) -> None:
+    """A map a layer; the twin's own have its accent."""
+    n = len(found.memory)
+    labels = run.labels[:n] if n <= 12 else []
+    shown = [
+        Map(f"{each.name}<br>hears {each.receptive_field}, {each.steps} in a row", each.share,
+            f"@{run.request.twin}" if each.trained else "@muted", labels, [])
+        for each in found.heard
+    ]  # fmt: skip
+    shown.insert(5, Map(f"decoder block: the sentence<br>hears {n}", found.memory, "@muted",
+                        labels, []))  # fmt: skip
+    rnn = next(each for each in found.heard if each.name == "RNN")
+    sentence: Sentence = [
+        f"A row is an output, a column an input; blank is exactly 0. For {n} tokens an RNN takes ",
+        number(f"{rnn.steps} steps one after the other"), ", attention ",
+        number(f"{found.depth}"), ": one a layer.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-influence", run.request.twin),
+        maps(shown, ACROSS, "of all it hears", ("output", "input")),
+        "Ten maps of how much each output depends on each input.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="lab-hears",
+        height=470,
+    )
+
+
+def decay(run: Run, found: Influence, version: str) -> None:
+    """What is heard against the distance."""
+    series = {}
+    kinds = [each for each in found.heard if each.name != "FFN"]
+    own = f"@{run.request.twin}"
+    colours = {each.name: own if each.trained else "@muted" for each in kinds}
+    colours |= {"RNN": "@text", "LSTM": "@text"}
+    for place, each in enumerate(kinds):
+        share = np.where(each.by_distance > 0, each.by_distance, np.nan)
+        series[each.name] = (share, colours[each.name], DASHES[place % len(DASHES)])
+    far = {each.name: float(each.by_distance[-1]) for each in kinds}
+    sentence: Sentence = [
+        f"At a distance of {len(found.memory) - 1}: RNN ", number(f"{far['RNN']:.1g}"),
+        ", LSTM ", number(f"{far['LSTM']:.1g}"), ", attention ",
+        number(f"{far['attention']:.1g}"), " of all that is heard.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-decay", run.request.twin),
+        lines(
+            np.arange(len(found.memory)), series, axis("distance between output and input"),
+            axis("share heard", type="log", dtick=1, exponentformat="power"),
+            legend={"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top"},
+            margin={"l": 76, "r": 200, "t": 10, "b": 56},
+        ),
+        "How much is heard over a distance, for each kind of layer.",
+        palettes(),
+        f"{run.stamp} {version}",
+        key="lab-decay",
+        height=300,
+    )  # fmt: skip

@@ -1,0 +1,139 @@
+"""Residual and LayerNorm: what is added to the stream, and where the LayerNorm stands."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.residual import D_FF, D_MODEL, DEEPEST, DEPTH, Residual, try_residual
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.components.slider import slider
+from ffnviz.figures.lab.curves import grouped, lines
+from ffnviz.figures.layout import axis, escaped, shortened
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.page import Choices, count_setting, live
+from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.run import Run
+
+LAYERS = count_setting("layers", DEPTH, 2, DEEPEST)
+SETTINGS = (LAYERS,)
+STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
+MOST_TOKENS = 40
+BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The verdicts, the stream's norms, and two untrained stacks."""
+    depth = choices.value(LAYERS)
+    found = try_residual(subject_of(run), depth)
+    left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
+    with left:
+        show_verdicts(run, found.findings, "lab-residual", str(depth))
+    with middle:
+        norms(run, found)
+        directions(run, found)
+    with right:
+        gradients(run, found, depth)
+        slider(
+            "layers of the untrained stacks",
+            [str(stop) for stop in STOPS],
+            min(range(len(STOPS)), key=lambda k: abs(STOPS[k] - depth)),
+            key="lab-layers",
+            on_choose=lambda stop, done: choices.choose(LAYERS, STOPS[stop], done),
+        )
+        bottleneck(run)
+
+
+def norms(run: Run, found: Residual) -> None:
+    """What each sub-layer adds, as a share of the stream, per token."""
+    labels = _labels(run)
+    last = list(found.added)[-1]
+    sentence: Sentence = [
+        f"{last} adds ",
+        number(f"{found.added[last][run.token]:.2f} times"), " the stream's length at ",
+        quoted(run.labels[run.token]), ", ", number(f"{found.added[last].mean():.2f}"),
+        " on average.",
+    ]  # fmt: skip
+    colours = ["@muted", f"@{run.request.twin}/0.45", "@text", f"@{run.request.twin}"]
+    series = {
+        name: (values[: len(labels)], colours[place % len(colours)])
+        for place, (name, values) in enumerate(found.added.items())
+    }
+    chart(
+        Head(sentence, "lab-norms", run.request.twin),
+        grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
+                exponentformat="power"),
+        "The length of what each sub-layer adds, against the stream's, for each token.",
+        palettes(),
+        run.stamp,
+        key="lab-norms",
+        height=370,
+    )  # fmt: skip
+
+
+def directions(run: Run, found: Residual) -> None:
+    """The cosine between each block's input and output, per token."""
+    labels = _labels(run)
+    last = len(found.cosines)
+    sentence: Sentence = [
+        f"Block {last} turns the stream little: its output's cosine with its input is ",
+        number(f"{found.cosines[-1].mean():.2f}"), " on average; block 1's ",
+        number(f"{found.cosines[0].mean():.2f}"), ".",
+    ]  # fmt: skip
+    series = {
+        f"block {k}": (row[: len(labels)], f"@{run.request.twin}" if k == last else "@muted")
+        for k, row in enumerate(found.cosines, start=1)
+    }
+    chart(
+        Head(sentence, "lab-cosines", run.request.twin),
+        grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
+        "The cosine between each block's input and its output, for each token.",
+        palettes(),
+        run.stamp,
+        key="lab-cosines",
+        height=300,
+    )
+
+
+def gradients(run: Run, found: Residual, depth: int) -> None:
+    """Gradient norms per layer of the two stacks."""
+    pre, post = found.gradients["pre-LN"], found.gradients["post-LN"]
+    sentence: Sentence = [
+        f"Before training, at layer {depth} the gradient is ", number(f"{post[-1]:.2f}"),
+        " with post-LN and ", number(f"{pre[-1]:.2f}"), " with pre-LN.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-gradients", run.request.twin),
+        lines(
+            np.arange(1, depth + 1),
+            {"pre-LN": (pre, f"@{run.request.twin}", "solid"),
+             "post-LN": (post, "@muted", "dash")},
+            axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
+        ),
+        "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
+        palettes(),
+        f"{run.stamp} {depth}",
+        key="lab-gradients",
+        height=330,
+    )  # fmt: skip
+
+
+def bottleneck(run: Run) -> None:
+    """The ResNet bottleneck's widths beside the FFN's."""
+    config = run.model.encoder.config
+    d, f = config.d_model, config.d_ff
+    wide, narrow = BOTTLENECK[0], BOTTLENECK[1]
+    weights = 2 * wide * narrow + 9 * narrow * narrow
+    st.markdown(
+        "Both add a two- or three-layer network to a stream, with opposite waists "
+        f"(the stacks above: d_model {D_MODEL}, d_ff {D_FF}):\n\n"
+        "| | widths | weights | mixes places |\n|---|---|---|---|\n"
+        f"| **FFN**: expand, compress | {d:,} → {f:,} → {d:,} | {2 * d * f:,} | no |\n"
+        f"| **ResNet bottleneck**: compress, expand | {' → '.join(map(str, BOTTLENECK))} | "
+        f"{weights:,} | yes, 3 × 3 |\n"
+    )
+
+
+def _labels(run: Run) -> list[str]:
+    return [escaped(shortened(label, 9)) for label in run.labels[:MOST_TOKENS]]

@@ -1,0 +1,77 @@
+"""Parameter sharing: over positions, not over blocks."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.sharing import MATRICES, Sharing, try_sharing
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.page import Choices
+from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.run import Run
+
+
+def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+    """The verdicts beside the word's contexts and the blocks' weights."""
+    found = try_sharing(subject_of(run))
+    left, right = st.columns([1, 2], gap="medium")
+    with left:
+        show_verdicts(run, found.findings, "lab-sharing", "")
+    with right:
+        one_word(run, found)
+        other_block(run, found)
+
+
+def one_word(run: Run, found: Sharing) -> None:
+    """How far apart the same word's inputs and outputs are."""
+    word = run.labels[run.token]
+    names = ["in a sentence of its own"] if found.alone else [
+        f"at token {place + 1}" for place in found.places[1:]
+    ]  # fmt: skip
+    where = "in a sentence of its own" if found.alone else "at its other places"
+    sentence: Sentence = [
+        quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
+        number(percent(max(found.outputs))), " of its length, its input by ",
+        number(percent(max(found.inputs))), ".",
+    ]  # fmt: skip
+    panels = [
+        Bars("FFN input, distance from the chosen one", names, np.array(found.inputs), "@muted"),
+        Bars("FFN output", names, np.array(found.outputs), f"@{run.request.twin}"),
+    ]
+    chart(
+        Head(sentence, "lab-word", run.request.twin),
+        named_bars(panels, "distance / length"),
+        "How far the same word's inputs and outputs lie apart in its contexts.",
+        palettes(),
+        run.stamp,
+        key="lab-word",
+        height=min(330, 130 + 44 * len(names)),
+    )
+
+
+def other_block(run: Run, found: Sharing) -> None:
+    """How different two blocks' weights are."""
+    if found.other is None:
+        return
+    mine, other = run.request.block + 1, found.other + 1
+    sentence: Sentence = [
+        f"The weights of blocks {mine} and {other} have nothing in common: W₁'s cosine is ",
+        number(f"{found.cosines[0]:.2f}"), ", its distance ", number(percent(found.blocks[0])),
+        " of its length (two random matrices: 141%).",
+    ]  # fmt: skip
+    panels = [
+        Bars("distance / length", MATRICES, np.array(found.blocks), f"@{run.request.twin}"),
+        Bars("cosine", MATRICES, np.array(found.cosines), "@muted"),
+    ]
+    chart(
+        Head(sentence, "lab-blocks", run.request.twin),
+        named_bars(panels, ""),
+        "How far two blocks' weights lie apart, and their cosines.",
+        palettes(),
+        run.stamp,
+        key="lab-blocks",
+        height=290,
+    )

@@ -1,0 +1,62 @@
+"""What the Lab's parts share: what is tested, and how its verdicts are shown."""
+
+from collections.abc import Sequence
+
+from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
+from ffnviz.components.head import Head
+from ffnviz.components.verdicts import Claim, verdicts
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.run import Run
+
+KINDS = {
+    Verdict.HOLDS: "holds",
+    Verdict.ONLY_IF: "only if",
+    Verdict.FAILS: "fails",
+    Verdict.UNDECIDED: "undecided",
+}
+
+
+def subject_of(run: Run) -> Subject:
+    """The run's model, sentence, block and token, for an experiment."""
+    encoder = run.once("encoder in float64", lambda: in_double(run.model))
+    return Subject(run.model, run.trace, run.request.block, run.token, encoder)
+
+
+def as_claim(finding: Finding) -> Claim:
+    """A finding as the component shows it."""
+    return Claim(
+        finding.claim, KINDS[finding.verdict], finding.verdict_text, finding.expected,
+        finding.measured, str(finding.check),
+    )  # fmt: skip
+
+
+def show_verdicts(run: Run, findings: Sequence[Finding], note: str, version: str) -> None:
+    """One experiment's claims."""
+    verdicts(
+        head_of(run, findings, note),
+        [("", [as_claim(finding) for finding in findings])],
+        palettes(),
+        f"{run.stamp} {version}",
+        key=f"verdicts-{note}",
+    )
+
+
+def head_of(run: Run, findings: Sequence[Finding], note: str) -> Head:
+    """How many claims hold, over their list."""
+    return Head(tally(findings), note, run.request.twin)
+
+
+def tally(findings: Sequence[Finding]) -> Sentence:
+    """How many hold, how many do not, how many under a condition."""
+    counts = {
+        kind: sum(finding.verdict is kind for finding in findings) for kind in Verdict
+    }  # fmt: skip
+    sentence: Sentence = [f"Of {len(findings)} claims ", number(f"{counts[Verdict.HOLDS]} hold")]
+    if counts[Verdict.ONLY_IF]:
+        sentence += [", ", number(f"{counts[Verdict.ONLY_IF]} under a condition")]
+    if counts[Verdict.FAILS]:
+        sentence += [", ", number(f"{counts[Verdict.FAILS]} do not")]
+    if counts[Verdict.UNDECIDED]:
+        sentence += [", ", number(f"{counts[Verdict.UNDECIDED]} cannot be told here")]
+    return [*sentence, "."]

@@ -1,0 +1,70 @@
+"""All claims with their verdicts, tested in one go, and a handout to take along."""
+
+import streamlit as st
+
+from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
+from ffnviz.analysis.spread import Progress
+from ffnviz.components.verdicts import verdicts
+from ffnviz.figures.handout import Row, handout
+from ffnviz.figures.style import palettes
+from ffnviz.measured import Measured, measure_button
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.page import Choices, live
+from ffnviz.pages.lab.subject import as_claim, head_of, subject_of
+from ffnviz.run import Run
+
+COLUMNS = 3
+PAGE = "lab"
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The button over the claims, and the handout beside it."""
+    request = run.request
+    of = (request.twin, request.device, request.block, run.token, request.text)
+    buttons = st.container(horizontal=True, vertical_alignment="center")
+    with buttons:
+        measured = measure_button("lab", of, run, lambda p: test_run(run, p), "Test all claims")
+    if measured is None:
+        st.info(
+            f"Textbooks make claims about the FFN. Press “Test all claims”: {len(EXPERIMENTS)} "
+            "experiments on the loaded network and this sentence, a few seconds on a CPU. Some "
+            "popular claims are false. Each experiment has a part of its own above."
+        )
+        return
+    with buttons:
+        take_along(measured)
+    if measured.of != of:
+        st.warning("These verdicts are for another sentence or setting. Test again for this one.")
+    findings = [finding for tested in measured.result for finding in tested.findings]
+    verdicts(
+        head_of(run, findings, "lab"),
+        [(t.experiment.title, [as_claim(f) for f in t.findings]) for t in measured.result],
+        palettes(),
+        f"{run.stamp} {measured.when}",
+        key="verdicts-all",
+        columns=COLUMNS,
+        on_choose=lambda place: choices.turn(PAGE, EXPERIMENTS[place].name),
+    )
+
+
+def test_run(run: Run, progress: Progress) -> tuple[Tested, ...]:
+    """All experiments on this run."""
+    return try_all(subject_of(run), progress)
+
+
+def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
+    """The handout as a file."""
+    twin, _, block, _, text = measured.of
+    rows = [
+        Row(tested.experiment.title, claim.kind, claim.claim, claim.verdict, claim.measured)
+        for tested in measured.result
+        for claim in map(as_claim, tested.findings)
+    ]
+    page = handout(
+        rows, str(text), f"{ACTIVATIONS[str(twin)].label}, block {int(str(block)) + 1}",
+        f"Tested at {measured.when} on {measured.where}.",
+    )  # fmt: skip
+    st.download_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html",
+                       on_click="ignore", icon=":material/download:")  # fmt: skip
+    st.markdown(f"Tested at **{measured.when}** on {measured.where}.")

@@ -1,0 +1,126 @@
+"""How wide? Neurons removed in order of importance."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.components.slider import slider
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.layout import axis
+from ffnviz.figures.style import palettes
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.words import Words, word_bars
+from ffnviz.page import Choices, live, number_setting
+from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.run import Run
+
+LEFT = number_setting("left", 10, 100 * SHARES[-1], 100)
+SETTINGS = (LEFT,)
+
+
+@live
+def render(run: Run, choices: Choices) -> None:
+    """The verdicts, the curve and its slider, and the words."""
+    found = try_width(subject_of(run))
+    stops = SHARES[::-1]
+    share = choices.value(LEFT) / 100
+    stop = min(range(len(stops)), key=lambda k: abs(np.log(stops[k] / share)))
+    place = len(stops) - 1 - stop
+    left, middle, right = st.columns([0.8, 1, 1.2], gap="medium")
+    with left:
+        show_verdicts(run, found.findings, "lab-width", "")
+        saved(found, place)
+    with middle:
+        curve(run, found, place)
+        slider(
+            "neurons left in every block",
+            [f"{100 * each:g}%" for each in stops],
+            stop,
+            key="lab-left",
+            on_choose=lambda k, done: choices.choose(LEFT, 100 * stops[k], done),
+        )
+    with right:
+        words(run, found, place)
+
+
+def curve(run: Run, found: Width, place: int) -> None:
+    """How far the prediction moves, against d_ff."""
+    cut, drawn = found.important[place], found.random[place]
+    sentence: Sentence = [
+        "With ", number(f"{cut.d_ff:,} neurons"), " in each block the prediction diverges by ",
+        number(_nats(cut)), " if they are the most important, by ", number(_nats(drawn)),
+        " if drawn at random.",
+    ]  # fmt: skip
+    widths = np.array([each.d_ff for each in found.important])
+    series = {
+        "in order of importance": (_divergences(found.important), f"@{run.request.twin}", "solid"),
+        "at random": (_divergences(found.random), "@muted", "dash"),
+    }
+    marks = [int(n) for n in widths[::2]]
+    chart(
+        Head(sentence, "lab-width-curve", run.request.twin),
+        lines(
+            widths, series,
+            axis("d_ff left, logarithmic", type="log", tickvals=marks,
+                 ticktext=[f"{n:,}" for n in marks]),
+            axis("divergence, nats", rangemode="tozero"),
+            shapes=[{"type": "line", "x0": cut.d_ff, "x1": cut.d_ff, "y0": 0, "y1": 1,
+                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        ),
+        "How far the prediction moves as neurons are removed, by importance and at random.",
+        palettes(),
+        f"{run.stamp} {place}",
+        key="lab-width",
+        height=560,
+    )  # fmt: skip
+
+
+def words(run: Run, found: Width, place: int) -> None:
+    """The likeliest words: uncut, cut by importance, cut at random."""
+    whole, cut, drawn = found.important[0], found.important[place], found.random[place]
+    sentence: Sentence = [
+        "At ", quoted(run.labels[run.token]), " the likeliest word is ",
+        number(whole.prediction.words[0]), "; with the most important ",
+        number(percent(cut.d_ff / whole.d_ff)), " left it is ",
+        number(cut.prediction.words[0]), ".",
+    ]  # fmt: skip
+    panels = [
+        Words(title, each.prediction.words, each.prediction.probabilities, colour)
+        for title, each, colour in (
+            (f"all {whole.d_ff:,}", whole, f"@{run.request.twin}"),
+            (f"the most important {cut.d_ff:,}", cut, f"@{run.request.twin}"),
+            (f"{drawn.d_ff:,} at random", drawn, "@muted"),
+        )
+    ]
+    chart(
+        Head(sentence, "lab-width-words", run.request.twin),
+        word_bars(panels),
+        "The likeliest words with all neurons, with the most important, and with random ones.",
+        palettes(),
+        f"{run.stamp} {place}",
+        key="lab-width-words",
+        height=640,
+    )
+
+
+def saved(found: Width, place: int) -> None:
+    """What the cut saves."""
+    parameters, adds = found.parameters, found.multiply_adds
+    st.markdown(
+        f"| one FFN | d_ff {found.important[0].d_ff:,} | d_ff {found.important[place].d_ff:,} | "
+        "saved |\n|---|---|---|---|\n"
+        f"| parameters | {parameters[0]:,} | {parameters[place]:,} | "
+        f"{percent(float(1 - parameters[place] / parameters[0]))} |\n"
+        f"| multiply-adds a token | {adds[0]:,} | {adds[place]:,} | "
+        f"{percent(float(1 - adds[place] / adds[0]))} |\n"
+    )
+
+
+def _divergences(cuts: tuple[Cut, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.array([cut.divergence for cut in cuts])
+
+
+def _nats(cut: Cut) -> str:
+    return f"{cut.divergence:.2g} nats"
