@@ -8,7 +8,7 @@ from typing import Any
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
 from ffnviz.model.tokenizer import Token
-from ffnviz.model.trace import Trace
+from ffnviz.model.trace import Trace, usual_token
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,7 @@ class Run:
         tokens = self.trace.tokens
         if self.request.token is not None:
             return min(self.request.token, len(tokens) - 1)
-        mask_id = self.model.tokenizer.mask_id
-        masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
-        words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]
-        return (masks[:1] or words[-1:] or [len(tokens) - 1])[0]
+        return usual_token(tokens, self.model.tokenizer.mask_id)
 
     @property
     def stamp(self) -> str:

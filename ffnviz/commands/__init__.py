@@ -4,6 +4,7 @@ import click
 
 from ffnviz.commands.app import app
 from ffnviz.commands.index import index
+from ffnviz.commands.lab import lab
 from ffnviz.commands.timing import timing
 from ffnviz.commands.train import train
 
@@ -16,5 +17,6 @@ def main() -> None:
 
 main.add_command(app)
 main.add_command(index)
+main.add_command(lab)
 main.add_command(timing)
 main.add_command(train)

@@ -1,26 +1,23 @@
 """`ffnviz timing`: where the time goes, as a table or as JSON."""
 
 import json
-from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 import torch
-from tqdm import tqdm
 
 from ffnviz.analysis.growth import Growth, as_convolution, grow_with_length, grow_with_width
-from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.stages import time_stages
 from ffnviz.analysis.throughput import throughput
 from ffnviz.commands.device import device_option
+from ffnviz.commands.progress import with_bar
 from ffnviz.model.device import device_name
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.trace import Trace
 
 GROWTH_RUNS = 5
-R = TypeVar("R")
 
 
 @click.command()
@@ -57,11 +54,11 @@ def timing(
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
     """Everything that is measured, as JSON values; progress goes to stderr."""
-    stages = _shown("stages", lambda p: time_stages(model, trace, repeats, p))
-    products = _shown("products", lambda p: throughput(model, trace, block, repeats, p))
-    length = _shown("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
-    width = _shown("width", lambda p: grow_with_width(model, GROWTH_RUNS, p))
-    conv = _shown("Conv1d", lambda p: as_convolution(model, trace, block, repeats, p))
+    stages = with_bar("stages", lambda p: time_stages(model, trace, repeats, p))
+    products = with_bar("products", lambda p: throughput(model, trace, block, repeats, p))
+    length = with_bar("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
+    width = with_bar("width", lambda p: grow_with_width(model, GROWTH_RUNS, p))
+    conv = with_bar("Conv1d", lambda p: as_convolution(model, trace, block, repeats, p))
     return {
         "on": device_name(model.device),
         "pytorch": torch.__version__,
@@ -125,13 +122,3 @@ def _growth(grown: Growth) -> dict[str, Any]:
 
 def _written(spread: dict[str, float]) -> str:
     return f"{spread['median']:10.3f} ({spread['lower']:.3f}-{spread['upper']:.3f})"
-
-
-def _shown(name: str, measure_with: Callable[[Progress], R]) -> R:
-    look = "{desc} {percentage:3.0f}% {bar}"
-    with tqdm(total=100, desc=name, leave=False, bar_format=look) as bar:
-
-        def progress(share: float) -> None:
-            bar.update(round(100 * share) - bar.n)
-
-        return measure_with(progress)

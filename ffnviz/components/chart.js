@@ -33,10 +33,12 @@ const NARROW = 600;
 const CHARACTER = 9;
 
 const STACKED_HEIGHT = 0.9;
+const SMALL_HEIGHT = 1.4; // of panels that stood in several rows
 
 // Panels that stand side by side come one below the other: axes and titles in order.
 function stack(layout, n, height) {
-  layout.height = Math.round(n * STACKED_HEIGHT * height);
+  const rows = layout.meta.rows || 1;
+  layout.height = Math.round((n * (rows > 1 ? SMALL_HEIGHT : STACKED_HEIGHT) * height) / rows);
   const gap = 56 / layout.height;
   for (let i = 0; i < n; i++) {
     const [top, bottom] = [1 - i / n - (i ? gap : 0), 1 - (i + 1) / n + gap];
@@ -50,13 +52,17 @@ function stack(layout, n, height) {
 // What fits a hall's screen is made to fit a phone: less margin, smaller type, panels stacked, and
 // names of ticks that would touch are turned.
 function fitted(data, layout, width, height) {
-  layout.height = height;
+  Object.assign(layout, { width, height });
   if (width < NARROW) {
     layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
     layout.font.size = 13;
     for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
     for (const { colorbar } of data) {
       if (colorbar?.orientation === "h") Object.assign(colorbar, { len: 1, nticks: 5, title: { ...colorbar.title, side: "top" } });
+    }
+    if (layout.legend?.orientation === "v") {
+      layout.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" };
+      Object.assign(layout, { height: height + 220, margin: { ...layout.margin, r: 16, t: 200 } });
     }
     if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }
@@ -67,7 +73,7 @@ function fitted(data, layout, width, height) {
   }
 }
 
-const CONFIG = { displayModeBar: false, responsive: true, scrollZoom: false };
+const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
 
 async function paint(root, view) {
@@ -87,7 +93,8 @@ async function paint(root, view) {
     hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family: fontFamily } },
   });
   if (touch.matches) layout.dragmode = false; // a finger scrolls the page
-  fitted(data, layout, plot.clientWidth, view.height);
+  root.paintedWidth = plot.clientWidth;
+  fitted(data, layout, root.paintedWidth, view.height);
   plot.style.height = `${layout.height}px`;
   root.drawn = { data, layout, sentence: view.head.spans.map(([text]) => text).join("") };
   await Plotly.react(plot, data, layout, CONFIG);
@@ -95,8 +102,19 @@ async function paint(root, view) {
     plot.listens = true;
     plot.on("plotly_click", ({ points: [point] }) => root.choose?.(point.customdata));
   }
-  if (root.view === view) root.dataset.painted = view.stamp;
+  if (root.view !== view) return;
+  if (narrowed(root)) return paint(root, view);
+  root.dataset.painted = view.stamp;
 }
+
+// A column may change its width while its chart is drawn or later, as when a scroll bar comes.
+const narrowed = (root) => Math.abs(root.querySelector(".plot").clientWidth - root.paintedWidth) > 1;
+const widths = new ResizeObserver((entries) => {
+  for (const { target } of entries) {
+    const root = target.closest("figure");
+    if (root?.dataset.painted !== undefined && narrowed(root)) root.show();
+  }
+});
 
 // A table of numbers as the rows that Plotly wants.
 function inRows(array, [n, width]) {
@@ -119,6 +137,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const show = () => paint(root, view).catch((error) => {
     root.querySelector(".plot").textContent = `This picture could not be drawn: ${error}`;
   });
+  root.show = show;
+  widths.observe(root.querySelector(".plot"));
   show();
   return onThemeChange(root, show);
 }

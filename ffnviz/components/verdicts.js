@@ -9,13 +9,14 @@ function row({ claim, kind, verdict, expected, measured, check }) {
     element("b", { text: claim }),
     element("strong", {}, sign, element("span", { text: verdict })),
     element("span", { class: "seen", title: `Expected: ${expected}. Test: ${check}.` },
-      `${measured} `, element("small", { text: `(${check})` })));
+      ` ${measured} `, element("small", { text: `(${check})` })));
 }
 
 export default function ({ data, parentElement, setTriggerValue }) {
   let root = parentElement.querySelector("div.verdicts");
   if (!root) {
-    root = element("div", { class: "verdicts" }, element("div", { class: "groups", tabindex: "0", role: "region" }));
+    const groups = element("div", { class: "groups" });
+    root = element("div", { class: "verdicts" }, element("div", { class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts" }, groups));
     parentElement.append(root);
   }
   const box = root.querySelector(".groups");
@@ -25,7 +26,8 @@ export default function ({ data, parentElement, setTriggerValue }) {
     root.style.setProperty("--holds", theme.positive_mid);
     root.style.setProperty("--fails", theme.negative_mid);
     box.style.columnCount = String(data.columns);
-    box.setAttribute("aria-label", "Claims and verdicts");
+    root.classList.toggle("dense", data.dense);
+    root.classList.toggle("page", data.columns > 1);
     box.replaceChildren(...data.groups.map(([title, claims], index) =>
       element("section", {},
         ...(title ? [element("h3", {}, element("button", {

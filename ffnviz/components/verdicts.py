@@ -40,6 +40,7 @@ def verdicts(
     stamp: str,
     key: str,
     columns: int = 1,
+    dense: bool = False,
     on_choose: Callable[[int], None] | None = None,
 ) -> None:
     """Show the claims.
@@ -51,6 +52,7 @@ def verdicts(
         stamp: told to the browser once painted.
         key: unique on the page.
         columns: at most, where there is room.
+        dense: verdict and measurement in one line, without the test.
         on_choose: called with a group's number when its title is clicked.
     """
 
@@ -62,6 +64,7 @@ def verdicts(
     data: dict[str, Any] = {
         "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],
         "columns": columns,
+        "dense": dense,
         "head": head.to_json(),
         "palettes": palettes,
         "stamp": stamp,

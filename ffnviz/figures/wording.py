@@ -16,7 +16,8 @@ def percent(share: float) -> str:
 
 def signed(value: float) -> str:
     """A value to two decimals, with a real minus sign."""
-    return f"{value:.2f}".replace("-", "−")
+    text = f"{value:.2f}"
+    return "0.00" if text == "-0.00" else text.replace("-", "−")
 
 
 def quoted(label: str) -> Typed:

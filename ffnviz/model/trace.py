@@ -1,5 +1,6 @@
 """A typed text, and everything the encoder computed for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ffnviz.model.encoder import EncoderTrace
@@ -24,3 +25,10 @@ class Trace(EncoderTrace):
     def left_out(self) -> str:
         """The end of the text that is not in this trace."""
         return self.text[self.tokens[-1].end :] if self.n_left_out else ""
+
+
+def usual_token(tokens: Sequence[Token], mask_id: int) -> int:
+    """The token one looks at unless told otherwise: the first [MASK], or else the last word."""
+    masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
+    words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]
+    return (masks[:1] or words[-1:] or [len(tokens) - 1])[0]

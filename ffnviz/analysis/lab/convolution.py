@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
-from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
 from ffnviz.analysis.pointwise import as_convolution
 
 
@@ -55,7 +55,7 @@ def try_convolution(subject: Subject) -> AsConvolution:
             f"largest difference {float(difference.max()):.2g}, where rounding may make "
             f"{float(allowed.max()):.2g} and outputs reach {float(linear.abs().max()):.2g}",
             # Each output has its own bound: the worst of all is what counts.
-            Check(float((difference / allowed.clamp_min(1e-300)).max()), "≤", 1.0),
+            Check(float((difference / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
         ),
         Finding(
             "Conv1d takes the same (B, L, d_model) as Linear.",

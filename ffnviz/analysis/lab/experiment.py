@@ -35,11 +35,13 @@ class Check:
         value: the number measured.
         relation: "≤" or ">".
         tolerance: what it is compared with; where it comes from stands with the experiment.
+        unit: of both, if they have one.
     """
 
     value: float
     relation: str
     tolerance: float
+    unit: str = ""
 
     @property
     def passed(self) -> bool:
@@ -49,9 +51,9 @@ class Check:
         return self.value > self.tolerance
 
     def __str__(self) -> str:
-        if self.passed:
-            return f"{self.value:.3g} {self.relation} {self.tolerance:.3g}"
-        return f"{self.value:.3g} {'>' if self.relation == '≤' else '≤'} {self.tolerance:.3g}"
+        opposite = {"≤": ">", ">": "≤"}
+        sign = self.relation if self.passed else opposite[self.relation]
+        return f"{self.value:.3g} {sign} {self.tolerance:.3g} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True)

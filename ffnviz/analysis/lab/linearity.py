@@ -65,9 +65,9 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
         "FFN": (lambda v: ffn(v).output, x),
         "FFN without φ": (lambda v: ffn.compress(ffn.expand(v)), x),
         "attention": (lambda v: block.attention(v).output, z),
-        "attention, weights frozen": (_frozen_attention(block.attention, z), z),
+        "attention (weights frozen)": (_frozen_attention(block.attention, z), z),
         "LayerNorm": (norm, stream),
-        "LayerNorm, statistics frozen": (_frozen_norm(norm, stream), stream),
+        "LayerNorm (statistics frozen)": (_frozen_norm(norm, stream), stream),
     }
     inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
     tried = tuple(_try(name, f, each, factor, inner) for name, (f, each) in maps.items())
@@ -85,7 +85,7 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         )
 
     others = [tried["attention"], tried["LayerNorm"]]
-    frozen = [tried["attention, weights frozen"], tried["LayerNorm, statistics frozen"]]
+    frozen = [tried["attention (weights frozen)"], tried["LayerNorm (statistics frozen)"]]
     worst, worst_frozen = (max(each, key=lambda t: t.check.value) for each in (others, frozen))
     return (
         Finding(
@@ -100,9 +100,9 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         one("FFN", "not linear: φ bends"),
         one("FFN without φ", "linear"),
         one("attention", "not linear: its weights depend on its input"),
-        one("attention, weights frozen", "linear: mixing by fixed weights"),
+        one("attention (weights frozen)", "linear: mixing by fixed weights"),
         one("LayerNorm", "not linear: it divides by the input's own spread"),
-        one("LayerNorm, statistics frozen", "linear"),
+        one("LayerNorm (statistics frozen)", "linear"),
     )
 
 

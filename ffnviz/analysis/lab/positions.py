@@ -65,7 +65,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
             untestable=alone,
         ),
         Finding(
-            f"Attention: {what.lower()}, {same} either.",
+            f"Attention: {what.lower()}, {same}{', too' if way == 'shuffle' else ' either'}.",
             "changes that rounding cannot explain" if way != "shuffle"
             else "no change: attention knows no order, positions are added to the embedding",
             f"largest change: {_off(at_attention):.2g} of an output's length",

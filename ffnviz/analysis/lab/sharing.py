@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
-from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
 
 MATRICES = ("W₁", "b₁", "W₂", "b₂")
 
@@ -61,7 +61,7 @@ def try_sharing(subject: Subject) -> Sharing:
             "Equal inputs at different positions give equal FFN outputs.",
             "0, or what rounding allows",
             f"largest difference over {len(copies)} positions: {spread:.2g}",
-            Check(apart, "≤", 1.0),
+            Check(apart, "≤", 1.0, BOUND),
         ),
         Finding(
             "The same word gives the same FFN output wherever it stands.",

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
-from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.edit import Edit
 from ffnviz.model.feed_forward import FeedForward
@@ -109,7 +109,7 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
         "equal outputs, up to rounding",
         f"an FFN of {len(kept):,} neurons and one of {len(order):,} with the others at zero differ "
         f"by {float(difference.max()):.2g}",
-        Check(float((difference / ffn_bound(ffn, x).clamp_min(1e-300)).max()), "≤", 1.0),
+        Check(float((difference / ffn_bound(ffn, x).clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
     )
 
 

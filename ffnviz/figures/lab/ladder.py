@@ -22,7 +22,7 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
         f"  <b>{'exactly 0' if value == 0 else f'{value:.2g}'}</b> {name}"
         for name, value, _ in rungs
     ]
-    right = float(np.log10(values.max())) + 9
+    right = float(np.log10(values.max())) + 14
     return {
         "data": [{
             "type": "scatter", "mode": "markers+text", "name": what, "x": values, "y": y,

@@ -20,28 +20,30 @@ def off_linear(
         labels: of the two tests.
         twin: the accent.
     """
-    names = list(tried)
+    parts = list(tried)
+    names = [name.replace(" (", "<br>(") for name in parts]
     return {
         "data": [
             {"type": "bar", "orientation": "h", "name": label, "y": names,
              # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
-             "x": np.log10(np.maximum([tried[name][k] for name in names], LEAST))
+             "x": np.log10(np.maximum([tried[name][k] for name in parts], LEAST))
              - np.log10(LEAST),
              "base": np.log10(LEAST), "marker": {"color": colour},
-             "customdata": np.array([tried[name][k] for name in names]),
+             "customdata": np.array([tried[name][k] for name in parts]),
              "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
-             "text": [f"{tried[name][k]:.1g}" for name in names], "textposition": "outside",
+             "text": [f"{tried[name][k]:.1g}" for name in parts], "textposition": "outside",
              "textfont": {"size": 15}, "cliponaxis": False}
             for k, (label, colour) in enumerate(zip(labels, (f"@{twin}", "@muted"), strict=True))
         ],
         "layout": layout(
-            axis("off by, as a share of the values; logarithmic", range=[np.log10(LEAST), 2],
+            axis("off by (share), logarithmic", range=[np.log10(LEAST), 2],
                  tickvals=list(range(-16, 1, 4)),
                  ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
             axis("", autorange="reversed", showgrid=False, tickfont={"size": 15}),
             barmode="group",
+            legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
             bargap=0.3,
-            margin={"l": 215, "r": 20, "t": 40, "b": 56},
+            margin={"l": 170, "r": 20, "t": 66, "b": 56},
             shapes=[{"type": "line", "x0": np.log10(allowed), "x1": np.log10(allowed), "y0": 0,
                      "y1": 1, "yref": "paper", "line": {"color": "@text", "width": 2,
                                                          "dash": "dot"}}],

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
 
 FAINTEST = "0.14"  # of what is not zero, however little it is
+LEAST = 1e-3  # the darkest colour: mere rounding stays faint
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         row, column = divmod(place, across)
         left, top = column * (width + gap_x), 1 - row * (height + gap_y)
         number = str(place + 1) if place else ""
-        largest = float(np.nanmax(each.values, initial=0)) or 1.0
+        largest = max(LEAST, float(np.nanmax(each.values, initial=0)))
         traces.append({
             "type": "heatmap", "name": each.title.replace("<br>", " "),
             # The root shows what is small; the hover has the value itself.
@@ -69,7 +70,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         "data": traces,
         "layout": layout(
             axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
-            meta={"panels": len(shown)}, showlegend=False,
+            meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
             margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
         ),
     }  # fmt: skip

@@ -53,9 +53,9 @@ def how_close(run: Run, found: AsConvolution) -> None:
         number("exactly 0" if largest == 0 else f"{largest:.2g}"), ".",
     ]  # fmt: skip
     rungs = [
-        ("the largest difference", largest, f"@{run.request.twin}"),
-        ("what rounding may make of it", float(found.allowed.max()), "@muted"),
-        ("the largest output", found.size, "@text"),
+        ("largest difference", largest, f"@{run.request.twin}"),
+        ("rounding may make", float(found.allowed.max()), "@muted"),
+        ("largest output", found.size, "@text"),
     ]
     chart(
         Head(sentence, "lab-ladder", run.request.twin),

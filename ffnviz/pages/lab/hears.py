@@ -40,21 +40,23 @@ def render(run: Run, choices: Choices) -> None:
     of = (request.twin, request.device, request.block, request.text, n, depth)
     left, right = st.columns([1, 2.1], gap="medium")
     with left:
-        place = min(range(len(LENGTHS)), key=lambda k: abs(LENGTHS[k] - n))
-        slider(
-            "tokens, at most",
-            [str(each) for each in LENGTHS],
-            place,
-            key="lab-length",
-            on_choose=lambda stop, done: choices.choose(N, LENGTHS[stop], done),
-        )
-        slider(
-            "layers on top of each other",
-            [str(k + 1) for k in range(DEEPEST)],
-            depth - 1,
-            key="lab-depth",
-            on_choose=lambda stop, done: choices.choose(LAYERS, stop + 1, done),
-        )
+        one, other = st.columns(2)
+        with one:
+            slider(
+                "tokens, at most",
+                [str(each) for each in LENGTHS],
+                min(range(len(LENGTHS)), key=lambda k: abs(LENGTHS[k] - n)),
+                key="lab-length",
+                on_choose=lambda stop, done: choices.choose(N, LENGTHS[stop], done),
+            )
+        with other:
+            slider(
+                "layers",
+                [str(k + 1) for k in range(DEEPEST)],
+                depth - 1,
+                key="lab-depth",
+                on_choose=lambda stop, done: choices.choose(LAYERS, stop + 1, done),
+            )
         measured = measure_button(
             "hears", of, run, lambda p: who_hears_whom(subject_of(run), n, depth, p),
             "Differentiate",
@@ -98,7 +100,7 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
         palettes(),
         f"{run.stamp} {version}",
         key="lab-hears",
-        height=470,
+        height=430,
     )
 
 
@@ -123,12 +125,13 @@ def decay(run: Run, found: Influence, version: str) -> None:
         lines(
             np.arange(len(found.memory)), series, axis("distance between output and input"),
             axis("share heard", type="log", dtick=1, exponentformat="power"),
-            legend={"orientation": "v", "x": 1.01, "y": 1, "yanchor": "top"},
+            legend={"orientation": "v", "x": 1.01, "y": 1.03, "yanchor": "top",
+                    "font": {"size": 13}},
             margin={"l": 76, "r": 200, "t": 10, "b": 56},
         ),
         "How much is heard over a distance, for each kind of layer.",
         palettes(),
         f"{run.stamp} {version}",
         key="lab-decay",
-        height=300,
+        height=250,
     )  # fmt: skip

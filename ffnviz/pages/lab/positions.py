@@ -35,7 +35,7 @@ def render(run: Run, choices: Choices) -> None:
 def two_maps(run: Run, found: Positions, way: str) -> None:
     """The FFN's map beside the attention's."""
     labels = run.labels[: found.ffn.shape[1]]
-    rows = ["after the shuffle"] if way == "shuffle" else labels
+    rows = ["moved"] if way == "shuffle" else labels
     shown = [
         Map("at the FFN's input", found.ffn, f"@{run.request.twin}", rows, labels),
         Map("at the attention's input", found.attention, "@positive_mid", rows, labels),
@@ -66,4 +66,6 @@ def two_maps(run: Run, found: Positions, way: str) -> None:
 def _most(found: Positions, which: int) -> str:
     values = (found.ffn, found.attention)[which]
     largest = float(values[values == values].max(initial=0))
-    return percent(largest) if largest > 1e-4 or largest == 0 else f"{largest:.1g} of its length"
+    if largest == 0:
+        return "exactly 0"
+    return percent(largest) if largest > 1e-4 else f"{largest:.1g} of its length"

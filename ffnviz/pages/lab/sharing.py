@@ -28,7 +28,7 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
 def one_word(run: Run, found: Sharing) -> None:
     """How far apart the same word's inputs and outputs are."""
     word = run.labels[run.token]
-    names = ["in a sentence of its own"] if found.alone else [
+    names = ["alone"] if found.alone else [
         f"at token {place + 1}" for place in found.places[1:]
     ]  # fmt: skip
     where = "in a sentence of its own" if found.alone else "at its other places"
@@ -58,7 +58,7 @@ def other_block(run: Run, found: Sharing) -> None:
         return
     mine, other = run.request.block + 1, found.other + 1
     sentence: Sentence = [
-        f"The weights of blocks {mine} and {other} have nothing in common: W₁'s cosine is ",
+        f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
         number(f"{found.cosines[0]:.2f}"), ", its distance ", number(percent(found.blocks[0])),
         " of its length (two random matrices: 141%).",
     ]  # fmt: skip

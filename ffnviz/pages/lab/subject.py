@@ -9,6 +9,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.run import Run
 
+MOST_SPACED = 7  # more findings than these stand closer together
 KINDS = {
     Verdict.HOLDS: "holds",
     Verdict.ONLY_IF: "only if",
@@ -39,6 +40,7 @@ def show_verdicts(run: Run, findings: Sequence[Finding], note: str, version: str
         palettes(),
         f"{run.stamp} {version}",
         key=f"verdicts-{note}",
+        dense=len(findings) > MOST_SPACED,
     )
 
 

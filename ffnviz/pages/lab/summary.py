@@ -13,7 +13,7 @@ from ffnviz.page import Choices, live
 from ffnviz.pages.lab.subject import as_claim, head_of, subject_of
 from ffnviz.run import Run
 
-COLUMNS = 3
+COLUMNS = 4
 PAGE = "lab"
 
 
@@ -44,6 +44,7 @@ def render(run: Run, choices: Choices) -> None:
         f"{run.stamp} {measured.when}",
         key="verdicts-all",
         columns=COLUMNS,
+        dense=True,
         on_choose=lambda place: choices.turn(PAGE, EXPERIMENTS[place].name),
     )
 

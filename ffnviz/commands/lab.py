@@ -1,0 +1,96 @@
+"""`ffnviz lab`: what textbooks say of the FFN, tested on a sentence."""
+
+import json
+from typing import Any
+
+import click
+import torch
+
+from ffnviz.analysis.lab import Tested, try_all
+from ffnviz.analysis.lab.experiment import Subject, in_double
+from ffnviz.commands.device import device_option
+from ffnviz.commands.progress import with_bar
+from ffnviz.model.device import device_name
+from ffnviz.model.folder import ModelFolderError
+from ffnviz.model.model import TWINS, load
+from ffnviz.model.trace import usual_token
+
+SIGNS = {"holds": "✓", "holds only if": "◐", "does not hold": "✗", "cannot be told here": "–"}
+
+
+@click.command()
+@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
+@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
+@click.option("--block", type=click.IntRange(1), default=2, show_default=True)
+@click.option("--token", type=click.IntRange(1), help="The first [MASK] or last word if absent.")
+@device_option
+@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="On the CPU.")
+@click.option("--json", "as_json", is_flag=True, help="All claims as JSON instead of a list.")
+def lab(
+    text: str,
+    twin: str,
+    block: int,
+    token: int | None,
+    device: torch.device,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Test every claim of the Lab on a sentence, with computed verdicts."""
+    torch.set_num_threads(threads)
+    try:
+        model = load(twin, device)
+        trace = model.trace(text)
+    except (ModelFolderError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    if block > len(trace.blocks):
+        raise click.BadParameter(f"there are {len(trace.blocks)} blocks.", param_hint="--block")
+    if token is not None and token > len(trace.tokens):
+        raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
+    chosen = usual_token(trace.tokens, model.tokenizer.mask_id) if token is None else token - 1
+    subject = Subject(model, trace, block - 1, chosen, in_double(model))
+    tested = with_bar("claims", lambda progress: try_all(subject, progress))
+    report = {
+        "on": device_name(model.device),
+        "pytorch": torch.__version__,
+        "twin": twin,
+        "block": block,
+        "text": text,
+        "token": chosen + 1,
+        "claims": [claim for each in tested for claim in _claims(each)],
+    }
+    click.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else _listed(report))
+
+
+def _claims(tested: Tested) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiment": tested.experiment.name,
+            "claim": finding.claim,
+            "verdict": str(finding.verdict),
+            "verdict_text": finding.verdict_text,
+            "expected": finding.expected,
+            "measured": finding.measured,
+            "value": finding.check.value,
+            "relation": finding.check.relation,
+            "tolerance": finding.check.tolerance,
+            "unit": finding.check.unit,
+        }
+        for finding in tested.findings
+    ]
+
+
+def _listed(report: dict[str, Any]) -> str:
+    lines = [
+        f"{report['twin']} twin, block {report['block']}, token {report['token']}; "
+        f"{report['on']}; PyTorch {report['pytorch']}",
+    ]
+    experiment = None
+    for claim in report["claims"]:
+        if claim["experiment"] != experiment:
+            experiment = claim["experiment"]
+            lines += ["", experiment]
+        lines += [
+            f"  {SIGNS[claim['verdict']]} {claim['claim']}",
+            f"    {claim['verdict_text']}: {claim['measured']}",
+        ]
+    return "\n".join(lines)
