@@ -16,6 +16,8 @@ from ffnviz.analysis.swap import with_activation
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.feed_forward import FeedForward
 
+SEED = 23
+EXTRA = 32  # inputs beyond d_model: what a rank above d_model + 1 would show in
 WITHOUT_PHI = "without φ"
 WITHOUT_FFN = "without any FFN"
 WITHOUT_ATTENTION = "without any attention"
@@ -57,6 +59,7 @@ def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
     zero = float(singular[0]) * max(folded.shape) * torch.finfo(singular.dtype).eps
     rank = int((singular > zero).sum())
     # What float32's rounding does to the prediction is what counts as no change.
+    n, flat, bent = _hidden_ranks(ffn)
     plain, in_double = subject.trace.logits[subject.token], _plain(subject)
     without = _without(subject)
     divergences = {name: divergence(in_double, logits) for name, logits in without.items()}
@@ -70,10 +73,11 @@ def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
             Check(difference, "≤", allowed),
         ),
         Finding(
-            "Its rank is at most d_model, however wide d_ff is.",
-            f"at most {len(folded)}, not {ffn.expand.out_features}",
-            f"rank {rank} of {len(folded)}",
-            Check(rank, "≤", len(folded)),
+            "Without φ the hidden layer has at most d_model + 1 dimensions, however wide it is.",
+            f"at most {len(folded) + 1}, not {ffn.expand.out_features:,}",
+            f"hidden vectors of {n} random inputs: rank {flat} without φ, {bent} with it; the "
+            f"folded matrix has rank {rank}",
+            Check(flat, "≤", len(folded) + 1),
         ),
         Finding(
             "A stack of linear layers is one linear layer.",
@@ -99,6 +103,23 @@ def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
 def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
     second = ffn.compress.weight.mT  # (d_ff, d_model)
     return ffn.expand.weight.mT @ second, ffn.expand.bias @ second + ffn.compress.bias
+
+
+def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int]:
+    """How many random inputs, and the rank of their hidden vectors without φ and with it.
+
+    The one dimension beyond d_model is the bias'.
+    """
+    n = ffn.expand.in_features + EXTRA
+    x = torch.randn(n, ffn.expand.in_features, generator=torch.Generator().manual_seed(SEED))
+    before = ffn.expand(x.double())
+    return n, _rank(before), _rank(ffn.activation.function(before))
+
+
+def _rank(rows: Tensor) -> int:
+    """By the eigenvalues of rows·rowsᵀ: rounding moves each by at most n·ε of the largest."""
+    values = torch.linalg.eigvalsh(rows @ rows.mT)
+    return int((values > values[-1] * len(rows) * torch.finfo(values.dtype).eps).sum())
 
 
 def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:

@@ -182,7 +182,9 @@ def _shares(f: Map, x: Tensor) -> NDArray[np.float64]:
     squares = torch.zeros(n, n)
     for k in range(DIRECTIONS):
         direction = torch.randn(output.shape, generator=generator)
-        (slope,) = torch.autograd.grad(output, copies, direction, retain_graph=k < DIRECTIONS - 1)
+        (slope,) = torch.autograd.grad(
+            output, copies, direction, retain_graph=k < DIRECTIONS - 1, materialize_grads=True
+        )  # what the output does not hear at all has a slope of 0
         squares += slope.square().sum(dim=-1)
     heard = squares.sqrt().double()
     return (heard / heard.sum(dim=1, keepdim=True).clamp_min(1e-300)).numpy()

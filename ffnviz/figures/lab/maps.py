@@ -63,7 +63,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         axes[f"xaxis{number}"] = _axis(each.columns, anchor=f"y{number}",
                                        domain=[left, left + width])  # fmt: skip
         axes[f"yaxis{number}"] = _axis(each.rows if column == 0 else [], anchor=f"x{number}",
-                                       domain=[top - height, top],
+                                       domain=[max(0.0, top - height), top],
                                        range=[len(each.values) - 0.5, -0.5])  # fmt: skip
         titles.append(panel_title(each.title, left, top + 0.004))
     return {

@@ -12,7 +12,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Choices
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 
@@ -21,7 +21,9 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
     found = delete_bend(subject_of(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-bend", "")
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-bend", run.request.twin), found.findings, ""
+        )
         spectrum(run, found)
     with right:
         predictions(run, found)

@@ -9,7 +9,7 @@ from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Choices
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 CODE = """\
@@ -29,7 +29,12 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
     found = try_convolution(subject_of(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-convolution", "")
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-convolution", run.request.twin),
+            found.findings,
+            "",
+        )
         if found.refused:
             st.markdown("Without the transposes PyTorch says:")
             st.code(found.refused, language=None, wrap_lines=True)

@@ -13,7 +13,7 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Choices, count_setting, live, number_setting
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 STOPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -30,7 +30,12 @@ def render(run: Run, choices: Choices) -> None:
     left, middle, right = st.columns([0.8, 1.2, 1], gap="medium")
     version = f"{p:g} {draw}"
     with left:
-        show_verdicts(run, found.findings, "lab-dropout", version)
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-dropout", run.request.twin),
+            found.findings,
+            version,
+        )
         slider(
             "dropout p",
             [f"{stop:g}" for stop in STOPS],

@@ -25,7 +25,7 @@ from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Choices, Setting, choice_setting, count_setting, live
-from ffnviz.pages.lab.subject import show_verdicts
+from ffnviz.pages.lab.subject import show_verdicts, tally
 from ffnviz.run import Run
 
 DRAWN = "my drawing"
@@ -75,7 +75,12 @@ def render(run: Run, choices: Choices) -> None:
     with left:
         if measured.of != of:
             st.warning("This was fitted to another function or with another φ. Press “Fit” again.")
-        show_verdicts(run, found.findings, "lab-fit", measured.when)
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-fit", run.request.twin),
+            found.findings,
+            measured.when,
+        )
     place = min(range(len(WIDTHS)), key=lambda k: abs(WIDTHS[k] - choices.value(UNITS)))
     with middle:
         the_fit(run, found, place, measured.when)

@@ -21,7 +21,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.page import Choices, count_setting, live
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
@@ -70,7 +70,12 @@ def render(run: Run, choices: Choices) -> None:
     with left:
         if measured.of != of:
             st.warning("This is for another sentence or setting. Press “Differentiate” again.")
-        show_verdicts(run, found.findings, "lab-hears", measured.when)
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-hears", run.request.twin),
+            found.findings,
+            measured.when,
+        )
     with right:
         all_maps(run, found, measured.when)
         decay(run, found, measured.when)

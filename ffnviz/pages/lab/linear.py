@@ -10,7 +10,7 @@ from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Choices, live, number_setting
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 STOPS = (-3.0, -2.0, -1.0, -0.5, 0.1, 0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -25,7 +25,12 @@ def render(run: Run, choices: Choices) -> None:
     found = try_linearity(subject_of(run), factor)
     left, right = st.columns([1, 1.6], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-linear", f"{factor:g}")
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-linear", run.request.twin),
+            found.findings,
+            f"{factor:g}",
+        )
     with right:
         bars(run, found, factor)
         place = min(range(len(STOPS)), key=lambda stop: abs(STOPS[stop] - factor))

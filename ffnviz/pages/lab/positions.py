@@ -9,7 +9,7 @@ from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Choices, choice_setting, live
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 WAY = choice_setting("way", WAYS)
@@ -27,7 +27,9 @@ def render(run: Run, choices: Choices) -> None:
     with left:
         st.segmented_control("What is done", WAYS, format_func=TITLES.__getitem__, required=True,
                              label_visibility="collapsed", **choices.widget(WAY))  # fmt: skip
-        show_verdicts(run, found.findings, "lab-positions", way)
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-positions", run.request.twin), found.findings, way
+        )
     with right:
         two_maps(run, found, way)
 

@@ -12,7 +12,7 @@ from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.page import Choices, count_setting, live
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 LAYERS = count_setting("layers", DEPTH, 2, DEEPEST)
@@ -29,7 +29,12 @@ def render(run: Run, choices: Choices) -> None:
     found = try_residual(subject_of(run), depth)
     left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-residual", str(depth))
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-residual", run.request.twin),
+            found.findings,
+            str(depth),
+        )
     with middle:
         norms(run, found)
         directions(run, found)

@@ -10,7 +10,7 @@ from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Choices
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 
@@ -19,7 +19,9 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
     found = try_sharing(subject_of(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-sharing", "")
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-sharing", run.request.twin), found.findings, ""
+        )
     with right:
         one_word(run, found)
         other_block(run, found)

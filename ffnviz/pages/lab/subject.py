@@ -32,21 +32,16 @@ def as_claim(finding: Finding) -> Claim:
     )  # fmt: skip
 
 
-def show_verdicts(run: Run, findings: Sequence[Finding], note: str, version: str) -> None:
+def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: str) -> None:
     """One experiment's claims."""
     verdicts(
-        head_of(run, findings, note),
+        head,
         [("", [as_claim(finding) for finding in findings])],
         palettes(),
         f"{run.stamp} {version}",
-        key=f"verdicts-{note}",
+        key=f"verdicts-{head.note}",
         dense=len(findings) > MOST_SPACED,
     )
-
-
-def head_of(run: Run, findings: Sequence[Finding], note: str) -> Head:
-    """How many claims hold, over their list."""
-    return Head(tally(findings), note, run.request.twin)
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:

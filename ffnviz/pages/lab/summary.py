@@ -4,13 +4,14 @@ import streamlit as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
 from ffnviz.analysis.spread import Progress
+from ffnviz.components.head import Head
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.handout import Row, handout
 from ffnviz.figures.style import palettes
 from ffnviz.measured import Measured, measure_button
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Choices, live
-from ffnviz.pages.lab.subject import as_claim, head_of, subject_of
+from ffnviz.pages.lab.subject import as_claim, subject_of, tally
 from ffnviz.run import Run
 
 COLUMNS = 4
@@ -38,7 +39,7 @@ def render(run: Run, choices: Choices) -> None:
         st.warning("These verdicts are for another sentence or setting. Test again for this one.")
     findings = [finding for tested in measured.result for finding in tested.findings]
     verdicts(
-        head_of(run, findings, "lab"),
+        Head(tally(findings), "lab", request.twin),
         [(t.experiment.title, [as_claim(f) for f in t.findings]) for t in measured.result],
         palettes(),
         f"{run.stamp} {measured.when}",

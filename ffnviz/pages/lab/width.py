@@ -13,7 +13,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Choices, live, number_setting
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 LEFT = number_setting("left", 10, 100 * SHARES[-1], 100)
@@ -30,7 +30,9 @@ def render(run: Run, choices: Choices) -> None:
     place = len(stops) - 1 - stop
     left, middle, right = st.columns([0.8, 1, 1.2], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-width", "")
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-width", run.request.twin), found.findings, ""
+        )
         saved(found, place)
     with middle:
         curve(run, found, place)

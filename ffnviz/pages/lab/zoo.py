@@ -10,7 +10,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, signed
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Choices, choice_setting, live
-from ffnviz.pages.lab.subject import show_verdicts, subject_of
+from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 GATES = [activation.name for activation in ACTIVATIONS.values() if activation.gated]
@@ -26,7 +26,9 @@ def render(run: Run, choices: Choices) -> None:
     found = visit_zoo(subject_of(run))
     left, middle, right = st.columns([0.9, 1.2, 1], gap="medium")
     with left:
-        show_verdicts(run, found.findings, "lab-zoo", "")
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-zoo", run.request.twin), found.findings, ""
+        )
         parameters(run, found)
     with middle:
         all_curves(run, found)

@@ -1,0 +1,82 @@
+"""Subjects for the Lab's tests: a small model, as it is or broken on purpose."""
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.analysis.lab.experiment import Finding, Result, Subject, in_double
+from ffnviz.model.encoder import Encoder
+from ffnviz.model.feed_forward import FeedForward, FeedForwardRecord
+from ffnviz.model.model import Model, load
+
+TEXT = "The cat sat on the mat, and the dog sat on the floor."
+
+
+def subject(
+    folder: Path, breaks: Callable[[Encoder], None] | None = None, text: str = TEXT
+) -> Subject:
+    """The small model, with weights large enough to matter, after `breaks` had its way with it."""
+    model = load(folder)
+    encoder = copy.deepcopy(model.encoder)
+    generator = torch.Generator().manual_seed(5)
+    for parameter in encoder.parameters():
+        parameter.data = 0.4 * torch.randn(parameter.shape, generator=generator)
+    if breaks:
+        breaks(encoder)
+    model = Model(model.name, encoder.eval(), model.tokenizer, model.token_counts)
+    trace = model.trace(text)
+    return Subject(model, trace, 1, len(trace.tokens) - 1, in_double(model))
+
+
+def finding(result: Result, start: str) -> Finding:
+    """The one finding whose claim begins so."""
+    (found,) = [each for each in result.findings if each.claim.startswith(start)]
+    return found
+
+
+class Peeking(FeedForward):
+    """An FFN that looks at its neighbour, a little."""
+
+    def forward(self, x: Tensor, edits: object = ()) -> FeedForwardRecord:
+        record = super().forward(x + 0.01 * x.roll(1, dims=-2), edits)  # type: ignore[arg-type]
+        return FeedForwardRecord(x, record.pre_activation, record.hidden, record.output)
+
+
+class ByPosition(FeedForward):
+    """An FFN with weights of its own at every position, nearly."""
+
+    def forward(self, x: Tensor, edits: object = ()) -> FeedForwardRecord:
+        record = super().forward(x, edits)  # type: ignore[arg-type]
+        here = 0.001 * torch.arange(x.shape[-2], dtype=x.dtype)[:, None]
+        output = record.output + here
+        return FeedForwardRecord(x, record.pre_activation, record.hidden, output)
+
+
+class Bent(nn.Linear):
+    """A layer that should be linear and is not."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).tanh()
+
+
+def with_ffn(kind: type[FeedForward]) -> Callable[[Encoder], None]:
+    """Each block's FFN replaced by a broken one with the same weights."""
+
+    def breaks(encoder: Encoder) -> None:
+        for block in encoder.blocks:
+            config = encoder.config
+            made = kind(config.d_model, config.d_ff, config.activation)
+            made.load_state_dict(block.ffn.state_dict())
+            block.ffn = made
+
+    return breaks
+
+
+def bent(layer: nn.Linear) -> Bent:
+    """The same weights in a layer that bends."""
+    made = Bent(layer.in_features, layer.out_features)
+    made.load_state_dict(layer.state_dict())
+    return made

@@ -1,0 +1,68 @@
+"""All experiments in one go, on any sentence."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ffnviz.analysis.lab import EXPERIMENTS, try_all
+from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.model.encoder import initial_encoder
+from ffnviz.model.model import Model, load
+from ffnviz.pages.lab import PARTS
+from tests.analysis.lab.broken import subject
+
+
+def test_every_experiment_has_a_part_of_its_name_and_title_and_every_part_an_experiment() -> None:
+    names = [experiment.name for experiment in EXPERIMENTS]
+    assert len(EXPERIMENTS) == 11
+    assert [part.name for part in PARTS] == ["claims", *names]
+
+
+def test_all_claims_are_tested_and_the_bar_only_moves_forward(model_folder: Path) -> None:
+    told: list[float] = []
+    tested = try_all(subject(model_folder), told.append)
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0, 1)
+    assert [each.experiment for each in tested] == list(EXPERIMENTS)
+    findings = [finding for each in tested for finding in each.findings]
+    assert len({finding.claim for finding in findings}) == len(findings)
+    for finding in findings:
+        assert finding.claim.endswith(".")
+        assert finding.expected
+        assert finding.measured
+        assert "nan" not in finding.measured
+
+
+@settings(max_examples=12)
+@given(text=st.text(min_size=1, max_size=60), place=st.integers(0, 10**6))
+def test_any_sentence_gets_verdicts(model_folder: Path, text: str, place: int) -> None:
+    model = load(model_folder)
+    trace = model.trace(text)
+    tried = Subject(model, trace, 1, place % len(trace.tokens), in_double(model))
+    for tested in try_all(tried):
+        for finding in tested.findings:
+            assert finding.verdict in Verdict
+            # Nothing that was typed is in a finding: the pages need not guard against it.
+            assert finding.untestable == "" or finding.verdict is Verdict.UNDECIDED
+
+
+def test_a_gated_model_is_refused_in_words(model_folder: Path) -> None:
+    plain = load(model_folder)
+    config = replace(plain.encoder.config, activation="geglu")
+    gated = Model("gated", initial_encoder(config, 1).eval(), plain.tokenizer, plain.token_counts)
+    trace = gated.trace("The cat.")
+    with pytest.raises(ValueError, match="GEGLU is gated"):
+        try_all(Subject(gated, trace, 0, 0, in_double(gated)))
+
+
+def test_one_token_says_what_it_cannot_tell(model_folder: Path) -> None:
+    one = subject(model_folder, text="the")
+    assert len(one.trace.tokens) == 1
+    findings = [finding for tested in try_all(one) for finding in tested.findings]
+    undecided = [finding for finding in findings if finding.verdict is Verdict.UNDECIDED]
+    assert undecided
+    for finding in undecided:
+        assert finding.verdict_text.startswith("cannot be told here: ")
