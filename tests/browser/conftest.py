@@ -15,7 +15,7 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
 
 import ffnviz
 from ffnviz.model.model import Model
@@ -23,6 +23,7 @@ from ffnviz.model.model import Model
 ROOT = Path(__file__).parents[2]
 PATIENCE_MS = 30_000
 START_S = 180
+expect.set_options(timeout=PATIENCE_MS)
 DESKTOP = {"width": 1920, "height": 1080}
 FLAGS = (
     "--no-sandbox",

@@ -1,0 +1,296 @@
+"""The Lab: what it claims, what it measures, and what its buttons and sliders do."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Dialog, Locator, expect
+
+from ffnviz.analysis.lab import EXPERIMENTS, try_all
+from ffnviz.analysis.lab.approximation import FUNCTIONS, WIDTHS, approximate
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, delete_bend
+from ffnviz.analysis.lab.dropout import try_dropout
+from ffnviz.analysis.lab.experiment import Finding, Subject, in_double
+from ffnviz.analysis.lab.influence import who_hears_whom
+from ffnviz.analysis.lab.linearity import try_linearity
+from ffnviz.analysis.lab.positions import try_positions
+from ffnviz.analysis.lab.residual import try_residual
+from ffnviz.analysis.lab.sharing import try_sharing
+from ffnviz.analysis.lab.width import SHARES, try_width
+from ffnviz.model.model import Model
+from tests.browser.conftest import Journey, OpenPage
+
+SENTENCE = "The cat sat on the mat."
+TOKEN = 2
+
+
+@pytest.fixture(scope="module")
+def tried(twins: dict[str, Model]) -> Subject:
+    """What the page tests."""
+    model = twins["relu"]
+    return Subject(model, model.trace(SENTENCE), 1, TOKEN, in_double(model))
+
+
+def opened(new_page: OpenPage, part: str, **more: str) -> Journey:
+    """A part of the Lab with this sentence and token."""
+    return new_page().open_page("lab", text=SENTENCE, token=str(TOKEN + 1), part=part, **more)
+
+
+def claims(journey: Journey) -> Locator:
+    return journey.page.locator(".verdicts li")
+
+
+def same(journey: Journey, findings: tuple[Finding, ...]) -> None:
+    """The page shows these claims with these verdicts."""
+    expect(claims(journey)).to_have_count(len(findings))
+    shown = [" ".join(text.split()) for text in claims(journey).all_inner_texts()]
+    for text, finding in zip(shown, findings, strict=True):
+        assert finding.claim in text
+        assert " ".join(finding.verdict_text.split()) in text
+
+
+def test_all_claims_are_tested_in_one_go(
+    new_page: OpenPage, tried: Subject, tmp_path: Path
+) -> None:
+    journey = new_page()
+    journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
+    expect(journey.page.get_by_text(f"{len(EXPERIMENTS)} experiments")).to_be_visible()
+    journey.page.get_by_role("button", name="Test all claims").click()
+    expect(claims(journey).first).to_be_visible()
+    tested = try_all(tried)
+    same(journey, tuple(finding for each in tested for finding in each.findings))
+    with journey.page.expect_download() as download:
+        journey.page.get_by_role("button", name="Handout").click()
+    path = tmp_path / "handout.html"
+    download.value.save_as(path)
+    offline = journey.page.context.new_page()
+    offline.context.set_offline(True)
+    offline.goto(path.as_uri())
+    expect(offline.locator("blockquote")).to_have_text(SENTENCE)
+    assert offline.locator("h2").all_inner_texts() == [e.title for e in EXPERIMENTS]
+    assert offline.locator("tr").count() == sum(len(each.findings) for each in tested)
+
+
+def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPage) -> None:
+    journey = new_page()
+    journey.page.goto(f"{journey.address}/lab?text={SENTENCE}")
+    journey.page.get_by_role("button", name="Test all claims").click()
+    journey.page.get_by_role("button", name="Dropout →").click()
+    expect(journey.chart("lab-passes")).to_be_visible()
+    assert journey.query()["part"] == "dropout"
+    journey.page.get_by_role("radio", name="All claims").click()
+    expect(claims(journey).first).to_be_visible()
+    journey.box.fill("Another sentence.")
+    journey.box.press("Enter")
+    expect(journey.page.get_by_text("for another sentence or setting")).to_be_visible()
+
+
+def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage) -> None:
+    journey = new_page()
+    hits: list[str] = []
+
+    def noticed(dialog: Dialog) -> None:
+        hits.append(dialog.message)
+        dialog.dismiss()
+
+    journey.page.on("dialog", noticed)
+    journey.page.goto(f"{journey.address}/lab")
+    journey.box.fill("<img src=x onerror=alert(1)> **b** $x$ `c`")
+    journey.box.press("Enter")
+    journey.page.get_by_role("radio", name="Sharing").click()
+    journey.page.locator(".verdicts[data-painted]").wait_for()
+    journey.page.get_by_role("radio", name="Position-wise").click()
+    journey.chart("lab-maps").wait_for()
+    assert hits == []
+    assert journey.page.locator('[data-testid="stMain"] img').count() == 0
+
+
+@pytest.mark.parametrize(
+    ("way", "title"),
+    [("change", "Change each token in turn"), ("delete", "Delete each token in turn"),
+     ("shuffle", "Shuffle all tokens")],
+)  # fmt: skip
+def test_positions_in_three_ways(new_page: OpenPage, tried: Subject, way: str, title: str) -> None:
+    journey = opened(new_page, "positions")
+    journey.page.get_by_role("radio", name=title).click()
+    journey.settle()
+    same(journey, try_positions(tried, way).findings)
+    assert journey.query().get("way", "change") == way
+    journey.page.reload()
+    journey.wait_for(SENTENCE)
+    same(journey, try_positions(tried, way).findings)
+
+
+def test_the_change_of_one_token_touches_nobody_in_the_ffn(new_page: OpenPage) -> None:
+    sentence = opened(new_page, "positions").sentence("lab-maps")
+    assert "the FFN changes 0 outputs of other tokens, attention 42." in sentence
+
+
+def test_sharing_compares_the_word_that_stands_twice(
+    new_page: OpenPage, twins: dict[str, Model]
+) -> None:
+    model = twins["relu"]
+    twice = Subject(model, model.trace(SENTENCE), 1, 4, in_double(model))
+    journey = new_page().open_page("lab", text=SENTENCE, token="5", part="sharing")
+    same(journey, try_sharing(twice).findings)
+    assert "“the” at token 5 and at its other places" in journey.sentence("lab-word")
+    assert "Blocks 2 and 1" in journey.sentence("lab-blocks")
+
+
+def test_convolution_shows_shapes_code_and_refusal(new_page: OpenPage) -> None:
+    journey = opened(new_page, "convolution")
+    assert "differ by at most" in journey.sentence("lab-ladder")
+    code = " ".join(journey.page.locator("pre").all_inner_texts())
+    assert "(1, 512, 7) → (1, 2048, 7)" in code
+    assert "512 channels" in code
+
+
+def test_deleting_the_bend_changes_the_words(new_page: OpenPage, tried: Subject) -> None:
+    journey = opened(new_page, "bend")
+    found = delete_bend(tried)
+    same(journey, found.findings)
+    sentence = journey.sentence("lab-without")
+    assert f"says {found.predictions[WITHOUT_PHI].words[0]} at “sat”" in sentence
+    assert f"{found.divergences[WITHOUT_PHI]:.2g} nats" in sentence
+    assert "rank 512 of 512" in journey.sentence("lab-folded")
+
+
+def test_the_factor_of_the_scaling_test_moves(new_page: OpenPage, tried: Subject) -> None:
+    journey = opened(new_page, "linear")
+    same(journey, try_linearity(tried, 2.0).findings)
+    assert journey.sentence("lab-tests").startswith("3 of 6 are linear")
+    journey.slide("factor a", 0)
+    assert journey.query()["a"] == "-3"
+    (norm,) = [each for each in try_linearity(tried, -3.0).tried if each.name == "LayerNorm"]
+    expect(claims(journey).nth(5)).to_contain_text(f"scaling by {norm.scaling:.2g}")
+
+
+def test_a_chosen_function_is_fitted_and_the_slider_walks_through_the_widths(
+    new_page: OpenPage,
+) -> None:
+    journey = opened(new_page, "fit", function="|x|", phi="relu", units="2")
+    assert journey.sentence("lab-function") == "This is the function to fit."
+    journey.page.get_by_role("button", name="Fit", exact=True).click()
+    journey.chart("lab-pieces").wait_for()
+    journey.settle()
+    found = approximate(FUNCTIONS["|x|"], "relu")
+    same(journey, found.findings)
+    assert journey.sentence("lab-pieces").startswith("2 units of ReLU: an error of")
+    journey.slide("units n", 7)
+    assert journey.query()["units"] == str(WIDTHS[7])
+    assert f"{WIDTHS[7]} units of ReLU" in journey.sentence("lab-pieces")
+    assert "From 1 unit to 512" in journey.sentence("lab-errors")
+
+
+def test_identity_fits_nothing_but_a_line(new_page: OpenPage) -> None:
+    journey = opened(new_page, "fit", phi="identity")
+    journey.page.get_by_role("button", name="Fit", exact=True).click()
+    expect(claims(journey)).to_have_count(2)
+    for text in claims(journey).all_inner_texts():
+        assert "does not hold" in text
+
+
+def test_a_function_is_drawn_with_the_pointer_or_the_arrows_and_is_in_the_link(
+    new_page: OpenPage,
+) -> None:
+    journey = opened(new_page, "fit", function="my drawing")
+    canvas = journey.page.locator(".drawing canvas")
+    before = journey.query().get("curve")
+    bounds = canvas.bounding_box()
+    assert bounds
+    journey.page.mouse.move(bounds["x"] + 12, bounds["y"] + 130)
+    journey.page.mouse.down()
+    journey.page.mouse.move(bounds["x"] + bounds["width"] - 12, bounds["y"] + 20, steps=4)
+    journey.page.mouse.up()
+    journey.settle()
+    drawn = journey.query()["curve"]
+    assert drawn != before
+    digits = "0123456789abcdefghijklmnopqrstuvwxyzABCDE"
+    heights = [digits.index(sign) for sign in drawn]
+    assert heights == sorted(heights)  # a stroke upwards, with no place skipped
+    assert heights[0] < 8
+    assert heights[-1] > 32
+    canvas.focus()
+    for _ in range(4):
+        canvas.press("ArrowDown")
+    journey.settle()
+    lowered = [digits.index(sign) for sign in journey.query()["curve"]]
+    assert lowered[16] < heights[16]
+    assert lowered[:16] == heights[:16]
+    journey.page.reload()
+    journey.wait_for(SENTENCE)
+    assert [digits.index(sign) for sign in journey.query()["curve"]] == lowered
+    journey.page.get_by_role("button", name="Fit", exact=True).click()
+    expect(claims(journey)).to_have_count(2)
+
+
+def test_who_hears_whom_at_any_length_and_depth(new_page: OpenPage, tried: Subject) -> None:
+    journey = new_page()
+    query = f"text={SENTENCE}&token={TOKEN + 1}&part=hears&length=4&depth=2"
+    journey.page.goto(f"{journey.address}/lab?{query}")
+    journey.page.get_by_role("button", name="Differentiate").click()
+    journey.chart("lab-influence").wait_for()
+    same(journey, who_hears_whom(tried, 4, 2).findings)
+    assert "For 4 tokens an RNN takes 5 steps" in journey.sentence("lab-influence")
+    assert "At a distance of 3:" in journey.sentence("lab-decay")
+    journey.slide("layers", 0)
+    expect(journey.page.get_by_text("Press “Differentiate” again")).to_be_visible()
+    assert journey.query()["depth"] == "1"
+    journey.page.get_by_role("button", name="Differentiate").click()
+    expect(journey.page.get_by_text("Press “Differentiate” again")).to_have_count(0)
+    expect(claims(journey).nth(6)).to_contain_text("1 convolutions of width 3 hear 3 tokens")
+
+
+def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Subject) -> None:
+    journey = opened(new_page, "residual")
+    same(journey, try_residual(tried).findings)
+    journey.slide("layers of the untrained stacks", 2)
+    assert journey.query()["layers"] == "4"
+    found = try_residual(tried, 4)
+    assert "at layer 4 the gradient is" in journey.sentence("lab-gradients")
+    assert f"{found.gradients['post-LN'][-1]:.2f} with post-LN" in journey.sentence("lab-gradients")
+    assert "at “sat”" in journey.sentence("lab-norms")
+    expect(journey.page.get_by_text("ResNet bottleneck")).to_be_visible()
+
+
+def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
+    journey = opened(new_page, "zoo")
+    assert "x = −0.75: −0.1700" in journey.sentence("lab-curves")
+    for gate in ("GEGLU", "SwiGLU", "ReGLU"):
+        journey.page.get_by_role("radio", name=gate).click()
+        expect(journey.chart("lab-gate").locator(".sentence")).to_contain_text(f"{gate} multiplies")
+    expect(journey.page.get_by_role("cell", name="2,099,712")).to_be_visible()
+
+
+def test_neurons_go_until_the_word_does(new_page: OpenPage, tried: Subject) -> None:
+    journey = opened(new_page, "width")
+    found = try_width(tried)
+    same(journey, found.findings)
+    journey.slide("neurons left", 0)
+    last = found.important[-1]
+    assert journey.query()["left"] == f"{100 * SHARES[-1]:g}"
+    assert f"With {last.d_ff:,} neurons" in journey.sentence("lab-width-curve")
+    assert f"left it is {last.prediction.words[0]}." in journey.sentence("lab-width-words")
+    expect(journey.page.get_by_role("cell", name=f"{found.parameters[-1]:,}")).to_be_visible()
+
+
+def test_dropout_moves_with_p_and_can_be_drawn_again(new_page: OpenPage, tried: Subject) -> None:
+    journey = opened(new_page, "dropout")
+    same(journey, try_dropout(tried, 0.1, seed=1).findings)
+    first = journey.sentence("lab-settling")
+    settling = journey.chart("lab-settling").locator(".sentence")
+    journey.press("Draw again")
+    expect(settling).not_to_have_text(first)
+    assert journey.query()["draw"] == "2"
+    journey.slide("dropout p", 0)
+    expect(settling).to_contain_text("One pass is off by 0.0%")
+    assert journey.query()["p"] == "0"
+
+
+@pytest.mark.parametrize("query", ["p=7", "a=0", "units=x", "curve=%00", "way=paint", "draw=-1"])
+def test_a_garbled_link_opens_on_the_defaults(new_page: OpenPage, query: str) -> None:
+    part = {"p": "dropout", "d": "dropout", "a": "linear", "w": "positions"}.get(query[0], "fit")
+    journey = new_page()
+    journey.page.goto(f"{journey.address}/lab?part={part}&text={SENTENCE}&{query}")
+    expect(journey.page.locator("figure[data-painted]").first).to_be_visible()
+    assert journey.page.get_by_text(re.compile("Traceback|Exception")).count() == 0
