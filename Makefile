@@ -7,6 +7,8 @@ PYTHON ?= python3
 PORT ?= 8501
 CORPUS ?=
 OPTIONS ?=
+# Two workers, each with a server and a browser of its own, which share out what is left to do.
+PARALLEL ?= -n 2 --dist worksteal
 
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
 PY := .venv/bin/python
@@ -23,11 +25,11 @@ run: $(APP)  ## the page, on localhost (PORT=8501)
 
 test: lint  ## lint, types, import order, unit tests, page tests, browser tests
 	@if CHROMIUM=$$(sh tests/browser/chromium.sh); then \
-	    CHROMIUM="$$CHROMIUM" $(PY) -m pytest; \
+	    CHROMIUM="$$CHROMIUM" $(PY) -m pytest $(PARALLEL); \
 	elif [ "$(CI)" = true ]; then \
 	    echo "With CI=true a missing browser is a failure." >&2; exit 1; \
 	else \
-	    echo "Going on without the browser tests." >&2; $(PY) -m pytest -m "not browser"; \
+	    echo "Going on without the browser tests." >&2; $(PY) -m pytest $(PARALLEL) -m "not browser"; \
 	fi
 
 lint: $(DEV)  ## style and types

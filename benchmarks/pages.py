@@ -26,9 +26,31 @@ PARTS = {
     "sparsity": ["bend", "awake", "keep", "never", "birth", "swap"],
     "dimensions": ["flow", "cost", "rank", "plane", "same"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
+    "neurons": ["wakes", "probes", "writes", "working", "switch", "compare"],
+    "lab": [
+        "positions",
+        "sharing",
+        "convolution",
+        "bend",
+        "linear",
+        "residual",
+        "zoo",
+        "width",
+        "dropout",
+    ],
     "timing": ["stages", "products", "convolution"],
 }
-WITH_SLIDER = {"awake", "keep", "cost", "softmax", "write&words=8"}
+WITH_SLIDER = {
+    "awake",
+    "keep",
+    "cost",
+    "softmax",
+    "write&words=8",
+    "linear",
+    "width",
+    "dropout",
+    "residual",
+}
 
 # Acts, and returns the milliseconds until every picture says something new and the script ended.
 ACT = """async (kind) => {

@@ -47,8 +47,10 @@ const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 
 let dark = null;
 const listeners = new Set();
 
+// Null where it cannot be told: an element that was taken out of the page has no styles.
 function readDark(element) {
   const named = getComputedStyle(element).getPropertyValue("--st-background-color").trim();
+  if (!named) return null;
   const [r, g, b] = /^#[0-9a-f]{6}/i.test(named) ? channels(named) : (named.match(/[\d.]+/g) || [255, 255, 255]).map(Number);
   return 0.299 * r + 0.587 * g + 0.114 * b < 128;
 }
@@ -61,10 +63,9 @@ export function themeOf(element, palettes) {
 let looking = false;
 function look() {
   looking = false;
-  const [first] = listeners;
-  if (!first) return;
-  const now = readDark(first.element);
-  if (now === dark) return;
+  const shown = [...listeners].find(({ element }) => element.isConnected);
+  const now = shown ? readDark(shown.element) : null;
+  if (now === null || now === dark) return;
   dark = now;
   listeners.forEach(({ repaint }) => repaint());
 }

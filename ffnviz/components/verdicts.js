@@ -7,6 +7,7 @@ function row({ claim, kind, verdict, expected, measured, check }) {
   const sign = element("i", { class: "sign", "aria-hidden": "true", text: SIGNS[kind] });
   return element("li", { "data-kind": kind },
     element("b", { text: claim }),
+    element("span", { class: "expected", text: `Expected: ${expected}.` }),
     element("strong", {}, sign, element("span", { text: verdict })),
     element("span", { class: "seen", title: `Expected: ${expected}. Test: ${check}.` },
       ` ${measured} `, element("small", { text: `(${check})` })));

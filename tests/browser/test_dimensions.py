@@ -126,17 +126,3 @@ def test_one_ffn_for_all_tokens_is_measured(new_page: OpenPage) -> None:
     cells = journey.page.locator("table td:last-child").all_inner_texts()
     assert len(cells) == 3
     assert all(float(cell) < 1e-4 for cell in cells)
-
-
-@pytest.mark.parametrize("part", ["flow", "cost", "rank", "plane", "same"])
-@pytest.mark.parametrize("text", ["a", "[MASK] " * 128, '"""\\{x} <b> 你好'])
-def test_every_part_draws_any_sentence(new_page: OpenPage, part: str, text: str) -> None:
-    journey = new_page()
-    journey.page.goto(f"{journey.address}/dimensions?part={part}")
-    journey.settle()
-    journey.box.fill(text)
-    journey.box.press("Enter")
-    journey.settle()
-    expect(journey.page.get_by_test_id("stException")).to_have_count(0)
-    for sentence in journey.page.locator("figure .sentence").all_inner_texts():
-        assert "nan" not in sentence

@@ -98,17 +98,3 @@ def test_swapping_names_the_words_of_both_activations(
         chart = journey.chart("swap").nth(place)
         assert f"instead of {best} (" in chart.locator(".sentence").inner_text()
         expect(chart.locator(".bars .point")).to_have_count(20)
-
-
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("text", ["a", "[MASK] " * 128, "👩\u200d👩\u200d👧 <b>x</b> 你好"])
-def test_every_part_draws_any_sentence(new_page: OpenPage, part: str, text: str) -> None:
-    journey = new_page()
-    journey.page.goto(f"{journey.address}/sparsity?part={part}")
-    journey.settle()
-    journey.box.fill(text)
-    journey.box.press("Enter")
-    journey.settle()
-    expect(journey.page.get_by_test_id("stException")).to_have_count(0)
-    for sentence in journey.page.locator("figure .sentence").all_inner_texts():
-        assert "nan" not in sentence

@@ -9,7 +9,6 @@ from ffnviz.analysis.decoding import Strategy
 from ffnviz.analysis.writing import begin, write_word
 from ffnviz.model.model import Model
 from tests.browser.conftest import OpenPage
-from tests.browser.test_sparsity import percents
 
 SENTENCE = "She opened the [MASK] and looked out."
 
@@ -129,19 +128,3 @@ def test_the_parts_sum_to_the_logit_for_every_word(
         summed, said = re.findall(r"(-?\d+\.\d{4})", sentence)
         assert float(summed) == pytest.approx(float(said), abs=2e-4)
         assert float(said) == pytest.approx(float(best.values[place]), abs=2e-4)
-
-
-@pytest.mark.parametrize("part", ["softmax", "write", "lens", "parts"])
-@pytest.mark.parametrize("text", ["a", "[MASK] " * 128, "👩\u200d👩\u200d👧 <b>x</b> 你好"])
-def test_every_part_draws_any_sentence(new_page: OpenPage, part: str, text: str) -> None:
-    journey = new_page()
-    journey.page.goto(f"{journey.address}/vocabulary?part={part}&words=2")
-    journey.settle()
-    journey.box.fill(text)
-    journey.box.press("Enter")
-    journey.page.wait_for_timeout(400)
-    expect(journey.page.locator('[data-test-script-state="notRunning"]')).to_be_visible()
-    expect(journey.page.get_by_test_id("stException")).to_have_count(0)
-    for sentence in journey.page.locator("figure .sentence").all_inner_texts():
-        assert "nan" not in sentence
-        assert all(0 <= share <= 100 for share in percents(sentence))

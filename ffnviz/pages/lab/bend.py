@@ -75,5 +75,5 @@ def spectrum(run: Run, found: BendDeleted) -> None:
         palettes(),
         run.stamp,
         key="lab-folded",
-        height=240,
+        height=210,
     )  # fmt: skip

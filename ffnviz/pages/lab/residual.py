@@ -131,12 +131,11 @@ def bottleneck(run: Run) -> None:
     wide, narrow = BOTTLENECK[0], BOTTLENECK[1]
     weights = 2 * wide * narrow + 9 * narrow * narrow
     st.markdown(
-        "Both add a two- or three-layer network to a stream, with opposite waists "
-        f"(the stacks above: d_model {D_MODEL}, d_ff {D_FF}):\n\n"
-        "| | widths | weights | mixes places |\n|---|---|---|---|\n"
-        f"| **FFN**: expand, compress | {d:,} → {f:,} → {d:,} | {2 * d * f:,} | no |\n"
-        f"| **ResNet bottleneck**: compress, expand | {' → '.join(map(str, BOTTLENECK))} | "
-        f"{weights:,} | yes, 3 × 3 |\n"
+        f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two networks added to a stream, with opposite "
+        "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:\n\n"
+        "| network | widths | weights |\n|---|---|---|\n"
+        f"| **FFN** | {d:,} → {f:,} → {d:,} | {2 * d * f:,} |\n"
+        f"| **ResNet bottleneck** | {' → '.join(map(str, BOTTLENECK))} | {weights:,} |\n"
     )
 
 

@@ -9,7 +9,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.run import Run
 
-MOST_SPACED = 7  # more findings than these stand closer together
+MOST_SPACED = 3  # more findings than these stand closer together
 KINDS = {
     Verdict.HOLDS: "holds",
     Verdict.ONLY_IF: "only if",

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.experiment import Finding, Result, Subject, in_double
+from ffnviz.model.attention import AttentionRecord, SelfAttention
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.feed_forward import FeedForward, FeedForwardRecord
 from ffnviz.model.model import Model, load
@@ -80,3 +81,18 @@ def bent(layer: nn.Linear) -> Bent:
     made = Bent(layer.in_features, layer.out_features)
     made.load_state_dict(layer.state_dict())
     return made
+
+
+class Deaf(SelfAttention):
+    """Attention that hears nobody: a linear layer a token."""
+
+    def forward(self, x: Tensor) -> AttentionRecord:
+        record = super().forward(x)
+        output = self.project_out(record.values.transpose(-3, -2).flatten(-2))
+        return AttentionRecord(x, record.queries, record.keys, record.values, output, record.causal)
+
+
+def deaf(encoder: Encoder) -> None:
+    """All attentions hear nobody."""
+    for block in encoder.blocks:
+        block.attention.__class__ = Deaf

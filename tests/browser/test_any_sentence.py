@@ -1,0 +1,34 @@
+"""Every part of every page on sentences that nobody had in mind."""
+
+import pytest
+from playwright.sync_api import expect
+
+from ffnviz.page import Page
+from ffnviz.pages import PAGES
+from tests.browser.conftest import OpenPage
+from tests.browser.test_parts import turned
+from tests.browser.test_sparsity import percents
+
+TEXTS = ("a", "[MASK] " * 128, '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}')
+SLOW = ("timing",)  # measures the same on any sentence
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES[1:] if p.name not in SLOW], ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "text", ["a", "[MASK] " * 128, '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}']
+)
+def test_every_part_draws_any_sentence(new_page: OpenPage, page: Page, text: str) -> None:
+    journey = new_page()
+    journey.page.goto(f"{journey.address}/{page.name}?words=2&block=1&twin=gelu&neuron=gelu-3")
+    journey.page.locator(".row button").first.wait_for()
+    journey.box.fill(text)
+    journey.box.press("Enter")
+    for part in page.parts:
+        turned(journey, page, part)
+        expect(journey.page.get_by_test_id("stException")).to_have_count(0)
+        heads = journey.page.locator(".sentence").all_inner_texts()
+        assert len(heads) >= 2, part.name
+        for sentence in [*heads, *journey.page.locator(".verdicts li").all_inner_texts()]:
+            assert "nan" not in sentence.split(), part.name
+            if page.name == "vocabulary":
+                assert all(0 <= share <= 100 for share in percents(sentence)), part.name

@@ -1,0 +1,171 @@
+"""The Neurons page: reached from a map, by a link or by number; what it says is the network's."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ffnviz.analysis.enrichment import tag_counts
+from ffnviz.analysis.index_file import INDEXES, read_index
+from ffnviz.analysis.memory import similar, written_words
+from ffnviz.model.model import Model
+from tests.browser.conftest import Journey, OpenPage
+from tests.browser.test_neurons import hidden, point_at
+from tests.browser.test_sparsity import percents
+
+SENTENCE = "It cost forty pounds."
+
+
+def number_box(journey: Journey) -> str:
+    return journey.page.get_by_label("Neuron, by its number").input_value()
+
+
+def test_from_the_card_to_the_neuron(new_page: OpenPage, twins: dict[str, Model]) -> None:
+    journey = new_page().open(text=SENTENCE, neuron="gelu-77")
+    journey.press("Meet this neuron →")
+    journey.page.wait_for_url("**/neurons?**")
+    journey.settle()
+    assert number_box(journey) == "77"
+    assert journey.query()["twin"] == "gelu"
+    values = hidden(twins, "gelu", 1)[:, 77]
+    fires = int((values > 0.1).sum())
+    assert f"neuron 77 fires on {fires} of {len(values)} tokens" in journey.sentence("fires")
+
+
+def test_a_double_click_on_a_cell_shows_how_its_value_comes_about(
+    new_page: OpenPage, twins: dict[str, Model]
+) -> None:
+    journey = new_page().open(text=SENTENCE, twin="relu", block="2", order="index")
+    values = hidden(twins, "gelu", 1)
+    # The strongest neuron within its pixel: others there could not be pointed at.
+    neuron = int(np.abs(values[3]).argmax())
+    point_at(journey, "gelu", neuron, 3, values.shape[1], len(values))
+    journey.page.mouse.dblclick(*_mouse(journey, "gelu", neuron, 3, values.shape))
+    journey.page.wait_for_url("**/neurons?**part=working**")
+    journey.settle()
+    assert journey.query()["token"] == "4"
+    assert number_box(journey) == str(neuron)
+    z = float(twins["gelu"].trace(SENTENCE).blocks[1].ffn.pre_activation[3, neuron])
+    assert f"= {z:.4f};".replace("-", "−") in journey.sentence("working")
+
+
+def _mouse(
+    journey: Journey, twin: str, place: int, token: int, shape: tuple[int, ...]
+) -> tuple[float, float]:
+    bounds = journey.map_of(twin).bounding_box()
+    assert bounds
+    return (bounds["x"] + (place + 0.5) / shape[1] * bounds["width"],
+            bounds["y"] + (token + 0.5) / shape[0] * bounds["height"])  # fmt: skip
+
+
+def test_a_value_on_the_card_opens_its_working_and_back_leads_back(new_page: OpenPage) -> None:
+    journey = new_page().open(text=SENTENCE, neuron="relu-12")
+    journey.card().locator("li button").nth(2).click()
+    journey.page.wait_for_url("**/neurons?**part=working**")
+    journey.settle()
+    assert journey.query()["token"] == "3"
+    assert "neuron 12 at “forty”" in journey.sentence("working")
+    journey.page.reload()
+    journey.wait_for(SENTENCE)
+    assert "neuron 12 at “forty”" in journey.sentence("working")
+
+
+def test_a_neuron_is_chosen_by_number_and_by_strength(
+    new_page: OpenPage, twins: dict[str, Model]
+) -> None:
+    journey = new_page().open_page("neurons", text=SENTENCE, twin="relu", token="3")
+    strongest = np.argsort(-np.abs(hidden(twins, "relu", 1)[2]))
+    assert number_box(journey) == str(strongest[0])
+    box = journey.page.get_by_label("Neuron, by its number")
+    box.fill("2047")
+    box.press("Enter")
+    journey.settle()
+    assert journey.query()["neuron"] == "relu-2047"
+    assert "neuron 2047" in journey.sentence("fires")
+    journey.page.get_by_role("radio", name=str(strongest[3]), exact=True).click()
+    journey.settle()
+    assert number_box(journey) == str(strongest[3])
+
+
+def test_its_examples_are_the_indexs_and_their_values_the_networks(
+    new_page: OpenPage, twins: dict[str, Model]
+) -> None:
+    journey = new_page().open_page("neurons", text=SENTENCE, neuron="relu-469", block="2")
+    rows = journey.page.locator(".passages li").all_inner_texts()
+    assert len(rows) == 12
+    for row in rows[:3]:
+        value, _, text = row.partition("\n")
+        values = twins["relu"].trace(text).blocks[1].ffn.hidden[:, 469]
+        assert float(value) == pytest.approx(float(values.max()), abs=0.02)
+        token = int(values.argmax())
+        marked = journey.page.locator(".passages li", has_text=text).locator("mark")
+        assert marked.inner_text() == twins["relu"].trace(text).tokens[token].text.strip()
+
+
+def test_its_tags_and_positions_are_counted_on_many_sentences(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", part="probes", text=SENTENCE, neuron="relu-469")
+    index = read_index(INDEXES / "relu.npz", 2_048, 2)
+    counts = tag_counts(index, 1, 469)
+    beyond = [count for count in counts if count.corrected < 0.05]
+    assert f"on {len(beyond)} of {len(counts)} tags" in journey.sentence("tags")
+    assert beyond[0].tag in journey.sentence("tags")
+    fired = index.blocks[1].by_position[:, 469].sum() / index.n_tokens
+    assert percents(journey.sentence("positions"))[0] == pytest.approx(100 * fired, abs=0.5)
+
+
+def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, Model]) -> None:
+    journey = new_page().open_page("neurons", part="writes", text=SENTENCE, neuron="relu-469")
+    promoted, suppressed = written_words(twins["relu"], 1, 469)
+    sentence = journey.sentence("writes")
+    assert f"towards {promoted.words[0]} and away from {suppressed.words[0]}" in sentence
+    by_key, by_value = similar(twins["relu"], 1, 469)
+    assert f"belongs to neuron {by_key.neurons[0]} " in journey.sentence("similar")
+    bar = journey.chart("similar").locator(".bars .point").nth(10).bounding_box()  # by value, first
+    assert bar
+    click_on(journey, bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    assert number_box(journey) == str(by_value.neurons[0])
+
+
+def click_on(journey: Journey, x: float, y: float) -> None:
+    mouse = journey.page.mouse
+    mouse.move(x - 2, y)
+    mouse.move(x, y)
+    journey.page.wait_for_timeout(300)
+    mouse.down()
+    mouse.up()
+    journey.settle()
+
+
+@pytest.mark.parametrize("twin", ["relu", "gelu"])
+@pytest.mark.parametrize("what", ["the neuron", "an output component", "a logit"])
+def test_the_snippet_and_the_file_give_the_number_again(
+    new_page: OpenPage,
+    twins: dict[str, Model],
+    twin: str,
+    what: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    journey = new_page().open_page("neurons", part="working", text=SENTENCE, twin=twin, token="3",
+                                   neuron=f"{twin}-40", number=what, component="7",
+                                   word="2")  # fmt: skip
+    with journey.page.expect_download() as download:
+        journey.page.get_by_role("button", name="Download").click()
+    name = download.value.suggested_filename
+    download.value.save_as(tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    code = journey.page.get_by_test_id("stCode").inner_text()
+    ran: dict[str, float] = {}
+    exec(code, ran)  # what a student would paste
+    trace = twins[twin].trace(SENTENCE)
+    ffn = trace.blocks[1].ffn
+    expected = {
+        "the neuron": float(ffn.pre_activation[2, 40]),
+        "an output component": float(ffn.output[2, 7]),
+        "a logit": float(trace.logits[2].topk(3).values[2]),
+    }[what]
+    assert ran["z"] == pytest.approx(expected, abs=1e-4)
+    if what == "the neuron":
+        assert ran["h"] == pytest.approx(float(ffn.hidden[2, 40]), abs=1e-4)
+    shown = f"{expected:.4f}".replace("-", "−")
+    assert shown in journey.sentence("working")
