@@ -60,10 +60,6 @@ function fitted(data, layout, width, height) {
     for (const { colorbar } of data) {
       if (colorbar?.orientation === "h") Object.assign(colorbar, { len: 1, nticks: 5, title: { ...colorbar.title, side: "top" } });
     }
-    if (layout.legend?.orientation === "v") {
-      layout.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" };
-      Object.assign(layout, { height: height + 220, margin: { ...layout.margin, r: 16, t: 200 } });
-    }
     if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }
   for (const [name, axis] of Object.entries(layout)) {

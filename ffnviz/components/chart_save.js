@@ -41,20 +41,22 @@ const words = (value) => (typeof value === "string" ? plain(value) : value);
 const title = (layout, axis) => plain(layout[axis]?.title?.text ?? layout[axis]?.title);
 const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1)}`;
 
-// One row a point: the series, the two axes with their titles, and what else the point has.
+// One row a point: the series, the two axes with their titles, and what else the point has. A
+// trace whose meta says so was drawn from other numbers than it shows: those are in its customdata.
 export function rows(data, layout) {
   const table = [["series", "x axis", "x", "y axis", "y", "value", "label"]];
   for (const trace of data) {
     const named = [words(trace.name)];
     const axes = ["x", "y"].map((letter) => title(layout, axisOf(trace[`${letter}axis`], letter)));
     const row = (x, y, value, label) => table.push([...named, axes[0], words(x), axes[1], words(y), value, words(label)]);
+    const own = trace.meta?.numbers === "customdata" ? trace.customdata : undefined;
     if (trace.z) {
-      trace.z.forEach((line, j) => Array.from(line).forEach((value, i) =>
+      (own ?? trace.z).forEach((line, j) => Array.from(line).forEach((value, i) =>
         row(trace.x ? trace.x[i] : i, trace.y ? trace.y[j] : j, value, trace.text?.[j]?.[i])));
     } else {
       const n = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
       const label = (i) => (Array.isArray(trace.text) ? trace.text[i] : undefined);
-      for (let i = 0; i < n; i++) row(trace.x ? trace.x[i] : i, trace.y ? trace.y[i] : i, undefined, label(i));
+      for (let i = 0; i < n; i++) row(trace.x ? trace.x[i] : i, trace.y ? trace.y[i] : i, own?.[i], label(i));
     }
   }
   return table;

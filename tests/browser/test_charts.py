@@ -5,9 +5,13 @@ import io
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import ffnviz
+from ffnviz.analysis.lab.experiment import Subject, in_double
+from ffnviz.analysis.lab.positions import try_positions
 from tests.browser.conftest import Journey, OpenPage
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -51,6 +55,18 @@ def test_the_numbers_of_a_chart_are_saved_as_csv(new_page: OpenPage) -> None:
     shown = journey.chips.locator("small").all_inner_texts()
     block_2 = [float(row["y"]) for row in rows if row["series"] == "ReLU"][n_tokens:]
     assert shown == [f"{y:.{1 if y < 9.95 else 0}f}%" for y in block_2]
+
+
+def test_a_map_that_draws_roots_saves_the_numbers_themselves(new_page: OpenPage) -> None:
+    journey = new_page().open_page("lab", text=SENTENCE, part="positions")
+    text = saved(journey, "lab-maps", "Save its numbers as CSV").read_text(encoding="utf-8-sig")
+    rows = list(csv.DictReader(io.StringIO(text)))
+    model = ffnviz.load("relu")
+    trace = model.trace(SENTENCE)
+    found = try_positions(Subject(model, trace, 1, 0, in_double(model)))
+    drawn = [float(row["value"]) for row in rows]
+    expected = np.concatenate([found.ffn.ravel(), found.attention.ravel()])
+    np.testing.assert_allclose(drawn, expected, rtol=1e-5)
 
 
 def test_a_spreadsheet_gets_no_formula(new_page: OpenPage) -> None:

@@ -29,6 +29,7 @@ def off_linear(
              "x": np.log10(np.maximum([tried[name][k] for name in parts], LEAST))
              - np.log10(LEAST),
              "base": np.log10(LEAST), "marker": {"color": colour},
+             "meta": {"numbers": "customdata"},
              "customdata": np.array([tried[name][k] for name in parts]),
              "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
              "text": [f"{tried[name][k]:.1g}" for name in parts], "textposition": "outside",

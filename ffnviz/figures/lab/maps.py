@@ -52,6 +52,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
             "type": "heatmap", "name": each.title.replace("<br>", " "),
             # The root shows what is small; the hover has the value itself.
             "z": np.sqrt(np.maximum(each.values, 0) / largest), "customdata": each.values,
+            "meta": {"numbers": "customdata"},
             "zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False,
             "colorscale": [[0, "@background"], [1e-9, f"{each.colour}/{FAINTEST}"],
                            [1, each.colour]],

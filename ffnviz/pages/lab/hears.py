@@ -130,13 +130,12 @@ def decay(run: Run, found: Influence, version: str) -> None:
         lines(
             np.arange(len(found.memory)), series, axis("distance between output and input"),
             axis("share heard", type="log", dtick=1, exponentformat="power"),
-            legend={"orientation": "v", "x": 1.01, "y": 1.03, "yanchor": "top",
-                    "font": {"size": 13}},
-            margin={"l": 76, "r": 200, "t": 10, "b": 56},
+            font={"size": 14},
+            margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),
         "How much is heard over a distance, for each kind of layer.",
         palettes(),
         f"{run.stamp} {version}",
         key="lab-decay",
-        height=250,
+        height=285,
     )  # fmt: skip
