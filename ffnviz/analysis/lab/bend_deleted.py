@@ -46,20 +46,50 @@ class BendDeleted:
     findings: tuple[Finding, ...]
 
 
+@dataclass(frozen=True)
+class Folded:
+    """What depends on the weights alone.
+
+    Attributes:
+        matrix, bias: W₁W₂, (d_model, d_model), and b₁W₂ + b₂, (d_model,), in float64.
+        singular: the matrix' singular values, the largest first, (d_model,).
+        rank: how many of them are above what rounding may leave of a zero.
+        n_random: random inputs whose hidden vectors were looked at.
+        flat, bent: the rank of these without φ and with it.
+    """
+
+    matrix: Tensor
+    bias: Tensor
+    singular: NDArray[np.float64]
+    rank: int
+    n_random: int
+    flat: int
+    bent: int
+
+
 @torch.inference_mode()
-def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
-    """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and what the prediction becomes."""
-    ffn, x = subject.double.ffn, subject.ffn_input
-    folded, bias = _fold(ffn)
-    stepwise = ffn.compress(ffn.expand(x))
-    difference = float((stepwise - (x @ folded + bias)).norm())
-    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT], x.dtype)
-    singular = torch.linalg.svdvals(folded)
+def fold(ffn: FeedForward) -> Folded:
+    """One plain FFN, in float64, without its φ."""
+    matrix, bias = _fold(ffn)
+    singular = torch.linalg.svdvals(matrix)
     # The usual threshold below which a singular value is rounding (Golub & Van Loan, section 5.4).
-    zero = float(singular[0]) * max(folded.shape) * torch.finfo(singular.dtype).eps
+    zero = float(singular[0]) * max(matrix.shape) * torch.finfo(singular.dtype).eps
     rank = int((singular > zero).sum())
+    return Folded(matrix, bias, singular.numpy(), rank, *_hidden_ranks(ffn))
+
+
+@torch.inference_mode()
+def delete_bend(subject: Subject, words: int = 8, folded: Folded | None = None) -> BendDeleted:
+    """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and what the prediction becomes.
+
+    `folded` is taken for the block's, if it is at hand.
+    """
+    ffn, x = subject.double.ffn, subject.ffn_input
+    one = folded or fold(ffn)
+    stepwise = ffn.compress(ffn.expand(x))
+    difference = float((stepwise - (x @ one.matrix + one.bias)).norm())
+    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT], x.dtype)
     # What float32's rounding does to the prediction is what counts as no change.
-    n, flat, bent = _hidden_ranks(ffn)
     plain, in_double = subject.trace.logits[subject.token], _plain(subject)
     without = _without(subject)
     divergences = {name: divergence(in_double, logits) for name, logits in without.items()}
@@ -74,10 +104,10 @@ def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
         ),
         Finding(
             "Without φ the hidden layer has at most d_model + 1 dimensions, however wide it is.",
-            f"at most {len(folded) + 1}, not {ffn.expand.out_features:,}",
-            f"hidden vectors of {n} random inputs: rank {flat} without φ, {bent} with it; the "
-            f"folded matrix has rank {rank}",
-            Check(flat, "≤", len(folded) + 1),
+            f"at most {len(one.bias) + 1}, not {ffn.expand.out_features:,}",
+            f"hidden vectors of {one.n_random} random inputs: rank {one.flat} without φ, "
+            f"{one.bent} with it; the folded matrix has rank {one.rank}",
+            Check(one.flat, "≤", len(one.bias) + 1),
         ),
         Finding(
             "A stack of linear layers is one linear layer.",
@@ -95,7 +125,7 @@ def delete_bend(subject: Subject, words: int = 8) -> BendDeleted:
         ),
     )
     return BendDeleted(
-        difference, singular.numpy(), rank, likeliest(subject.model, plain, words),
+        difference, one.singular, one.rank, likeliest(subject.model, plain, words),
         predictions, divergences, findings,
     )  # fmt: skip
 

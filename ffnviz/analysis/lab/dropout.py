@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 
@@ -58,18 +57,21 @@ def try_dropout(subject: Subject, p: float = P, seed: int = SEED, shown: int = 6
     model, trace, token = subject.model, subject.trace, subject.token
     encoder, record = model.encoder, trace.blocks[subject.block]
     block = encoder.blocks[subject.block]
-    n = min(MOST_PASSES, max(FEWEST_PASSES, ROWS // len(trace.ids)))
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        outputs = torch.stack(
-            [block.ffn.compress(F.dropout(record.ffn.hidden, p)) for _ in range(n)]
-        )  # (n, T, d_model)
-    stream = block.add_ffn(record.middle.expand(n, -1, -1), outputs)
+    # After the last block no token hears another: the chosen one is enough.
+    last = subject.block == len(trace.blocks) - 1
+    rows, place = (slice(token, token + 1), 0) if last else (slice(None), token)
+    hidden, middle = record.ffn.hidden[rows], record.middle[rows]
+    n = min(MOST_PASSES, max(FEWEST_PASSES, ROWS // len(hidden)))
+    generator = torch.Generator().manual_seed(seed)
+    outputs = torch.stack(
+        [block.ffn.compress(_dropped(hidden, p, generator)) for _ in range(n)]
+    )  # (n, rows, d_model)
+    stream = block.add_ffn(middle.expand(n, -1, -1), outputs)
     _, final = encoder.run_blocks(stream, first=subject.block + 1)
-    probabilities = encoder.unembed(final[:, token]).cpu().double().softmax(dim=-1)
+    probabilities = encoder.unembed(final[:, place]).cpu().double().softmax(dim=-1)
     plain_probabilities = trace.logits[token].cpu().double().softmax(dim=-1)
     word = int(plain_probabilities.argmax())
-    at_token, plain = outputs[:, token].cpu().double(), record.ffn.output[token].cpu().double()
+    at_token, plain = outputs[:, place].cpu().double(), record.ffn.output[token].cpu().double()
     means = at_token.cumsum(dim=0) / torch.arange(1, n + 1)[:, None]
     vary = at_token.std(dim=0).topk(min(shown, len(plain))).indices
     findings = (
@@ -81,6 +83,12 @@ def try_dropout(subject: Subject, p: float = P, seed: int = SEED, shown: int = 6
         ((means - plain).norm(dim=-1) / plain.norm()).numpy(), word,
         probabilities[:, word].numpy(), float(plain_probabilities[word]), findings,
     )  # fmt: skip
+
+
+def _dropped(hidden: Tensor, p: float, generator: torch.Generator) -> Tensor:
+    """Each value with probability 1 − p, divided by it; F.dropout takes no generator of its own."""
+    kept = torch.rand(hidden.shape, generator=generator) >= p
+    return hidden * kept.to(hidden.device) / (1 - p)
 
 
 def _limit(comparisons: int) -> float:

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, BendDeleted, delete_bend
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, BendDeleted, delete_bend, fold
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.curves import lines
@@ -18,7 +18,9 @@ from ffnviz.run import Run
 
 def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
     """The verdicts and the folded matrix, beside four predictions."""
-    found = delete_bend(subject_of(run))
+    subject = subject_of(run)
+    folded = run.once(f"folded {run.request.block}", lambda: fold(subject.double.ffn))
+    found = delete_bend(subject, folded=folded)
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(

@@ -1,6 +1,9 @@
 """What the Lab's parts share: what is tested, and how its verdicts are shown."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import streamlit as st
 
 from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
 from ffnviz.components.head import Head
@@ -9,6 +12,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.run import Run
 
+R = TypeVar("R")
 MOST_SPACED = 3  # more findings than these stand closer together
 KINDS = {
     Verdict.HOLDS: "holds",
@@ -22,6 +26,14 @@ def subject_of(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
     encoder = run.once("encoder in float64", lambda: in_double(run.model))
     return Subject(run.model, run.trace, run.request.block, run.token, encoder)
+
+
+def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
+    """What was computed for this very run, so that a slider that only chooses from it is quick."""
+    results: dict[str, tuple[str, R]] = st.session_state.setdefault("lab results", {})
+    if results.get(name, ("",))[0] != run.stamp:
+        results[name] = (run.stamp, compute(subject_of(run)))
+    return results[name][1]
 
 
 def as_claim(finding: Finding) -> Claim:

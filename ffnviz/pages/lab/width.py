@@ -13,7 +13,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Choices, live, number_setting
-from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.pages.lab.subject import kept, show_verdicts, tally
 from ffnviz.run import Run
 
 LEFT = number_setting("left", 10, 100 * SHARES[-1], 100)
@@ -23,7 +23,7 @@ SETTINGS = (LEFT,)
 @live
 def render(run: Run, choices: Choices) -> None:
     """The verdicts, the curve and its slider, and the words."""
-    found = try_width(subject_of(run))
+    found = kept(run, "width", try_width)
     stops = SHARES[::-1]
     share = choices.value(LEFT) / 100
     stop = min(range(len(stops)), key=lambda k: abs(np.log(stops[k] / share)))

@@ -10,7 +10,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, signed
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Choices, choice_setting, live
-from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.pages.lab.subject import kept, show_verdicts, tally
 from ffnviz.run import Run
 
 GATES = [activation.name for activation in ACTIVATIONS.values() if activation.gated]
@@ -23,7 +23,7 @@ LOOKS = {"relu": ("@relu", "solid"), "gelu": ("@gelu", "solid"), "gelu_tanh": ("
 @live
 def render(run: Run, choices: Choices) -> None:
     """The verdicts and parameters, the curves, and a gate."""
-    found = visit_zoo(subject_of(run))
+    found = kept(run, "zoo", visit_zoo)
     left, middle, right = st.columns([0.9, 1.2, 1], gap="medium")
     with left:
         show_verdicts(

@@ -2,10 +2,8 @@
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-import torch
 
 from ffnviz.analysis.lab import (
     approximation,
@@ -141,9 +139,10 @@ def test_dropout_that_forgets_to_divide_is_biased(
 ) -> None:
     claim = "On average, dropout"
     assert finding(dropout.try_dropout(subject(model_folder), 0.3), claim).verdict is HOLDS
-    divided = torch.nn.functional.dropout
-    undivided = SimpleNamespace(dropout=lambda hidden, p: (1 - p) * divided(hidden, p))
-    monkeypatch.setattr(dropout, "F", undivided)
+    divided = dropout._dropped
+    monkeypatch.setattr(
+        dropout, "_dropped", lambda hidden, p, generator: (1 - p) * divided(hidden, p, generator)
+    )
     assert finding(dropout.try_dropout(subject(model_folder), 0.3), claim).verdict is FAILS
 
 
