@@ -32,6 +32,7 @@ function filled(value, arrays, theme, isColour = false) {
 const NARROW = 600;
 const CHARACTER = 9;
 
+const NAME_HEIGHT = 20;
 const STACKED_HEIGHT = 0.9;
 const SMALL_HEIGHT = 1.4; // of panels that stood in several rows
 
@@ -60,6 +61,8 @@ function fitted(data, layout, width, height) {
     for (const { colorbar } of data) {
       if (colorbar?.orientation === "h") Object.assign(colorbar, { len: 1, nticks: 5, title: { ...colorbar.title, side: "top" } });
     }
+    const named = layout.showlegend === false ? 0 : data.filter(({ showlegend }) => showlegend !== false).length;
+    if (named > 4) layout.height += NAME_HEIGHT * named; // they stand one below the other
     if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }
   for (const [name, axis] of Object.entries(layout)) {

@@ -108,7 +108,7 @@ class Result(Protocol):
 @torch.inference_mode(mode=False)
 def in_double(model: Model) -> Encoder:
     """A copy of the encoder in float64 on the CPU."""
-    return copy.deepcopy(model.encoder).to("cpu", torch.float64)
+    return copy.deepcopy(model.encoder).cpu().double()
 
 
 @dataclass(frozen=True)
@@ -137,12 +137,12 @@ class Subject:
     @property
     def ffn_input(self) -> Tensor:
         """What the block's FFN got, at most LONGEST tokens of it, (T, d_model) in float64."""
-        return self.trace.blocks[self.block].ffn.input[:LONGEST].to("cpu", torch.float64)
+        return self.trace.blocks[self.block].ffn.input[:LONGEST].cpu().double()
 
     @property
     def attention_input(self) -> Tensor:
         """What its attention got, as many tokens, (T, d_model) in float64."""
-        return self.trace.blocks[self.block].attention.input[:LONGEST].to("cpu", torch.float64)
+        return self.trace.blocks[self.block].attention.input[:LONGEST].cpu().double()
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ def curves(x: NDArray[np.floating], shown: Sequence[Curve], minimum: tuple[float
             axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
             yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
             annotations=[{
-                "x": at, "y": least, "xref": "x", "yref": "y", "ax": -150, "ay": 34,
+                "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
                 "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
                 "showarrow": True, "arrowcolor": "@text", "font": {"size": 15},
             }],
