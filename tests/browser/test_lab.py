@@ -85,7 +85,8 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
     expect(journey.page.get_by_text("for another sentence or setting")).to_be_visible()
 
 
-def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage) -> None:
+def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str, Model]) -> None:
+    typed = "<img src=x onerror=alert(1)> **b** $x$ `c`"
     journey = new_page()
     hits: list[str] = []
 
@@ -95,11 +96,12 @@ def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage) -> None:
 
     journey.page.on("dialog", noticed)
     journey.page.goto(f"{journey.address}/lab")
-    journey.box.fill("<img src=x onerror=alert(1)> **b** $x$ `c`")
+    journey.box.fill(typed)
     journey.box.press("Enter")
-    journey.page.get_by_role("radio", name="Sharing").click()
+    expect(journey.chips).to_have_count(len(twins["relu"].trace(typed).tokens))
+    journey.part("Sharing")
     journey.page.locator(".verdicts[data-painted]").wait_for()
-    journey.page.get_by_role("radio", name="Position-wise").click()
+    journey.part("Position-wise")
     journey.chart("lab-maps").wait_for()
     assert hits == []
     assert journey.page.locator('[data-testid="stMain"] img').count() == 0
@@ -283,7 +285,8 @@ def test_dropout_moves_with_p_and_can_be_drawn_again(new_page: OpenPage, tried: 
     expect(settling).not_to_have_text(first)
     assert journey.query()["draw"] == "2"
     journey.slide("dropout p", 0)
-    expect(settling).to_contain_text("One pass is off by 0.0%")
+    # One row and eight may be added up in another order: rounding, not dropout.
+    expect(settling).to_have_text(re.compile("One pass is off by (0.0|<0.1)%"))
     assert journey.query()["p"] == "0"
 
 

@@ -176,9 +176,9 @@ def snippet(shown: Shown) -> str:
     left, right = shown.product.split(" @ ")
     return (
         "import numpy as np\n"
-        f'f = np.load("{shown.file}.npz")\n'
-        f'{left}, {right} = f["{left}"], f["{right}"]   # ({len(shown.found.left):,},) each\n'
-        f'z = {shown.product} + f["bias"][0]{shown.after}'
+        f'with np.load("{shown.file}.npz") as f:\n'
+        f'    {left}, {right} = f["{left}"], f["{right}"]   # ({len(shown.found.left):,},) each\n'
+        f'    z = {shown.product} + f["bias"][0]{shown.after}'
     )
 
 
