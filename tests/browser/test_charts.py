@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -20,6 +21,7 @@ SENTENCE = "The <b>dog</b> & =1+1 ate."
 
 def saved(journey: Journey, note: str, name: str) -> Path:
     """The file that a press on one of a chart's saving buttons brings."""
+    expect(journey.chart(note)).to_have_attribute("data-painted", re.compile("."))
     with journey.page.expect_download() as download:
         journey.chart(note).get_by_role("button", name=name).click()
     path = download.value.path()

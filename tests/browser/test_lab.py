@@ -162,9 +162,9 @@ def test_the_factor_of_the_scaling_test_moves(new_page: OpenPage, tried: Subject
     same(journey, try_linearity(tried, 2.0).findings)
     assert journey.sentence("lab-tests").startswith("3 of 6 are linear")
     journey.slide("factor a", 0)
-    assert journey.query()["a"] == "-3"
     (norm,) = [each for each in try_linearity(tried, -3.0).tried if each.name == "LayerNorm"]
     expect(claims(journey).nth(5)).to_contain_text(f"scaling by {norm.scaling:.2g}")
+    assert journey.query()["a"] == "-3"
 
 
 def test_a_chosen_function_is_fitted_and_the_slider_walks_through_the_widths(
@@ -179,8 +179,9 @@ def test_a_chosen_function_is_fitted_and_the_slider_walks_through_the_widths(
     same(journey, found.findings)
     assert journey.sentence("lab-pieces").startswith("2 units of ReLU: an error of")
     journey.slide("units n", 7)
+    pieces = journey.chart("lab-pieces").locator(".sentence")
+    expect(pieces).to_contain_text(f"{WIDTHS[7]} units of ReLU")
     assert journey.query()["units"] == str(WIDTHS[7])
-    assert f"{WIDTHS[7]} units of ReLU" in journey.sentence("lab-pieces")
     assert "From 1 unit to 512" in journey.sentence("lab-errors")
 
 
@@ -249,7 +250,8 @@ def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Su
     journey.slide("layers of the untrained stacks", 2)
     assert journey.query()["layers"] == "4"
     found = try_residual(tried, 4)
-    assert "at layer 4 the gradient is" in journey.sentence("lab-gradients")
+    gradients = journey.chart("lab-gradients").locator(".sentence")
+    expect(gradients).to_contain_text("at layer 4 the gradient is")
     assert f"{found.gradients['post-LN'][-1]:.2f} with post-LN" in journey.sentence("lab-gradients")
     assert "at “sat”" in journey.sentence("lab-norms")
     expect(journey.page.get_by_text("ResNet bottleneck")).to_be_visible()
@@ -271,7 +273,8 @@ def test_neurons_go_until_the_word_does(new_page: OpenPage, tried: Subject) -> N
     journey.slide("neurons left", 0)
     last = found.important[-1]
     assert journey.query()["left"] == f"{100 * SHARES[-1]:g}"
-    assert f"With {last.d_ff:,} neurons" in journey.sentence("lab-width-curve")
+    curve = journey.chart("lab-width-curve").locator(".sentence")
+    expect(curve).to_contain_text(f"With {last.d_ff:,} neurons")
     assert f"left it is {last.prediction.words[0]}." in journey.sentence("lab-width-words")
     expect(journey.page.get_by_role("cell", name=f"{found.parameters[-1]:,}")).to_be_visible()
 
