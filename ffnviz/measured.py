@@ -44,6 +44,7 @@ def measure_button(
     run: Run,
     measure: Callable[[Progress], R],
     label: str = "Measure",
+    doing: str = "Measuring …",
 ) -> Measured[R] | None:
     """A button that measures, with a progress bar; the last result, if there is one.
 
@@ -53,13 +54,14 @@ def measure_button(
         run: whose device it is measured on.
         measure: takes what is told the progress.
         label: on the button.
+        doing: on the progress bar.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
     if st.button(label, key=f"measure-{name}"):
-        bar = st.progress(0.0, "Measuring …")
+        bar = st.progress(0.0, doing)
 
         def progress(share: float) -> None:
-            bar.progress(min(1.0, share), "Measuring …")
+            bar.progress(min(1.0, share), doing)
 
         result = measure(progress)
         bar.empty()

@@ -1,6 +1,6 @@
 """How much worse the network guesses masked words of the probe sentences after an edit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 
 from ffnviz.analysis.probes import Probe
+from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.texts import batches
 from ffnviz.model.edit import Edit
 from ffnviz.model.model import Model
@@ -45,7 +46,7 @@ def masked_loss(
     model: Model,
     probes: Sequence[Probe],
     edits: Sequence[Edit] = (),
-    progress: Callable[[float], None] = lambda _done: None,
+    progress: Progress = lambda _: None,
 ) -> NDArray[np.float64]:
     """Cross-entropy at every masked token, in nats, (n_masked,).
 

@@ -7,15 +7,13 @@ import click
 import torch
 
 from ffnviz.analysis.lab import Tested, try_all
-from ffnviz.analysis.lab.experiment import Subject, in_double
+from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
 from ffnviz.commands.device import device_option
 from ffnviz.commands.progress import with_bar
 from ffnviz.model.device import device_name
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS, load
 from ffnviz.model.trace import usual_token
-
-SIGNS = {"holds": "✓", "holds only if": "◐", "does not hold": "✗", "cannot be told here": "–"}
 
 
 @click.command()
@@ -90,7 +88,7 @@ def _listed(report: dict[str, Any]) -> str:
             experiment = claim["experiment"]
             lines += ["", experiment]
         lines += [
-            f"  {SIGNS[claim['verdict']]} {claim['claim']}",
+            f"  {Verdict(claim['verdict']).sign} {claim['claim']}",
             f"    {claim['verdict_text']}: {claim['measured']}",
         ]
     return "\n".join(lines)

@@ -4,6 +4,7 @@ Streamlit's own reports a value only once it rests; this one reports as fast as 
 and never faster.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +13,19 @@ import streamlit as st
 from ffnviz.components.declare import declare
 
 _mount = declare("slider")
+
+
+def nearest(stops: Sequence[float], value: float, by_ratio: bool = False) -> int:
+    """The stop closest to a value that may lie between two, as a link can have it.
+
+    Args:
+        stops: their values.
+        value: any; above 0, as the stops must be, if ratios are to be compared.
+        by_ratio: compare ratios instead of differences.
+    """
+    if by_ratio:
+        return nearest([math.log(stop) for stop in stops], math.log(value))
+    return min(range(len(stops)), key=lambda place: abs(stops[place] - value))
 
 
 def slider(

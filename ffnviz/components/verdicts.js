@@ -1,14 +1,12 @@
 import { drawHead } from "./head.js";
 import { element, onThemeChange, themeOf } from "./values.js";
 
-const SIGNS = { holds: "✓", "only if": "◐", fails: "✗", undecided: "–" };
-
-function row({ claim, kind, verdict, expected, measured, check }) {
-  const sign = element("i", { class: "sign", "aria-hidden": "true", text: SIGNS[kind] });
+function row({ claim, kind, sign, verdict, expected, measured, check }) {
+  const icon = element("i", { class: "sign", "aria-hidden": "true", text: sign });
   return element("li", { "data-kind": kind },
     element("b", { text: claim }),
     element("span", { class: "expected", text: `Expected: ${expected}.` }),
-    element("strong", {}, sign, element("span", { text: verdict })),
+    element("strong", {}, icon, element("span", { text: verdict })),
     element("span", { class: "seen", title: `Expected: ${expected}. Test: ${check}.` },
       ` ${measured} `, element("small", { text: `(${check})` })));
 }

@@ -18,7 +18,8 @@ class Claim:
 
     Attributes:
         claim: what is said.
-        kind: "holds", "only if", "fails" or "undecided"; its sign and colour.
+        kind: "holds", "only if", "fails" or "undecided"; its colour.
+        sign: one character for it.
         verdict: in words.
         expected: what one should see.
         measured: what was seen.
@@ -27,6 +28,7 @@ class Claim:
 
     claim: str
     kind: str
+    sign: str
     verdict: str
     expected: str
     measured: str

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.layout import Figure, Trace, escaped, shortened
+from ffnviz.figures.panels import bar_panels
 from ffnviz.figures.wording import signed
-
-GAP = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,60 +39,23 @@ def named_bars(panels: Sequence[Bars], unit: str) -> Figure:
         panels: from left to right.
         unit: what the numbers are, under the first panel.
     """
-    width = (1 - GAP * (len(panels) - 1)) / len(panels)
-    rows = max((len(panel.names) for panel in panels), default=1)
-    traces: list[Trace] = []
-    axes = {}
-    for place, panel in enumerate(panels):
-        left = place * (width + GAP)
+    bars: list[Trace] = []
+    reach = []
+    for panel in panels:
         sizes = np.abs(panel.values)
         largest = float(sizes.max()) if len(sizes) and sizes.max() > 0 else 1.0
-        axes[f"xaxis{place + 1}"] = axis(
-            unit if place == 0 else "",
-            domain=[left, left + width],
-            range=[0, largest * 2.1],
-            showticklabels=False,
-            showgrid=False,
-            zeroline=False,
-            showline=False,
-            anchor=f"y{place + 1}",
-        )
-        axes[f"yaxis{place + 1}"] = axis(
-            "",
-            range=[rows - 0.4, -0.6],
-            showticklabels=False,
-            showgrid=False,
-            zeroline=False,
-            anchor=f"x{place + 1}",
-        )
+        reach.append(2.1 * largest)
         trace: Trace = {
-            "type": "bar", "orientation": "h", "name": panel.title.replace("<br>", " "),
             "x": sizes, "y": np.arange(len(panel.names)),
-            "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
             "text": [_text(name, float(value), name in panel.marked)
                      for name, value in zip(panel.names, panel.values, strict=True)],
-            "textposition": "outside", "textfont": {"size": 18}, "cliponaxis": False,
-            "textangle": 0, "hoverinfo": "none", "marker": {"color": _colours(panel.colour)},
+            "textfont": {"size": 18}, "marker": {"color": _colours(panel.colour)},
         }  # fmt: skip
         if panel.ids is not None:
             trace["customdata"] = panel.ids
-        traces.append(trace)
-    titles = [
-        panel_title(panel.title, place * (width + GAP), 1.01) for place, panel in enumerate(panels)
-    ]
-    return {
-        "data": traces,
-        "layout": layout(
-            axes.pop("xaxis1"),
-            axes.pop("yaxis1"),
-            **axes,
-            meta={"panels": len(panels)},
-            annotations=titles,
-            showlegend=False,
-            bargap=0.3,
-            margin={"l": 10, "r": 10, "t": 40, "b": 34},
-        ),
-    }
+        bars.append(trace)
+    titles = [panel.title for panel in panels]
+    return bar_panels(bars, titles, reach, unit, 0.3, {"l": 10, "r": 10, "t": 40, "b": 34})
 
 
 def _colours(colour: str | Sequence[str]) -> str | list[str]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
-SIGNS = {"holds": "✓", "only if": "◐", "fails": "✗", "undecided": "–"}
 STYLE = """\
 body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }
@@ -28,6 +27,7 @@ class Row:
     Attributes:
         experiment: its title; claims of one experiment follow each other.
         kind: "holds", "only if", "fails" or "undecided".
+        sign: one character for it.
         claim: what is said.
         verdict: in words.
         measured: what was seen.
@@ -35,6 +35,7 @@ class Row:
 
     experiment: str
     kind: str
+    sign: str
     claim: str
     verdict: str
     measured: str
@@ -67,6 +68,6 @@ def handout(rows: Sequence[Row], text: str, network: str, when: str) -> str:
 
 def _row(row: Row) -> str:
     return (
-        f'<tr><td>{escape(row.claim)}</td><td class="{escape(row.kind)}">{SIGNS[row.kind]} '
+        f'<tr><td>{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
         f"{escape(row.verdict)}</td><td>{escape(row.measured)}</td></tr>"
     )

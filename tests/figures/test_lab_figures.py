@@ -93,9 +93,9 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
 
 def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> None:
     rows = [
-        Row("One", "holds", "A & B.", "holds", "0 < 1"),
-        Row("One", "only if", "C.", "holds only if <it>", "x"),
-        Row("Two", "undecided", "D.", "cannot be told here", "y"),
+        Row("One", "holds", "✓", "A & B.", "holds", "0 < 1"),
+        Row("One", "only if", "◐", "C.", "holds only if <it>", "x"),
+        Row("Two", "undecided", "–", "D.", "cannot be told here", "y"),
     ]
     page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "Tested <now>.")
     assert page.startswith("<!doctype html>")

@@ -26,6 +26,16 @@ class Verdict(StrEnum):
     FAILS = "does not hold"
     UNDECIDED = "cannot be told here"
 
+    @property
+    def kind(self) -> str:
+        """Its short name: "holds", "only if", "fails" or "undecided"."""
+        return self.name.lower().replace("_", " ")
+
+    @property
+    def sign(self) -> str:
+        """One character for it."""
+        return {"holds": "✓", "only if": "◐", "fails": "✗", "undecided": "–"}[self.kind]
+
 
 @dataclass(frozen=True)
 class Check:

@@ -83,26 +83,27 @@ def who_hears_whom(
     """
     # Cloned, as what an inference made takes no part in differentiation.
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
-    layers = _layers(subject, x, depth)
+    decoder, read = _decoder(subject, depth), _read(subject, x)
+    layers = _layers(subject, x, depth, lambda v: decoder(v, read.expand(len(v), -1, -1)))
     heard = []
     for place, (name, (f, trained, steps)) in enumerate(layers.items()):
         heard.append(Heard(name, trained, _shares(f, x), steps))
         progress((place + 1) / (len(layers) + 1))
-    decoder = _decoder(subject, depth)
-    memory = _shares(lambda read: decoder(x.expand(len(read), -1, -1), read), _read(subject, x))
+    memory = _shares(lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read)
     progress(1.0)
     found = {each.name: each for each in heard}
     return Influence(tuple(heard), memory, depth, _findings(found, memory, len(x), depth))
 
 
-def _layers(subject: Subject, x: Tensor, depth: int) -> dict[str, tuple[Map, bool, int]]:
+def _layers(
+    subject: Subject, x: Tensor, depth: int, decoder: Map
+) -> dict[str, tuple[Map, bool, int]]:
     """Each layer as a map (B, n, d) -> (B, n, d), whether it is the twin's, and its steps."""
     n, d = x.shape
     encoder = subject.model.encoder
     if subject.model.device.type != "cpu":
         encoder = copy.deepcopy(encoder).cpu()
     blocks = [encoder.blocks[(subject.block + k) % len(encoder.blocks)] for k in range(depth)]
-    decoder, memory = _decoder(subject, depth), _read(subject, x)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(SEED)
         single = nn.Conv1d(d, d, 3, padding=1)
@@ -121,7 +122,7 @@ def _layers(subject: Subject, x: Tensor, depth: int) -> dict[str, tuple[Map, boo
             depth,
         ),
         "encoder block": (_stacked(blocks), True, depth),
-        "decoder block": (lambda v: decoder(v, memory.expand(len(v), -1, -1)), False, depth),
+        "decoder block": (decoder, False, depth),
         "convolution, width 3": (lambda v: single(v.mT).mT, False, 1),
         f"{depth} convolutions": (_convolutions(stack), False, depth),
         "RNN": (lambda v: rnn(v)[0], False, n + depth - 1),

@@ -6,7 +6,7 @@ import streamlit as st
 from ffnviz.analysis.lab.dropout import Dropout, try_dropout
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
@@ -39,7 +39,7 @@ def render(run: Run, choices: Choices) -> None:
         slider(
             "dropout p",
             [f"{stop:g}" for stop in STOPS],
-            min(range(len(STOPS)), key=lambda k: abs(STOPS[k] - p)),
+            nearest(STOPS, p),
             key="lab-p",
             on_choose=lambda stop, done: choices.choose(P, STOPS[stop], done),
         )

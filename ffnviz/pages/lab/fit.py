@@ -18,7 +18,7 @@ from ffnviz.analysis.lab.approximation import (
 from ffnviz.components.chart import chart
 from ffnviz.components.drawing import drawing
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
@@ -81,7 +81,7 @@ def render(run: Run, choices: Choices) -> None:
             found.findings,
             measured.when,
         )
-    place = min(range(len(WIDTHS)), key=lambda k: abs(WIDTHS[k] - choices.value(UNITS)))
+    place = nearest(WIDTHS, choices.value(UNITS))
     with middle:
         the_fit(run, found, place, measured.when)
         slider(

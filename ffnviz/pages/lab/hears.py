@@ -13,7 +13,7 @@ from ffnviz.analysis.lab.influence import (
 )
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
@@ -45,7 +45,7 @@ def render(run: Run, choices: Choices) -> None:
             slider(
                 "tokens, at most",
                 [str(each) for each in LENGTHS],
-                min(range(len(LENGTHS)), key=lambda k: abs(LENGTHS[k] - n)),
+                nearest(LENGTHS, n),
                 key="lab-length",
                 on_choose=lambda stop, done: choices.choose(N, LENGTHS[stop], done),
             )

@@ -5,7 +5,7 @@ import streamlit as st
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
@@ -33,11 +33,10 @@ def render(run: Run, choices: Choices) -> None:
         )
     with right:
         bars(run, found, factor)
-        place = min(range(len(STOPS)), key=lambda stop: abs(STOPS[stop] - factor))
         slider(
             "factor a of f(a x) = a f(x)",
             [f"{stop:g}" for stop in STOPS],
-            place,
+            nearest(STOPS, factor),
             key="lab-factor",
             on_choose=lambda stop, done: choices.choose(FACTOR, STOPS[stop], done),
         )

@@ -6,7 +6,7 @@ import streamlit as st
 from ffnviz.analysis.lab.residual import D_FF, D_MODEL, DEEPEST, DEPTH, Residual, try_residual
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.style import palettes
@@ -43,7 +43,7 @@ def render(run: Run, choices: Choices) -> None:
         slider(
             "layers of the untrained stacks",
             [str(stop) for stop in STOPS],
-            min(range(len(STOPS)), key=lambda k: abs(STOPS[k] - depth)),
+            nearest(STOPS, depth),
             key="lab-layers",
             on_choose=lambda stop, done: choices.choose(LAYERS, STOPS[stop], done),
         )

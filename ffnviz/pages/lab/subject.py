@@ -14,12 +14,6 @@ from ffnviz.run import Run
 
 R = TypeVar("R")
 MOST_SPACED = 3  # more findings than these stand closer together
-KINDS = {
-    Verdict.HOLDS: "holds",
-    Verdict.ONLY_IF: "only if",
-    Verdict.FAILS: "fails",
-    Verdict.UNDECIDED: "undecided",
-}
 
 
 def subject_of(run: Run) -> Subject:
@@ -39,8 +33,8 @@ def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
 def as_claim(finding: Finding) -> Claim:
     """A finding as the component shows it."""
     return Claim(
-        finding.claim, KINDS[finding.verdict], finding.verdict_text, finding.expected,
-        finding.measured, str(finding.check),
+        finding.claim, finding.verdict.kind, finding.verdict.sign, finding.verdict_text,
+        finding.expected, finding.measured, str(finding.check),
     )  # fmt: skip
 
 

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
-from ffnviz.analysis.spread import Progress
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.handout import Row, handout
@@ -25,7 +24,9 @@ def render(run: Run, choices: Choices) -> None:
     of = (request.twin, request.device, request.block, run.token, request.text)
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
-        measured = measure_button("lab", of, run, lambda p: test_run(run, p), "Test all claims")
+        measured = measure_button(
+            "lab", of, run, lambda p: try_all(subject_of(run), p), "Test all claims"
+        )
     if measured is None:
         st.info(
             f"Textbooks make claims about the FFN. Press “Test all claims”: {len(EXPERIMENTS)} "
@@ -50,16 +51,18 @@ def render(run: Run, choices: Choices) -> None:
     )
 
 
-def test_run(run: Run, progress: Progress) -> tuple[Tested, ...]:
-    """All experiments on this run."""
-    return try_all(subject_of(run), progress)
-
-
 def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
     """The handout as a file."""
     twin, _, block, _, text = measured.of
     rows = [
-        Row(tested.experiment.title, claim.kind, claim.claim, claim.verdict, claim.measured)
+        Row(
+            tested.experiment.title,
+            claim.kind,
+            claim.sign,
+            claim.claim,
+            claim.verdict,
+            claim.measured,
+        )
         for tested in measured.result
         for claim in map(as_claim, tested.findings)
     ]

@@ -6,7 +6,7 @@ import streamlit as st
 from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.style import palettes
@@ -25,8 +25,7 @@ def render(run: Run, choices: Choices) -> None:
     """The verdicts, the curve and its slider, and the words."""
     found = kept(run, "width", try_width)
     stops = SHARES[::-1]
-    share = choices.value(LEFT) / 100
-    stop = min(range(len(stops)), key=lambda k: abs(np.log(stops[k] / share)))
+    stop = nearest(stops, choices.value(LEFT) / 100, by_ratio=True)
     place = len(stops) - 1 - stop
     left, middle, right = st.columns([0.8, 1, 1.2], gap="medium")
     with left:

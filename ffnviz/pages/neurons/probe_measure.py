@@ -6,32 +6,34 @@ import streamlit as st
 
 from ffnviz.analysis.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.probes import read_probes
+from ffnviz.analysis.spread import Progress
+from ffnviz.measured import measure_button
 from ffnviz.model.edit import Edit
 from ffnviz.run import Run
 
 
 def measure(run: Run, edits: Sequence[Edit]) -> None:
     """The button, its progress, and the last result."""
-    everywhere = [(e.block, tuple(e.neurons), e.scale, e.value) for e in edits]
+    everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
     of = (run.request.twin, run.request.device, everywhere)
-    kept = st.session_state.setdefault("probe-losses", {})
-    if st.button("Measure on the probe sentences"):
-        bar = st.progress(0.0, "Guessing masked words …")
-
-        def progress(done: float) -> None:
-            bar.progress(done, "Guessing masked words …")
-
-        probes = run.once("probes", read_probes)
-        plain = run.once("plain loss", lambda: masked_loss(run.model, probes))
-        kept["last"] = of, ProbeLoss(plain, masked_loss(run.model, probes, edits, progress))
-        bar.empty()
-    measured_of, found = kept.get("last", (None, None))
-    if measured_of != of:
+    measured = measure_button(
+        "probes", of, run, lambda progress: loss(run, edits, progress),
+        "Measure on the probe sentences", "Guessing masked words …",
+    )  # fmt: skip
+    if measured is None or measured.of != of:
         st.caption("How much worse 2,000 masked words are guessed, at every token.")
         return
+    found = measured.result
     worse = f"{found.worse:.4f} ± {found.error:.4f}".replace("-", "−")
     st.markdown(
         f"On {len(found.plain):,} masked tokens of our probe sentences the loss goes from "
         f"**{found.plain.mean():.3f}** to **{found.edited.mean():.3f}** nats: worse by "
         f"**{worse}** (standard error of the paired differences)."
     )
+
+
+def loss(run: Run, edits: Sequence[Edit], progress: Progress) -> ProbeLoss:
+    """Of the plain network, computed once for everybody, and of the edited one."""
+    probes = run.once("probes", read_probes)
+    plain = run.once("plain loss", lambda: masked_loss(run.model, probes))
+    return ProbeLoss(plain, masked_loss(run.model, probes, edits, progress))

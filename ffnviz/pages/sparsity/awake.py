@@ -7,7 +7,7 @@ from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.analysis.threshold import share_against_threshold
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures import awake as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
@@ -32,7 +32,7 @@ def render(run: Run, choices: Choices) -> None:
         slider(
             "GELU counts as awake where |hidden| is beyond",
             [f"{stop:g}" for stop in STOPS],
-            int(np.abs(np.log(np.array(STOPS) / threshold)).argmin()),
+            nearest(STOPS, threshold, by_ratio=True),
             key="threshold",
             on_choose=lambda stop, done: choices.choose(THRESHOLD, STOPS[stop], done),
         )

@@ -1,13 +1,12 @@
 """The strongest few: what they carry, and what is said when the rest is put to sleep."""
 
-import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.keep import Kept, concentration, keep_random, keep_strongest
 from ffnviz.analysis.prediction import predict
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.components.slider import slider
+from ffnviz.components.slider import nearest, slider
 from ffnviz.figures import keep as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
@@ -30,7 +29,7 @@ def render(run: Run, choices: Choices) -> None:
         slider(
             "Keep the strongest; put the rest to sleep",
             [f"{stop:g}%" for stop in STOPS],
-            int(np.abs(np.log(np.array(STOPS) / (100 * share))).argmin()),
+            nearest(STOPS, 100 * share, by_ratio=True),
             key="keep",
             on_choose=lambda stop, done: choices.choose(KEPT, STOPS[stop], done),
         )
