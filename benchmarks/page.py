@@ -84,9 +84,9 @@ PRESS_AND_WAIT = """async ([ready, wanted]) => {
 }"""
 
 
-def sentence(rng: random.Random) -> str:
-    """About 24 tokens that have not been seen before."""
-    return " ".join(rng.choice(WORDS) for _ in range(23)) + "."
+def sentence(rng: random.Random, n_words: int = 23) -> str:
+    """About so many tokens that have not been seen before in this order."""
+    return " ".join(rng.choice(WORDS) for _ in range(n_words)) + "."
 
 
 def enter_to_painted(page: Page, name: str, text: str) -> float:

@@ -40,8 +40,8 @@ def streamlit_command(page: Path, port: int) -> list[str]:
 
 
 @contextmanager
-def running(command: Sequence[str], port: int) -> Iterator[str]:
-    """A server as a process of its own, from its start until it is stopped; gives its address."""
+def process_of(command: Sequence[str]) -> Iterator["subprocess.Popen[bytes]"]:
+    """A server as a process of its own, from its start until it is stopped."""
     process = subprocess.Popen(
         command,
         cwd=ROOT,
@@ -50,10 +50,17 @@ def running(command: Sequence[str], port: int) -> Iterator[str]:
         start_new_session=True,
     )
     try:
-        yield f"http://localhost:{port}"
+        yield process
     finally:
         os.killpg(process.pid, signal.SIGTERM)
         process.wait()
+
+
+@contextmanager
+def running(command: Sequence[str], port: int) -> Iterator[str]:
+    """The same, by its address."""
+    with process_of(command):
+        yield f"http://localhost:{port}"
 
 
 def wait_until_up(address: str, seconds: float = 120.0) -> None:

@@ -5,17 +5,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from ffnviz import session
+from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, Turn
 from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
 from ffnviz.figures import sentences
 from ffnviz.figures.style import palettes
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.model import TWINS
-from ffnviz.page import Page, Part
+from ffnviz.page import Page
 from ffnviz.run import Run
+from ffnviz.session import Session, find_gpu, label_of
+from ffnviz.state import LONGEST_SENTENCE
 
 EXAMPLES = Path(__file__).parents[1] / "assets" / "examples.toml"
 
@@ -27,45 +27,56 @@ def example_groups() -> list[tuple[str, list[str]]]:
     return [(group["title"], group["sentences"]) for group in groups]
 
 
-def sentence_box() -> None:
+def sentence_box(session: Session) -> None:
     """The sentence, the device, and the examples."""
-    gpu = session.find_gpu()
+    gpu = find_gpu()
+    tie("text", session.state.sentence)
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
         st.text_input(
             "Sentence",
             key="text",
-            persist_state="session",  # a page we turn to would forget it otherwise
             live=True,
+            max_chars=LONGEST_SENTENCE,
             placeholder="Type a sentence; [MASK] stands for a missing word",
             autocomplete="off",
             label_visibility="collapsed",
+            on_change=lambda: session.type(st.session_state["text"] or ""),
         )
         st.toggle(
             "GPU", key="gpu", persist_state="session", disabled=gpu.device is None, help=gpu.why
         )
-    examples(example_groups(), key="examples", on_choose=session.choose_text)
+    examples(example_groups(), key="examples", on_choose=session.type)
 
 
-def twin_and_block() -> None:
+def tie(key: str, value: object) -> None:
+    """Have the widget of that key show a value."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value
+
+
+def network_and_block(session: Session) -> None:
     """Which network reads it, and which of its FFNs is shown; page.css puts it beside the box."""
+    state, networks = session.state, session.house.networks
+    tie("twin", state.network)
+    tie("block", state.block)
     with st.container(horizontal=True, key="twin-and-block"):
         st.segmented_control(
             "Twin",
-            TWINS,
+            list(networks),
             key="twin",
-            persist_state="session",
-            format_func=lambda twin: ACTIVATIONS[twin].label,
+            format_func=lambda network: label_of(network),
             required=True,
             label_visibility="collapsed",
+            on_change=lambda: session.do(ChooseNetwork(st.session_state["twin"])),
         )
         st.segmented_control(
             "Block",
-            range(1, session.n_blocks() + 1),
+            range(networks[state.network].n_blocks),
             key="block",
-            persist_state="session",
-            format_func="block {}".format,
+            format_func=lambda block: f"block {block + 1}",
             required=True,
             label_visibility="collapsed",
+            on_change=lambda: session.do(ChooseBlock(st.session_state["block"])),
         )
 
 
@@ -79,10 +90,10 @@ def left_out_notice(run: Run) -> None:
         )
 
 
-def token_chips(run: Run) -> None:
+def token_chips(run: Run, session: Session) -> None:
     """The tokens, each with the share of neurons it wakes; the chosen one drives the page."""
     twin, block = run.request.twin, run.request.block
-    counted = awake(run.trace, block, threshold_for(twin))
+    counted = awake(run.trace, block, threshold_for(run.card.phi.name))
     sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, block)
     chips(
         Head(sentence, "tokens", twin),
@@ -93,15 +104,20 @@ def token_chips(run: Run) -> None:
         palettes(),
         run.stamp,
         key="chips",
-        on_choose=session.choices().token,
+        on_choose=lambda token: session.do(ChooseToken(token)),
     )
 
 
-def part_buttons(page: Page, part: Part) -> None:
-    """The parts of a page, one shown at a time."""
+def part_buttons(session: Session, page: Page, run: Run | None) -> None:
+    """The parts of a page, one shown at a time; those that this network cannot show are named."""
     key = f"part-{page.name}"
-    st.session_state[key] = part.name
-    titles = {part.name: part.title for part in page.parts}
+    away = {part.name: part.missing(run) for part in page.parts} if run else {}
+    titles = {
+        part.name: part.title
+        for part in page.parts
+        if not away.get(part.name) or part.name == session.state.part
+    }
+    tie(key, session.state.part)
     st.segmented_control(
         f"Parts of {page.title}",
         list(titles),
@@ -109,5 +125,8 @@ def part_buttons(page: Page, part: Part) -> None:
         format_func=lambda name: titles[name],
         required=True,
         label_visibility="collapsed",
-        on_change=lambda: session.choose_part(page, st.session_state[key]),
+        on_change=lambda: session.do(Turn(page.name, st.session_state[key])),
     )
+    for need in dict.fromkeys(needs[0] for needs in away.values() if needs):
+        parts = [p.title for p in page.parts if away[p.name] and away[p.name][0] is need]
+        st.caption(f"Not for this network: {', '.join(parts)}. {need.value}")

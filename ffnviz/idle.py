@@ -1,25 +1,32 @@
-"""Collecting garbage while nobody waits for a page.
+"""Giving memory back while nobody waits for a page.
 
 Streamlit's own collection after every script run is switched off in .streamlit/config.toml: with
-torch loaded it costs more than a page run.
+torch loaded it costs more than a page run. And Streamlit forgets a session that was closed only
+when another is opened, however late: until then it keeps its widgets and three file descriptors.
 """
 
+import ctypes
 import gc
+import sys
 import threading
 import time
 
 import streamlit as st
+from streamlit.runtime import exists, get_instance
 
 LOOK_EVERY_S = 10.0
 QUIET_FOR_S = 3.0
+M_MMAP_THRESHOLD = -3  # of glibc's mallopt
+LARGE = 256 * 1024
 
 
 class IdleCollector:
-    """Collects once after each stretch of activity, when it has been quiet for a while."""
+    """Collects after each stretch of activity, and after sessions have ended, when it is quiet."""
 
     def __init__(self) -> None:
         self._last_run = time.monotonic()
         self._collected = True
+        large_blocks_go_back()
         threading.Thread(target=self._watch, name="idle-gc", daemon=True).start()
 
     def page_ran(self) -> None:
@@ -28,17 +35,66 @@ class IdleCollector:
         self._collected = False
 
     def collect_if_idle(self) -> bool:
-        """Collect if pages have run since the last time and it is quiet; tells whether it did."""
-        if self._collected or time.monotonic() - self._last_run < QUIET_FOR_S:
+        """Collect if there can be garbage and it is quiet; tells whether it did."""
+        if time.monotonic() - self._last_run < QUIET_FOR_S:
+            return False
+        if self._collected and not ended_sessions():
             return False
         self._collected = True
+        forget_ended_sessions()
         gc.collect()
+        give_back()
         return True
 
     def _watch(self) -> None:
         while True:
             time.sleep(LOOK_EVERY_S)
             self.collect_if_idle()
+
+
+def _closed_sessions() -> object:
+    """Streamlit's store of sessions whose tabs were closed; None where no server runs."""
+    if not exists():
+        return None
+    manager = get_instance()._session_mgr
+    return getattr(getattr(manager, "_session_storage", None), "_cache", None)
+
+
+def ended_sessions() -> bool:
+    """Whether there are sessions closed so long ago that nobody can come back to them."""
+    cache = _closed_sessions()
+    # Its length is taken after what has expired was thrown away: `_data` still has it.
+    return cache is not None and len(cache._data) > len(cache.lru_items())  # type: ignore[attr-defined]
+
+
+def forget_ended_sessions() -> None:
+    """Have Streamlit drop them, in its own event loop, where alone its sessions may be touched."""
+    cache = _closed_sessions()
+    if cache is None:
+        return
+    done = threading.Event()
+
+    def expire() -> None:
+        cache.expire()  # type: ignore[attr-defined]
+        done.set()
+
+    get_instance()._get_async_objs().eventloop.call_soon_threadsafe(expire)
+    done.wait(QUIET_FOR_S)
+
+
+def large_blocks_go_back() -> None:
+    """Have glibc map large blocks one by one, so that each goes back to the system when freed.
+
+    It raises its threshold by itself otherwise, up to 32 MB, and traces then leave holes behind.
+    """
+    if sys.platform == "linux":
+        getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(M_MMAP_THRESHOLD, LARGE)
+
+
+def give_back() -> None:
+    """Have glibc return what is free to the system."""
+    if sys.platform == "linux":
+        getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)(0)
 
 
 @st.cache_resource(show_spinner=False)

@@ -10,10 +10,10 @@ import torch
 
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.slider import slider
-from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.device import device_name
-from ffnviz.page import Choices, count_setting
+from ffnviz.page import Navigator
 from ffnviz.run import Run
+from ffnviz.settings import count_setting
 
 STOPS = (10, 20, 50, 100, 200, 500)
 REPEATS = count_setting("repeats", 50, 5, 1_000)
@@ -76,19 +76,19 @@ def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
     if measured.of != of:
         st.warning(
             f"This was measured for another sentence or setting. Measure again for this one: "
-            f"{len(run.labels)} tokens, {ACTIVATIONS[run.request.twin].label}, block "
-            f"{run.request.block + 1}."
+            f"{len(run.labels)} tokens, {run.card.label}, block "
+            f"{run.state.block + 1}."
         )
 
 
-def repeats_slider(choices: Choices, key: str) -> None:
+def repeats_slider(navigator: Navigator, key: str) -> None:
     """How often each thing is run."""
-    repeats = choices.value(REPEATS)
+    repeats = navigator.value(REPEATS)
     stops = sorted({*STOPS, repeats})
     slider(
         "runs of each",
         [f"{stop:,}" for stop in stops],
         stops.index(repeats),
         key=f"repeats-{key}",
-        on_choose=lambda stop, done: choices.choose(REPEATS, stops[stop], done),
+        on_choose=lambda stop, done: navigator.choose(REPEATS, stops[stop], done),
     )

@@ -1,130 +1,103 @@
-"""What a page is made of: parts shown one at a time, and settings that are kept in the URL."""
+"""What a page is made of: parts shown one at a time, and what a part may ask for."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
-from ffnviz.run import Run
+from ffnviz.actions import Meet, Set, Turn
+from ffnviz.analysis.needs import Need, missing
+from ffnviz.figures.style import Series
+from ffnviz.run import Run, Watched
+from ffnviz.settings import Setting
+from ffnviz.state import Neuron, State
 
 T = TypeVar("T")
+NEURONS = "neurons"  # the page a neuron is met on
 
 
 @dataclass(frozen=True)
-class Setting(Generic[T]):
-    """One thing a person can set on a page.
+class Navigator:
+    """How a part reads what was set on it, and asks for something else.
 
     Attributes:
-        name: in the URL; unique among all pages.
-        default: what it is until somebody sets it; not written into the URL.
-        parse: the value that a URL's text means.
-        text: the value as it stands in the URL.
+        state: what is looked at now, which may be newer than the run that is shown.
+        do: has an action done; the page then follows. A slider that is still on its way says that
+            it is not settled: the URL, and so Back, waits for where it stops.
+        run: the run of the state; None without a sentence.
     """
 
-    name: str
-    default: T
-    parse: Callable[[str], T | None]
-    text: Callable[[T], str]
-
-
-def number_setting(name: str, default: float, low: float, high: float) -> Setting[float]:
-    """A number from low to high; what lies outside is not taken from a URL."""
-
-    def parse(text: str) -> float | None:
-        try:
-            value = float(text)
-        except ValueError:
-            return None
-        return value if low <= value <= high else None
-
-    return Setting(name, default, parse, "{:g}".format)
-
-
-def count_setting(name: str, default: int, low: int, high: int) -> Setting[int]:
-    """A whole number from low to high; what lies outside is not taken from a URL."""
-
-    def parse(text: str) -> int | None:
-        plain = text.isascii() and text.isdecimal() and len(text) < 16
-        return int(text) if plain and low <= int(text) <= high else None
-
-    return Setting(name, default, parse, str)
-
-
-def choice_setting(name: str, options: Sequence[str]) -> Setting[str]:
-    """One of the options; the first until somebody chooses."""
-    return Setting(name, options[0], lambda text: text if text in options else None, str)
-
-
-def switch_setting(name: str) -> Setting[bool]:
-    """On or off; off until somebody switches."""
-    return Setting(name, False, {"on": True, "off": False}.get, lambda on: "on" if on else "off")
-
-
-def text_setting(name: str, default: str = "", longest: int = 500) -> Setting[str]:
-    """Free text, of at most so many characters in a URL."""
-    return Setting(name, default, lambda text: text if len(text) <= longest else None, str)
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What a page can ask for when somebody clicks; the page itself keeps no state.
-
-    Attributes:
-        token: choose a token by its number.
-        neuron: choose a neuron by its twin and number.
-        order: choose the order of the neurons.
-        text: put another sentence into the box.
-        meet: turn to a part of the Neurons page, by the neuron's twin and number, a token (None
-            leaves the chosen one), and the part's name.
-        turn: turn to a part of another page, by their names.
-        setting: the text a setting has now, if any; see `value`.
-        set: give a setting its text, and say whether the URL shall follow; see `choose`.
-        outdated: whether somebody chose another token, neuron or sentence since the run was made.
-    """
-
-    token: Callable[[int], None]
-    neuron: Callable[[str, int], None]
-    order: Callable[[str], None]
-    text: Callable[[str], None]
-    meet: Callable[[str, int, int | None, str], None]
-    turn: Callable[[str, str], None]
-    setting: Callable[[str], str | None]
-    set: Callable[[str, str | None, bool], None]
-    outdated: Callable[[], bool]
+    state: Callable[[], State]
+    do: Callable[..., None]
+    run: Callable[[], Run | None]
 
     def value(self, setting: Setting[T]) -> T:
         """What a setting is now."""
-        text = self.setting(setting.name)
-        parsed = None if text is None else setting.parse(text)
-        return setting.default if parsed is None else parsed
+        text = self.state().setting(setting.name)
+        return setting.default if text is None else setting.parse(text)
 
-    def choose(self, setting: Setting[T], value: T, done: bool = True) -> None:
-        """Set it; in the URL once it is done, so that a slider's way leaves no trail of Backs."""
-        self.set(setting.name, None if value == setting.default else setting.text(value), done)
+    def choose(self, setting: Setting[T], value: T, settled: bool = True) -> None:
+        """Set it."""
+        self.do(Set({setting.name: setting.text(value)}), settled)
 
-    def widget(self, setting: Setting[T]) -> dict[str, Any]:
+    def widget(self, setting: Setting[Any]) -> dict[str, Any]:
         """The arguments that tie a Streamlit widget to a setting."""
         key = f"setting-{setting.name}"
         st.session_state[key] = self.value(setting)
-        return {"key": key, "on_change": lambda: self.choose(setting, st.session_state[key])}
+        tied: dict[str, Any] = {
+            "key": key,
+            "on_change": lambda: self.choose(setting, st.session_state[key]),
+        }
+        return tied if setting.longest is None else tied | {"max_chars": setting.longest}
+
+    def options(self, setting: Setting[str]) -> dict[str, Any]:
+        """The same for a widget that offers a choice: with the options and their words."""
+        return {
+            "options": list(setting.options),
+            "format_func": lambda option: setting.options[option],
+            **self.widget(setting),
+        }
+
+    def meet(self, neuron: Neuron, part: str, token: int | None = None) -> None:
+        """Turn to a part of the page that shows one neuron."""
+        self.do(Meet(neuron, NEURONS, part, token))
+
+    def turn(self, page: str, part: str) -> None:
+        """Turn to a part of a page."""
+        self.do(Turn(page, part))
 
 
-def live(render: Callable[[Run, Choices], None]) -> Callable[[Run, Choices], None]:
+Render = Callable[[Run, Navigator], None]
+
+
+def live(render: Render) -> Render:
     """A part that runs alone when a slider of its own moves.
 
-    A click in one of its pictures may choose a token: the run it was given is then outdated, and
-    everything runs.
+    It keeps the state and not the run, which would hold the traces for as long as the session
+    lives. A click in one of its pictures may choose a token: what was around it is then outdated,
+    and everything runs.
     """
 
-    @wraps(render)
-    def shown(run: Run, choices: Choices) -> None:
-        if choices.outdated():
+    @st.fragment
+    def alone(seen: State, navigator: Navigator) -> None:
+        run = navigator.run()
+        if run is None or navigator.state().subject != seen:
             st.rerun()
-        render(run, choices)
+        else:
+            render(run, navigator)
 
-    return st.fragment(shown)
+    @wraps(render)
+    def shown(run: Run, navigator: Navigator) -> None:
+        alone(run.state.subject, navigator)
+
+    return shown
+
+
+def series(watched: Watched) -> Series:
+    """A network as a legend names it, in its colour."""
+    return Series(watched.card.label, watched.card.colour)
 
 
 @dataclass(frozen=True)
@@ -136,12 +109,18 @@ class Part:
         title: on the button that leads to it.
         name: in the URL.
         settings: what can be set on it.
+        needs: what it needs of a network.
     """
 
-    render: Callable[[Run, Choices], None]
+    render: Render
     title: str
     name: str
     settings: tuple[Setting[Any], ...] = ()
+    needs: tuple[Need, ...] = ()
+
+    def missing(self, run: Run) -> tuple[Need, ...]:
+        """What the network that drives the page has not, and the part needs."""
+        return missing(run.card, self.needs, partner=run.partner is not None)
 
 
 @dataclass(frozen=True)
@@ -158,6 +137,6 @@ class Page:
     name: str
     parts: tuple[Part, ...]
 
-    def part(self, name: str | None) -> Part:
+    def part(self, name: str) -> Part:
         """The part of that name, or the first."""
         return next((part for part in self.parts if part.name == name), self.parts[0])

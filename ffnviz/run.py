@@ -1,37 +1,18 @@
-"""What is asked for and what was computed for it: two frozen values that every page is made of."""
+"""What was asked for and what is computed for it: the one value that every page is made of."""
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from ffnviz.model.card import Card
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
 from ffnviz.model.tokenizer import Token
 from ffnviz.model.trace import Trace, usual_token
+from ffnviz.state import Neuron, State
 
-
-@dataclass(frozen=True)
-class Request:
-    """What a person is looking at.
-
-    Attributes:
-        text: the sentence as typed.
-        twin: the activation that drives the page, "relu" or "gelu".
-        block: from 0.
-        token: the chosen token; None takes the first [MASK], or else the last word.
-        neuron: a chosen neuron and its twin; None takes the strongest on the chosen token.
-        order: how neurons are ordered, one of ffnviz.analysis.ordering.ORDERS.
-        device: as PyTorch names it.
-    """
-
-    text: str
-    twin: str
-    block: int
-    token: int | None
-    neuron: tuple[str, int] | None
-    order: str
-    device: str
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,54 +34,120 @@ class TraceTiming:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A request and what both twins computed for it; shared between users, so never changed.
+class Watched:
+    """A network and what it computes for the sentence, each thing when first asked for.
+
+    Nothing is held here: whoever keeps a Watched, as a button's callback does, keeps no trace. The
+    cache alone does.
 
     Attributes:
-        request: what was asked for.
-        models: by the name of the twin.
-        traces: by the name of the twin.
-        timings: what each trace took when it was computed, by the name of the twin.
-        untrained: the trace of the same sentence by a twin as it was before training, by the
-            twin's name; computed when first asked for.
-        devices: every device there is, by PyTorch's name for it, with what loads the twin that
-            drives the page there.
-        about_gpu: which GPU was found, or why none.
-        once: what depends on the weights of the twin that drives the page, by a name of its own:
-            computed when first asked for, then kept for everybody.
+        network: the network.
+        text: the sentence.
+        cached: a value by its name, computed if the cache has it not.
+        new_trace: traces the sentence.
+        new_untrained: traces it by the network as it was before training.
+        new_timing: measures what the trace takes.
     """
 
-    request: Request
-    models: Mapping[str, Model]
-    traces: Mapping[str, Trace]
-    timings: Mapping[str, TraceTiming]
-    untrained: Callable[[str], EncoderTrace]
+    network: Model
+    text: str
+    cached: Callable[[tuple[Any, ...], Callable[[], Any]], Any]
+    new_trace: Callable[[], Trace]
+    new_untrained: Callable[[], EncoderTrace]
+    new_timing: Callable[[], TraceTiming]
+
+    @property
+    def card(self) -> Card:
+        """What the network is."""
+        return self.network.card
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace of the sentence."""
+        return self.here(("trace",), self.new_trace)
+
+    @property
+    def untrained(self) -> EncoderTrace:
+        """The trace of the same sentence by the network as it was before training."""
+        return self.here(("untrained trace",), self.new_untrained)
+
+    @property
+    def timing(self) -> TraceTiming:
+        """What its trace takes, measured once."""
+        return self.here(("timing",), self.new_timing)
+
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """What depends on the weights alone: computed for the first who asks, kept for all."""
+        found: T = self.cached((name,), compute)
+        return found
+
+    def here(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
+        """What depends on the sentence too, and on whatever stands in the name."""
+        found: T = self.cached((*name, self.text), compute)
+        return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """A state and the networks that read its sentence.
+
+    Attributes:
+        state: what was asked for.
+        device: where the networks run, as PyTorch names it.
+        subject: the network that drives the page.
+        partner: the one beside it, if there is one.
+        devices: every device there is, by PyTorch's name for it, with what loads the subject there.
+        about_gpu: which GPU was found, or why none.
+    """
+
+    state: State
+    device: str
+    subject: Watched
+    partner: Watched | None
     devices: Mapping[str, Callable[[], Model]]
     about_gpu: str
-    once: Callable[[str, Callable[[], Any]], Any]
 
     @property
     def model(self) -> Model:
-        """The twin that drives the page."""
-        return self.models[self.request.twin]
+        """The network that drives the page."""
+        return self.subject.network
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+        return self.subject.card
 
     @property
     def trace(self) -> Trace:
         """Its trace."""
-        return self.traces[self.request.twin]
+        return self.subject.trace
+
+    @property
+    def both(self) -> tuple[Watched, ...]:
+        """Subject and partner, where there is one, in the order in which all pictures have them."""
+        shown = [self.subject, *([self.partner] if self.partner else [])]
+        return tuple(sorted(shown, key=lambda watched: watched.card.id, reverse=True))
+
+    def watched(self, network: str) -> Watched:
+        """The one of that id; the subject if neither is."""
+        return next((each for each in self.both if each.card.id == network), self.subject)
 
     @property
     def token(self) -> int:
         """The chosen token, within the sentence."""
         tokens = self.trace.tokens
-        if self.request.token is not None:
-            return min(self.request.token, len(tokens) - 1)
+        if self.state.token is not None:
+            return min(self.state.token, len(tokens) - 1)
         return usual_token(tokens, self.model.tokenizer.mask_id)
+
+    def neuron(self, index: int) -> Neuron:
+        """A neuron of the block on the screen."""
+        return Neuron(self.card.id, self.state.block, index)
 
     @property
     def stamp(self) -> str:
         """What every picture says it shows once it is painted."""
-        return repr(self.request)
+        return repr(self.state.subject)
 
     @property
     def labels(self) -> list[str]:

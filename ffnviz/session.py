@@ -1,31 +1,29 @@
-"""Widgets ↔ URL ↔ Request → Run; the only place that caches.
+"""One visitor: the state they look at, tied to widgets and URL, and the run that follows from it.
 
-All that a person chose is one table in st.session_state, and the same table is the URL, so a link
-shows elsewhere what it showed here. Widgets write into the table by their keys.
+The state is one value in st.session_state. Widgets and clicks ask for actions; the URL is written
+from the state and read when a link, Back or Forward brings another.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import streamlit as st
 import torch
 
-from ffnviz.analysis.ordering import ORDERS
+from ffnviz.actions import Action, Meet, Set, Turn, Type, reduce
 from ffnviz.analysis.record import training_record
-from ffnviz.analysis.timing import timed_trace
+from ffnviz.analysis.timing import measured_trace
+from ffnviz.cache import Cache
 from ffnviz.model.encoder import Encoder, EncoderTrace, initial_encoder
 from ffnviz.model.model import TWINS, Model, load
-from ffnviz.model.trace import Trace
-from ffnviz.page import Choices, Page, Part
-from ffnviz.run import Request, Run, TraceTiming
+from ffnviz.page import Navigator
+from ffnviz.run import Run, TraceTiming, Watched
+from ffnviz.state import House, Size, State, from_url, to_url
 
-START = "She opened the [MASK] and looked out."
-CHOSEN = ("text", "twin", "block", "token", "order", "neuron")
-NEURONS = "neurons"  # the page a neuron is met on
-LONGEST_SETTING = 2_000
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
+CACHE = Cache()
 
 
 @dataclass(frozen=True)
@@ -34,124 +32,6 @@ class Gpu:
 
     device: str | None
     why: str
-
-
-def open_url() -> None:
-    """Fill the table from the URL: once a session, and again when Back or Forward changed it.
-
-    What the URL lacks or garbles takes its default. A URL that differs from the last one we wrote
-    comes from the browser's history only if nothing else changed; otherwise it is merely late. A
-    link to another page of ours has no parameters at all: there, everything stays as it is.
-    """
-    url = st.query_params.to_dict()
-    table = st.session_state
-    if "url" in table and (url in ({}, table["url"]) or _chosen() != table["shown"]):
-        return
-    if "url" not in table:
-        table["gpu"] = find_gpu().device is not None
-    table["text"] = table["token_text"] = url.get("text", START)
-    table["twin"] = _one_of(url.get("twin"), TWINS)
-    # The last block to begin with: its FFN is the sparser one, and decides most about the word.
-    table["block"] = min(_number(url.get("block"), 1) or n_blocks(), n_blocks())
-    token = _number(url.get("token"), 1)
-    table["token"] = None if token is None else token - 1
-    table["order"] = _one_of(url.get("order"), ORDERS)
-    table["neuron"] = _neuron(url.get("neuron"))
-    table["linked_part"] = url.get("part", "")
-    # What these may be is for the page to say that reads them.
-    table["settings"] = {
-        name: text
-        for name, text in url.items()
-        if name not in (*CHOSEN, "part") and len(text) <= LONGEST_SETTING
-    }
-
-
-def current_part(page: Page) -> Part:
-    """The part of a page that a link, or else the last visit, asks for."""
-    parts = st.session_state.setdefault("parts", {})
-    linked = st.session_state.pop("linked_part", None)
-    if linked is not None:
-        parts[page.name] = linked
-    return page.part(parts.get(page.name))
-
-
-def choose_part(page: Page, name: str) -> None:
-    """Turn to another part of a page."""
-    st.session_state["parts"] = {**st.session_state["parts"], page.name: name}
-
-
-def page_to_turn_to() -> str | None:
-    """The page that a click asked for, by its name; asked for once."""
-    name: str | None = st.session_state.pop("turn_to", None)
-    return name
-
-
-def current_run() -> Run | None:
-    """What the table asks for, computed or from the cache; None if there is no text.
-
-    Raises:
-        ModelFolderError: if a twin cannot be read.
-    """
-    request = _request()
-    st.session_state["outdated"] = False
-    if not request.text:
-        return None
-    models = {twin: _model(twin, request.device) for twin in TWINS}
-    computed = {twin: _trace(twin, request.text, request.device) for twin in TWINS}
-    return Run(
-        request,
-        models,
-        traces={twin: trace for twin, (trace, _) in computed.items()},
-        timings={twin: timing for twin, (_, timing) in computed.items()},
-        untrained=lambda twin: _untrained_trace(twin, request.text, request.device),
-        devices={
-            device: partial(_model, request.twin, device)
-            for device in ("cpu", find_gpu().device)
-            if device
-        },
-        about_gpu=find_gpu().why,
-        once=partial(_once, request.twin, request.device),
-    )
-
-
-def write_url(run: Run | None, page: Page, part: Part) -> None:
-    """Make the URL say what the page shows."""
-    table = st.session_state
-    wanted = {"text": "", "twin": table["twin"], "block": str(table["block"])}
-    if run is not None:
-        # Beyond the last token nothing is computed, and a browser's URL must stay short.
-        trace = run.trace
-        wanted["text"] = trace.text[: trace.tokens[-1].end]
-        wanted["token"] = str(run.token + 1)
-    if table["order"] != ORDERS[0]:
-        wanted["order"] = table["order"]
-    if table["neuron"] is not None:
-        wanted["neuron"] = "{}-{}".format(*table["neuron"])
-    if part is not page.parts[0]:
-        wanted["part"] = part.name
-    names = {setting.name for setting in part.settings}
-    _show_url(wanted | {n: text for n, text in table["settings"].items() if n in names})
-
-
-def choose_text(text: str) -> None:
-    """Put a sentence into the box."""
-    st.session_state["text"] = text
-    st.session_state["outdated"] = True
-
-
-def choices() -> Choices:
-    """What pages call when somebody clicks."""
-    return Choices(
-        token=_choose_token,
-        neuron=_choose_neuron,
-        order=_choose_order,
-        text=choose_text,
-        meet=_meet,
-        turn=_turn,
-        setting=lambda name: st.session_state["settings"].get(name),
-        set=_set,
-        outdated=lambda: bool(st.session_state["outdated"]),
-    )
 
 
 @st.cache_resource(show_spinner=False)
@@ -167,144 +47,168 @@ def find_gpu() -> Gpu:
     )
 
 
-def n_blocks() -> int:
-    """Blocks of the twins."""
-    return _model(TWINS[0], _device()).encoder.config.n_blocks
+def network_sizes() -> dict[str, Size]:
+    """The networks one can choose from, by their ids.
+
+    Raises:
+        ModelFolderError: if one cannot be read.
+    """
+    sizes = {name: _model(name, _device()).sizes for name in TWINS}
+    return {name: Size(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
-def _request() -> Request:
-    table = st.session_state
-    text = table["text"] or ""
-    if not text.startswith(table["token_text"]):
-        table["token"] = None  # another sentence: its own [MASK] or last word drives the page
-    table["token_text"] = text if table["token"] is None else table["token_text"]
-    table["neuron"] = _known_neuron(table["neuron"])
-    return Request(
-        text=text,
-        twin=table["twin"],
-        block=table["block"] - 1,
-        token=table["token"],
-        neuron=table["neuron"],
-        order=table["order"],
-        device=_device(),
-    )
+@dataclass(frozen=True)
+class Session:
+    """What one visitor looks at.
+
+    Attributes:
+        house: what there is to be looked at.
+    """
+
+    house: House
+
+    @property
+    def state(self) -> State:
+        """What is looked at now."""
+        state: State = st.session_state["state"]
+        return state
+
+    def open(self, page: str) -> None:
+        """Come to a page of that id, by a link, by Back or Forward, or because it ran again.
+
+        What a URL lacks or garbles takes its default. A URL that differs from the last one written
+        comes from the browser's history only if nothing else changed; otherwise it is merely late.
+        A link to another page of ours has no parameters at all: there, everything stays as it is.
+        """
+        url, table = st.query_params.to_dict(), st.session_state
+        if "state" not in table:
+            table["gpu"] = find_gpu().device is not None
+            table["left"], table["parts"] = {}, {}
+            self._look_at(from_url(page, url, self.house))
+        elif url not in ({}, table["url"]) and self.state == table["shown"]:
+            self._look_at(from_url(page, url, self.house))
+        elif page != self.state.page and "turn_to" not in table:
+            self.do(Turn(page))
+
+    def do(self, action: Action, settled: bool = True) -> None:
+        """Do what was asked for. The URL follows at once where nothing else will write it."""
+        table, before = st.session_state, self.state
+        if isinstance(action, Turn | Meet):
+            part = action.part or table["parts"].get(action.page, "")
+            action = replace(action, part=part, settings=table["left"])
+        self._look_at(reduce(before, action, self.house))
+        if self.state.page != before.page:
+            table["turn_to"] = self.state.page
+        if isinstance(action, Set) and settled:
+            names = {setting.name for setting in self._settings}
+            kept = {name: text for name, text in table["url"].items() if name not in names}
+            self._show_url(kept | dict(self.state.settings))
+
+    def type(self, sentence: str) -> None:
+        """Another sentence; the chosen token stays if all up to it stayed as it was."""
+        state = self.state
+        up_to = self._text_up_to_token(state)
+        self.do(Type(sentence, up_to is not None and sentence.startswith(up_to)))
+
+    def navigator(self) -> Navigator:
+        """What parts get."""
+        return Navigator(lambda: self.state, self.do, self.run)
+
+    def page_to_turn_to(self) -> str | None:
+        """The page that a click asked for, by its id; asked for once."""
+        page: str | None = st.session_state.pop("turn_to", None)
+        return page
+
+    def run(self) -> Run | None:
+        """What the state asks for; None if there is no sentence.
+
+        Raises:
+            ModelFolderError: if a network cannot be read.
+        """
+        state, device = self.state, _device()
+        if not state.sentence:
+            return None
+        gpu = find_gpu()
+        partner = self._partner(state)
+        return Run(
+            state,
+            device,
+            _watched(state.network, device, state.sentence),
+            _watched(partner, device, state.sentence) if partner else None,
+            {d: partial(_model, state.network, d) for d in ("cpu", gpu.device) if d},
+            gpu.why,
+        )
+
+    def write_url(self, run: Run | None) -> None:
+        """Make the URL say what the page shows."""
+        state = self.state
+        if run is not None:
+            # Beyond the last token nothing is computed, and a browser's URL must stay short.
+            trace = run.trace
+            text = trace.text[: trace.tokens[-1].end]
+            state = replace(state, sentence=text, token=run.token)
+        self._show_url(to_url(state, self.house))
+
+    def _look_at(self, state: State) -> None:
+        table = st.session_state
+        table["state"] = state
+        # What was set on a part is there again when one comes back to it.
+        names = {setting.name for setting in self._settings}
+        left = {name: text for name, text in table["left"].items() if name not in names}
+        table["left"] = left | dict(state.settings)
+        table["parts"] = {**table["parts"], state.page: state.part}
+
+    def _show_url(self, wanted: Mapping[str, str]) -> None:
+        if st.query_params.to_dict() != wanted:
+            st.query_params.from_dict(wanted)
+        st.session_state["url"], st.session_state["shown"] = dict(wanted), self.state
+
+    def _text_up_to_token(self, state: State) -> str | None:
+        if state.token is None or not state.sentence:
+            return None
+        model = _model(state.network, _device())
+        tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
+        return state.sentence[: tokens[min(state.token, len(tokens) - 1)].end] if tokens else None
+
+    def _partner(self, state: State) -> str | None:
+        others = (name for name in self.house.networks if name != state.network)
+        return state.partner or next(others, None)
+
+    @property
+    def _settings(self) -> tuple[Any, ...]:
+        return self.house.settings_of(self.state.page, self.state.part)
 
 
 def _device() -> str:
     gpu = find_gpu().device
-    return gpu if gpu and st.session_state["gpu"] else "cpu"
-
-
-def _chosen() -> list[object]:
-    table = st.session_state
-    return [*(table[key] for key in CHOSEN), table.get("parts"), dict(table["settings"])]
-
-
-def _show_url(wanted: dict[str, str]) -> None:
-    if st.query_params.to_dict() != wanted:
-        st.query_params.from_dict(wanted)
-    st.session_state["url"], st.session_state["shown"] = wanted, _chosen()
-
-
-def _choose_token(token: int) -> None:
-    table = st.session_state
-    table["token"] = token
-    table["outdated"] = True
-    # The choice holds as long as the text up to and with this token stays as it is.
-    trace, _ = _trace(table["twin"], table["text"], _device())
-    table["token_text"] = trace.text[: trace.tokens[min(token, len(trace.tokens) - 1)].end]
-
-
-def _choose_neuron(twin: str, neuron: int) -> None:
-    st.session_state["neuron"] = (twin, neuron)
-    st.session_state["outdated"] = True
-
-
-def _meet(twin: str, neuron: int, token: int | None, part: str) -> None:
-    table = st.session_state
-    table["twin"] = twin
-    _choose_neuron(twin, neuron)
-    if token is not None:
-        _choose_token(token)
-    _turn(NEURONS, part)
-
-
-def _turn(page: str, part: str) -> None:
-    table = st.session_state
-    table["parts"] = {**table["parts"], page: part}
-    table["turn_to"] = page
-    table["outdated"] = True
-
-
-def _choose_order(order: str) -> None:
-    st.session_state["order"] = order
-
-
-def _set(name: str, text: str | None, done: bool) -> None:
-    table = st.session_state
-    settings = {n: old for n, old in table["settings"].items() if n != name}
-    table["settings"] = settings if text is None else {**settings, name: text}
-    if done:
-        # A fragment runs without the page around it, which else would write the URL.
-        others = {n: old for n, old in table["url"].items() if n != name}
-        _show_url(others if text is None else {**others, name: text})
-
-
-def _known_neuron(neuron: tuple[str, int] | None) -> tuple[str, int] | None:
-    if neuron is None or neuron[1] >= _model(neuron[0], _device()).encoder.config.d_ff:
-        return None
-    return neuron
+    return gpu if gpu and st.session_state.get("gpu", True) else "cpu"
 
 
 @st.cache_resource(show_spinner="Loading the twins …")
-def _model(twin: str, device: str) -> Model:
+def _model(name: str, device: str) -> Model:
     torch.set_num_threads(THREADS)
-    return load(twin, device)
+    return load(name, device)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _trace(twin: str, text: str, device: str) -> tuple[Trace, TraceTiming]:
-    trace, total_ms, ffn_ms = timed_trace(_model(twin, device), text)
-    return trace, TraceTiming(total_ms, ffn_ms)
+def _watched(name: str, device: str, text: str) -> Watched:
+    model = _model(name, device)
+
+    def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        return CACHE.get((name, device, *key), compute)
+
+    def untrained() -> EncoderTrace:
+        encoder = cached(("untrained",), lambda: _untrained(model))
+        with torch.inference_mode():
+            trace: EncoderTrace = encoder(watched.trace.ids)
+        return trace
+
+    def timing() -> TraceTiming:
+        return TraceTiming(*measured_trace(model, text))
+
+    watched = Watched(model, text, cached, partial(model.trace, text), untrained, timing)
+    return watched
 
 
-def _once(twin: str, device: str, name: str, compute: Callable[[], Any]) -> Any:
-    kept = _constants()
-    if (twin, device, name) not in kept:
-        kept[twin, device, name] = compute()
-    return kept[twin, device, name]
-
-
-@st.cache_resource(show_spinner=False)
-def _constants() -> dict[tuple[str, str, str], Any]:
-    return {}
-
-
-@st.cache_resource(show_spinner=False)
-def _untrained(twin: str, device: str) -> Encoder:
-    config = _model(twin, device).encoder.config
-    return initial_encoder(config, training_record(twin).seed).to(device)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-@torch.inference_mode()
-def _untrained_trace(twin: str, text: str, device: str) -> EncoderTrace:
-    trained, _ = _trace(twin, text, device)
-    trace: EncoderTrace = _untrained(twin, device)(trained.ids)
-    return trace
-
-
-def _one_of(value: str | None, allowed: tuple[str, ...]) -> str:
-    return value if value in allowed else allowed[0]
-
-
-def _number(value: str | None, least: int) -> int | None:
-    if value is None or not value.isascii() or not value.isdecimal() or len(value) > 6:
-        return None
-    return max(least, int(value))
-
-
-def _neuron(value: str | None) -> tuple[str, int] | None:
-    twin, _, number = (value or "").partition("-")
-    neuron = _number(number, 0)
-    return (twin, neuron) if twin in TWINS and neuron is not None else None
+def _untrained(model: Model) -> Encoder:
+    record = training_record(model.name)
+    return initial_encoder(model.encoder.config, record.seed).to(model.device)

@@ -6,21 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, axis, layout, marked, panel_title, token_axis
+from ffnviz.figures.style import Series
 
 LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
 
 
 def awake_by_token(
-    shares: Mapping[tuple[str, bool], NDArray[np.floating]],
-    names: Mapping[str, str],
+    shares: Mapping[tuple[Series, bool], NDArray[np.floating]],
     labels: Sequence[str],
     token: int,
 ) -> Figure:
-    """A panel a block, a line a twin, trained and untrained.
+    """A panel a block, a line a network, trained and untrained.
 
     Args:
-        shares: twin and whether it is trained → shares awake, (n_blocks, T), from 0 to 1.
-        names: how each twin is called.
+        shares: a network and whether it is trained → shares awake, (n_blocks, T), from 0 to 1.
         labels: the tokens as typed.
         token: the chosen one.
     """
@@ -33,16 +32,16 @@ def awake_by_token(
         axes[f"yaxis{block + 1}"] = axis(
             "% awake", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, 75], dtick=25
         )
-        for (twin, trained), by_block in shares.items():
+        for (of, trained), by_block in shares.items():
             dash, symbol, width = LOOKS[trained]
             traces.append({
                 "type": "scatter", "mode": "lines+markers",
-                "name": names[twin] if trained else f"{names[twin]} untrained",
-                "legendgroup": f"{twin}{trained}", "showlegend": block == 0,
+                "name": of.label if trained else f"{of.label} untrained",
+                "legendgroup": f"{of.label}{trained}", "showlegend": block == 0,
                 "x": np.arange(len(labels)), "y": 100 * by_block[block],
                 "customdata": np.arange(len(labels)), "yaxis": f"y{block + 1}",
-                "line": {"color": f"@{twin}", "dash": dash, "width": width},
-                "marker": {"color": f"@{twin}", "symbol": symbol, "size": 9},
+                "line": {"color": f"@{of.colour}", "dash": dash, "width": width},
+                "marker": {"color": f"@{of.colour}", "symbol": symbol, "size": 9},
                 "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",
             })  # fmt: skip
     titles = [
@@ -61,17 +60,16 @@ def awake_by_token(
 
 
 def share_against_threshold(
-    curves: Mapping[str, tuple[NDArray[np.floating], NDArray[np.floating]]],
-    names: Mapping[str, str],
+    curves: Mapping[Series, tuple[NDArray[np.floating], NDArray[np.floating]]],
     threshold: float,
 ) -> Figure:
-    """The share of hidden values beyond a threshold, a curve a twin, the slider's place marked."""
+    """The share of hidden values beyond a threshold, a curve a network, the slider's place marked."""
     return {
         "data": [
-            {"type": "scatter", "mode": "lines", "name": names[twin], "x": x, "y": 100 * y,
-             "line": {"color": f"@{twin}", "width": 4},
+            {"type": "scatter", "mode": "lines", "name": of.label, "x": x, "y": 100 * y,
+             "line": {"color": f"@{of.colour}", "width": 4},
              "hovertemplate": "%{y:.1f}% beyond %{x:.3g}<extra></extra>"}
-            for twin, (x, y) in curves.items()
+            for of, (x, y) in curves.items()
         ],
         "layout": layout(
             axis("threshold on |hidden|", type="log", dtick=1),

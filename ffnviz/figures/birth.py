@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, axis, layout, panel_title
+from ffnviz.figures.style import Series
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
 PUBLISHED = {"T5-Base": 3.0, "ViT-B/16": 6.3}
@@ -15,33 +16,31 @@ DASHES = ("solid", "dot", "dash", "longdash")
 
 def birth(
     tokens: NDArray[np.integer],
-    panels: Sequence[tuple[str, Mapping[tuple[str, int], NDArray[np.floating]]]],
-    names: Mapping[str, str],
-    loss: Mapping[str, NDArray[np.floating]],
+    panels: Sequence[tuple[str, Mapping[tuple[Series, int], NDArray[np.floating]]]],
+    loss: Mapping[Series, NDArray[np.floating]],
 ) -> Figure:
     """Curves over the tokens seen, the first and last point marked; three panels in all.
 
     Args:
         tokens: seen at each point, (n,), the first 0.
-        panels: a title, and (twin, block) → percent at each point, (n,).
-        names: how each twin is called.
-        loss: twin → loss at each point, in nats, (n,); the last panel.
+        panels: a title, and (network, block) → percent at each point, (n,).
+        loss: network → loss at each point, in nats, (n,); the last panel.
     """
     millions = tokens / 1e6
     traces: list[Trace] = []
     axes, titles = {}, []
     for place, (title, curves) in enumerate(panels):
         y = f"y{place + 1}"
-        for (twin, block), values in curves.items():
-            name = f"{names[twin]}, block {block + 1}"
-            traces.append(_curve(name, twin, millions, values, y, DASHES[block], place == 0))
+        for (of, block), values in curves.items():
+            name = f"{of.label}, block {block + 1}"
+            traces.append(_curve(name, of.colour, millions, values, y, DASHES[block % len(DASHES)], place == 0))
         axes[f"yaxis{place + 1}"] = axis("%", domain=list(DOMAINS[place]), rangemode="tozero")
         titles.append(panel_title(title, 0, DOMAINS[place][1]))
     # The share falls to a seventh: only a logarithmic axis keeps its end apart from nothing.
     axes["yaxis1"] |= {"type": "log", "tickvals": [3, 6, 12, 25, 50], "range": [0.35, 1.8]}
     last = len(panels) + 1
-    for twin, values in loss.items():
-        traces.append(_curve(f"{names[twin]}, loss", twin, millions, values, f"y{last}", "solid",
+    for of, values in loss.items():
+        traces.append(_curve(f"{of.label}, loss", of.colour, millions, values, f"y{last}", "solid",
                              False))  # fmt: skip
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]))
     titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
@@ -68,7 +67,7 @@ def birth(
 
 def _curve(
     name: str,
-    twin: str,
+    accent: str,
     x: NDArray[np.floating],
     y: NDArray[np.floating],
     y_axis: str,
@@ -79,7 +78,7 @@ def _curve(
     ends[[0, -1]] = 11
     return {
         "type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y, "yaxis": y_axis,
-        "line": {"color": f"@{twin}", "width": 3, "dash": dash}, "showlegend": in_legend,
-        "marker": {"size": ends, "color": f"@{twin}"},
+        "line": {"color": f"@{accent}", "width": 3, "dash": dash}, "showlegend": in_legend,
+        "marker": {"size": ends, "color": f"@{accent}"},
         "hovertemplate": "%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>",
     }  # fmt: skip

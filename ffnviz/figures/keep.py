@@ -6,28 +6,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Series
 
 PERCENTS = np.geomspace(0.1, 100, 61)
 
 
 def concentration(
-    curves: Mapping[str, NDArray[np.floating]], names: Mapping[str, str], kept: float
+    curves: Mapping[Series, NDArray[np.floating]], kept: float
 ) -> Figure:
-    """A curve a twin, the slider's place marked.
+    """A curve a network, the slider's place marked.
 
     Args:
-        curves: twin → the share that the strongest 1 … d_ff neurons carry, (d_ff,).
-        names: how each twin is called.
+        curves: network → the share that the strongest 1 … d_ff neurons carry, (d_ff,).
         kept: the share of neurons kept, from 0 to 1.
     """
     return {
         "data": [
-            {"type": "scatter", "mode": "lines", "name": names[twin], "x": PERCENTS,
+            {"type": "scatter", "mode": "lines", "name": of.label, "x": PERCENTS,
              "y": 100 * np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1),
                                   [0, *shares]),
-             "line": {"color": f"@{twin}", "width": 4},
+             "line": {"color": f"@{of.colour}", "width": 4},
              "hovertemplate": "strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>"}
-            for twin, shares in curves.items()
+            for of, shares in curves.items()
         ],
         "layout": layout(
             axis("strongest % of each token's neurons", type="log",

@@ -6,36 +6,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout, token_axis
+from ffnviz.figures.style import Series
 from ffnviz.figures.wording import percent
 
 
 def reached(
-    shares: Mapping[str, NDArray[np.floating]],
-    ceilings: Mapping[str, float],
-    names: Mapping[str, str],
+    shares: Mapping[Series, NDArray[np.floating]],
+    ceilings: Mapping[Series, float],
     labels: Sequence[str],
 ) -> Figure:
-    """A rising line a twin, and as a dotted line what thousands of book tokens reached.
+    """A rising line a network, and as a dotted line what thousands of book tokens reached.
 
     Args:
-        shares: twin → neurons above zero on any of the first t tokens, (T,), from 0 to 1.
-        ceilings: twin → neurons above zero on any token of the held-out books, from 0 to 1.
-        names: how each twin is called.
+        shares: network → neurons above zero on any of the first t tokens, (T,), from 0 to 1.
+        ceilings: network → neurons above zero on any token of the held-out books, from 0 to 1.
         labels: the tokens as typed.
     """
     x = np.arange(len(labels))
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": names[twin], "x": x, "y": 100 * y,
-         "line": {"color": f"@{twin}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
+        {"type": "scatter", "mode": "lines+markers", "name": of.label, "x": x, "y": 100 * y,
+         "line": {"color": f"@{of.colour}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
          "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>"}
-        for twin, y in shares.items()
+        for of, y in shares.items()
     ]  # fmt: skip
     lines = [
         {"type": "scatter", "mode": "lines",
-         "name": f"{names[twin]} on the held-out books: {percent(y)}",
+         "name": f"{of.label} on the held-out books: {percent(y)}",
          "x": np.array([-0.6, len(labels) - 0.4]), "y": np.array([100 * y, 100 * y]),
-         "line": {"color": f"@{twin}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
-        for twin, y in ceilings.items()
+         "line": {"color": f"@{of.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
+        for of, y in ceilings.items()
     ]  # fmt: skip
     return {
         "data": [*traces, *lines],

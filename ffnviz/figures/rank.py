@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Series
 
 LINES = {
     "input": ("@muted", "solid", "circle"),
@@ -39,16 +40,16 @@ def spectra(values: Mapping[str, NDArray[np.floating]], twin: str) -> Figure:
 
 
 def effective_ranks(
-    ranks: Mapping[str, Sequence[float]], stages: Sequence[str], names: Mapping[str, str]
+    ranks: Mapping[Series, Sequence[float]], stages: Sequence[str]
 ) -> Figure:
-    """A group of bars a stage, a bar a twin."""
+    """A group of bars a stage, a bar a network."""
     return {
         "data": [
-            {"type": "bar", "name": names[twin], "x": list(stages), "y": np.array(values),
+            {"type": "bar", "name": of.label, "x": list(stages), "y": np.array(values),
              "text": [f"{value:.1f}" for value in values], "textposition": "outside",
              "textfont": {"size": 17}, "cliponaxis": False, "hoverinfo": "none",
-             "marker": {"color": f"@{twin}"}}
-            for twin, values in ranks.items()
+             "marker": {"color": f"@{of.colour}"}}
+            for of, values in ranks.items()
         ],
         "layout": layout(
             axis(""),

@@ -58,15 +58,27 @@ def of_prediction(label: str, told: tuple[str, float], without: tuple[str, float
     ]
 
 
-def of_maps(relu_awake: float, gelu_awake: float, gelu_threshold: float) -> Sentence:
-    """How much of the sentence each twin leaves asleep."""
-    return [
-        "On this sentence ReLU leaves ",
-        number(f"{percent(1 - relu_awake)} of its values exactly zero"),
-        f" ({percent(relu_awake)} awake); GELU is away from zero, beyond {gelu_threshold}, in ",
-        number(percent(gelu_awake)),
-        ".",
-    ]
+def of_maps(awake: Sequence[tuple[str, float, float]]) -> Sentence:
+    """How much of the sentence each network leaves asleep.
+
+    Args:
+        awake: of each its label, the share awake, and beyond what a neuron counts as awake.
+    """
+    told: Sentence = ["On this sentence "]
+    for place, (label, share, threshold) in enumerate(awake):
+        if place:
+            told.append("; ")
+        if threshold == 0:
+            told += [
+                f"{label} leaves ",
+                number(f"{percent(1 - share)} of its values exactly zero"),
+                f" ({percent(share)} awake)",
+            ]
+        else:
+            told += [
+                f"{label} is away from zero, beyond {threshold:g}, in ", number(percent(share))
+            ]  # fmt: skip
+    return [*told, "."]
 
 
 def of_neuron(labels: Sequence[str], values: NDArray[np.floating]) -> Sentence:

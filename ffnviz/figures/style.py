@@ -30,6 +30,19 @@ class Palette:
     negative_mid: str
 
 
+@dataclass(frozen=True)
+class Series:
+    """What one network's curves and bars are called, and their colour.
+
+    Attributes:
+        label: in legends and sentences.
+        colour: a name in the palette, or "#rrggbb".
+    """
+
+    label: str
+    colour: str
+
+
 LIGHT = Palette(
     background="#ffffff",
     text="#1a1c23",

@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from ffnviz.actions import ChooseNeuron, ChooseOrder
 from ffnviz.analysis.memory import written_words
 from ffnviz.analysis.neurons import neuron_values, strongest_neuron
 from ffnviz.analysis.ordering import ORDERS, neuron_order
@@ -18,55 +19,55 @@ from ffnviz.figures import sentences
 from ffnviz.figures.sentences import awake_means
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import percent
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices
-from ffnviz.run import Run
+from ffnviz.page import Navigator
+from ffnviz.run import Run, Watched
+from ffnviz.state import Neuron
 
 
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """Show the page."""
     picture, words = st.columns([3, 1.35], gap="medium")
     with picture:
-        ffn_of_the_token(run, choices)
+        ffn_of_the_token(run, navigator)
     with words:
         what_it_says(run)
     maps, card = st.columns([3, 1.05], gap="medium")
     with maps:
-        every_token_every_neuron(run, choices)
+        every_token_every_neuron(run, navigator)
     with card:
-        chosen_neuron(run, choices)
+        chosen_neuron(run, navigator)
     timing_line(run)
 
 
-def ffn_of_the_token(run: Run, choices: Choices) -> None:
+def ffn_of_the_token(run: Run, navigator: Navigator) -> None:
     """The chosen token's way through the FFN."""
-    counted = _awake(run, run.request.twin)
+    counted = _awake(run.subject, run.state.block)
     count = int(counted.counts[run.token])
     sentence = sentences.of_ffn(
-        run.labels[run.token], count, counted.d_ff, counted.threshold, _label(run.request.twin)
+        run.labels[run.token], count, counted.d_ff, counted.threshold, run.card.phi.label
     )
     fate = "exactly zero" if counted.threshold == 0 else "near zero"
-    path = ffn_path(run.trace, run.request.block, run.token)
+    path = ffn_path(run.trace, run.state.block, run.token)
     times = len(path.hidden) / len(path.input)
     by_value = np.argsort(-path.pre_activation, kind="stable")
-    order = np.arange(counted.d_ff) if run.request.order == "index" else by_value
-    twin, neuron = _neuron(run)
+    order = np.arange(counted.d_ff) if run.state.order == "index" else by_value
+    neuron = _neuron(run)
     ffn_picture(
-        Head(sentence, "ffn", run.request.twin),
+        Head(sentence, "ffn", run.card.colour),
         _stages(path, f"{counted.d_ff - count:,} {fate}"),
         [
             ("W₁", f"expand × {times:g}"),
-            ("φ", _label(run.request.twin)),
+            ("φ", run.card.phi.label),
             ("W₂", f"compress ÷ {times:g}"),
             ("+", "add to"),
             ("=", "gives"),
         ],
         order,
-        neuron if twin == run.request.twin else None,
+        neuron.index if neuron.network == run.card.id else None,
         palettes(),
         run.stamp,
         key="ffn",
-        on_choose=lambda chosen: choices.neuron(run.request.twin, chosen),
+        on_choose=lambda chosen: navigator.do(ChooseNeuron(run.neuron(chosen))),
     )
 
 
@@ -90,14 +91,14 @@ def _stages(path: FfnPath, asleep: str) -> list[Stage]:
 
 def what_it_says(run: Run) -> None:
     """The softmax at the chosen token, with this block's FFN and without."""
-    block = run.request.block
+    block = run.state.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.trace, block, run.token)
     sentence = sentences.of_prediction(run.labels[run.token], _best(told), _best(without))
     prediction_bars(
-        Head(sentence, "prediction", run.request.twin),
+        Head(sentence, "prediction", run.card.colour),
         [
-            Panel("with the FFN", told.words, told.probabilities, run.request.twin),
+            Panel("with the FFN", told.words, told.probabilities, run.card.colour),
             Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
         palettes(),
@@ -106,79 +107,80 @@ def what_it_says(run: Run) -> None:
     )
 
 
-def every_token_every_neuron(run: Run, choices: Choices) -> None:
-    """Both twins' hidden activations, ReLU over GELU."""
-    counted = {twin: _awake(run, twin) for twin in run.traces}
-    sentence = sentences.of_maps(
-        counted["relu"].share, counted["gelu"].share, counted["gelu"].threshold
-    )
+def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
+    """Each network's hidden activations, ReLU over GELU."""
+    counted = [(of.card.label, _awake(of, run.state.block)) for of in run.both]
+    sentence = sentences.of_maps([(label, of.share, of.threshold) for label, of in counted])
     shown = []
-    for twin, trace in run.traces.items():
-        hidden = trace.blocks[run.request.block].ffn.hidden.cpu().numpy()
-        note = f"{percent(counted[twin].share)} {awake_means(counted[twin].threshold)}"
-        order = neuron_order(hidden, run.request.order)
-        shown.append(ActivationMap(twin, _label(twin), note, hidden, order))
+    for of, (_, awake_) in zip(run.both, counted, strict=True):
+        hidden = of.trace.blocks[run.state.block].ffn.hidden.float().cpu().numpy()
+        note = f"{percent(awake_.share)} {awake_means(awake_.threshold)}"
+        order = neuron_order(hidden, run.state.order)
+        shown.append(ActivationMap(of.card.id, of.card.label, of.card.colour, note, hidden, order))
+    neuron = _neuron(run)
     activation_maps(
-        Head(sentence, "maps", run.request.twin),
+        Head(sentence, "maps", run.card.colour),
         shown,
         run.labels,
         run.token,
-        _neuron(run),
+        (neuron.network, neuron.index),
         ORDERS,
-        run.request.order,
+        run.state.order,
         palettes(),
         run.stamp,
         key="maps",
-        on_choose=choices.neuron,
-        on_order=choices.order,
-        on_open=lambda twin, neuron, token: choices.meet(twin, neuron, token, "working"),
+        on_choose=lambda network, index: navigator.do(
+            ChooseNeuron(Neuron(network, run.state.block, index))
+        ),
+        on_order=lambda order: navigator.do(ChooseOrder(order)),
+        on_open=lambda network, index, token: navigator.meet(
+            Neuron(network, run.state.block, index), "working", token
+        ),
     )
 
 
-def chosen_neuron(run: Run, choices: Choices) -> None:
+def chosen_neuron(run: Run, navigator: Navigator) -> None:
     """One neuron on every token, and the words it writes."""
-    twin, neuron = _neuron(run)
-    block = run.request.block
-    values = neuron_values(run.traces[twin], block, neuron)
+    neuron = _neuron(run)
+    of, block = run.watched(neuron.network), run.state.block
+    values = neuron_values(of.trace, block, neuron.index)
     neuron_card(
-        Head(sentences.of_neuron(run.labels, values), "neuron", twin),
-        f"Neuron {neuron} · {_label(twin)} · block {block + 1}",
+        Head(sentences.of_neuron(run.labels, values), "neuron", of.card.colour),
+        f"Neuron {neuron.index} · {of.card.label} · block {block + 1}",
         run.labels,
         values,
         run.token,
-        written_words(run.models[twin], block, neuron, k=8)[0].words,
+        written_words(of.network, block, neuron.index, k=8)[0].words,
         palettes(),
         run.stamp,
         key="neuron-card",
-        on_meet=lambda token: choices.meet(
-            twin, neuron, token, "wakes" if token is None else "working"
+        on_meet=lambda token: navigator.meet(
+            neuron, "wakes" if token is None else "working", token
         ),
     )
 
 
 def timing_line(run: Run) -> None:
     """How long the trace took, and how much of that its FFNs."""
-    timing = run.timings[run.request.twin]
+    timing = run.subject.timing
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
     st.markdown(
         f"**{timing.total_ms:.1f} ms** for these {len(run.trace.tokens)} tokens on "
-        f"{where[run.model.device.type]} in the {_label(run.request.twin)} twin, "
+        f"{where[run.model.device.type]} in the {run.card.label} network, "
         f"**{timing.ffn_share:.0%}** of it in the FFNs."
     )
 
 
-def _awake(run: Run, twin: str) -> Awake:
-    return awake(run.traces[twin], run.request.block, threshold_for(twin))
+def _awake(of: Watched, block: int) -> Awake:
+    return awake(of.trace, block, threshold_for(of.card.phi.name))
 
 
-def _neuron(run: Run) -> tuple[str, int]:
-    if run.request.neuron is not None:
-        return run.request.neuron
-    return run.request.twin, strongest_neuron(run.trace, run.request.block, run.token)
-
-
-def _label(twin: str) -> str:
-    return ACTIVATIONS[twin].label
+def _neuron(run: Run) -> Neuron:
+    """The chosen one, in whichever of the networks; else the strongest on the token."""
+    chosen = run.state.neuron
+    if chosen is not None and chosen.network in {of.card.id for of in run.both}:
+        return chosen
+    return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))
 
 
 def _best(prediction: Prediction) -> tuple[str, float]:

@@ -9,6 +9,7 @@ from ffnviz.figures.flow import SHOWN, flow, shared_weights
 from ffnviz.figures.lens import early_words, followed, waterfall
 from ffnviz.figures.plane import planes
 from ffnviz.figures.rank import effective_ranks, spectra
+from ffnviz.figures.style import Series
 from ffnviz.figures.timing import growth, products, side_by_side, stages
 from ffnviz.figures.writing import steps
 from tests.figures.schema import checked
@@ -67,7 +68,7 @@ def test_spectra_are_shares_of_their_largest() -> None:
 
 
 def test_effective_ranks_have_a_bar_a_twin_and_stage() -> None:
-    drawn = checked(effective_ranks({"relu": [2.0, 3.0]}, ["a", "b"], {"relu": "ReLU"}))
+    drawn = checked(effective_ranks({Series("ReLU", "relu"): [2.0, 3.0]}, ["a", "b"]))
     assert list(drawn.data[0].y) == [2, 3]
     assert list(drawn.data[0].text) == ["2.0", "3.0"]
 

@@ -9,10 +9,11 @@ from ffnviz.figures.birth import PUBLISHED, birth
 from ffnviz.figures.keep import PERCENTS, concentration
 from ffnviz.figures.layout import escaped, token_axis
 from ffnviz.figures.never import reached
+from ffnviz.figures.style import Series
 from ffnviz.figures.words import Words, word_bars
 from tests.figures.schema import checked
 
-NAMES = {"relu": "ReLU", "gelu": "GELU"}
+RELU, GELU = Series("ReLU", "relu"), Series("GELU", "gelu")
 LABELS = ["The", "<b>cat</b>", "&amp;"]
 
 
@@ -41,10 +42,10 @@ def test_the_bend_shows_curve_slope_and_both_histograms() -> None:
 def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:
     shares = {
         (twin, trained): np.full((2, 3), 0.1 + 0.2 * trained)
-        for twin in NAMES
+        for twin in (RELU, GELU)
         for trained in (True, False)
     }
-    drawn = checked(awake_by_token(shares, NAMES, LABELS, 1))
+    drawn = checked(awake_by_token(shares, LABELS, 1))
     assert len(drawn.data) == 8
     assert [trace.yaxis for trace in drawn.data] == ["y"] * 4 + ["y2"] * 4
     by_name = {trace.name: trace for trace in drawn.data}
@@ -54,13 +55,13 @@ def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:
 
 def test_the_threshold_is_marked_where_the_slider_is() -> None:
     curve = (np.array([0.1, 1.0]), np.array([0.5, 0.2]))
-    drawn = checked(share_against_threshold({"relu": curve, "gelu": curve}, NAMES, 0.3))
+    drawn = checked(share_against_threshold({RELU: curve, GELU: curve}, 0.3))
     assert drawn.layout.shapes[0].x0 == drawn.layout.shapes[0].x1 == 0.3
 
 
 def test_the_concentration_curve_starts_at_nothing_and_ends_at_all() -> None:
     shares = np.array([0.5, 0.75, 0.9, 1.0])  # of four neurons
-    drawn = checked(concentration({"relu": shares}, NAMES, 0.25))
+    drawn = checked(concentration({RELU: shares}, 0.25))
     y = np.array(drawn.data[0].y)
     assert y[-1] == pytest.approx(100)
     # A quarter of four neurons is one of them; between whole neurons the curve is straight.
@@ -70,9 +71,9 @@ def test_the_concentration_curve_starts_at_nothing_and_ends_at_all() -> None:
 
 def test_birth_marks_the_first_and_the_last_point_and_what_was_published() -> None:
     tokens = np.array([0, 1_000_000, 2_000_000])
-    curves = {("relu", 0): np.array([50.0, 20.0, 10.0])}
+    curves = {(RELU, 0): np.array([50.0, 20.0, 10.0])}
     drawn = checked(
-        birth(tokens, [("a", curves), ("b", curves)], NAMES, {"relu": np.array([9.0, 5.0, 4.0])})
+        birth(tokens, [("a", curves), ("b", curves)], {RELU: np.array([9.0, 5.0, 4.0])})
     )
     assert len(drawn.data) == 3
     for trace in drawn.data:
@@ -86,8 +87,8 @@ def test_birth_marks_the_first_and_the_last_point_and_what_was_published() -> No
 
 
 def test_reached_rises_under_the_line_of_the_books() -> None:
-    shares = {"relu": np.array([0.1, 0.2, 0.2])}
-    drawn = checked(reached(shares, {"relu": 0.9}, NAMES, LABELS))
+    shares = {RELU: np.array([0.1, 0.2, 0.2])}
+    drawn = checked(reached(shares, {RELU: 0.9}, LABELS))
     np.testing.assert_allclose(drawn.data[0].y, [10, 20, 20])
     np.testing.assert_allclose(drawn.data[1].y, [90, 90])
 

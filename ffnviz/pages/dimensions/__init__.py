@@ -1,12 +1,14 @@
 """Dimensions: expand and compress, one idea a part."""
 
+from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
+from ffnviz.analysis.needs import Need
 from ffnviz.pages.dimensions import cost, flow, plane, rank, same
 
 PARTS = (
-    Part(flow.render, "The flow of shapes", "flow"),
+    Part(flow.render, "The flow of shapes", "flow", needs=(Need.OURS, Need.PLAIN_FFN)),
     Part(cost.render, "What it costs", "cost", cost.SETTINGS),
     Part(rank.render, "Why expand", "rank"),
     Part(plane.render, "Tokens in the plane", "plane"),
-    Part(same.render, "One FFN for all tokens", "same"),
+    Part(same.render, "One FFN for all tokens", "same", needs=(Need.PLAIN_FFN,)),
 )

@@ -8,8 +8,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.flow import flow
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 CODE = """\
@@ -17,7 +16,7 @@ import ffnviz
 import torch
 from torch import nn
 
-model = ffnviz.load("{twin}")
+model = ffnviz.load("{network}")
 trace = model.trace({text!r})
 record = trace.blocks[{block}].ffn       # what block {number} did
 trained = model.encoder.blocks[{block}].ffn
@@ -37,16 +36,15 @@ print((output - record.output).abs().max())
 """
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The diagram beside the code."""
     picture, code = st.columns([1.5, 1], gap="medium")
-    twin, block = run.request.twin, run.request.block
-    config = run.model.encoder.config
-    label, n = ACTIVATIONS[twin].label, len(run.labels)
+    block, config = run.state.block, run.model.sizes
+    label, n = run.card.phi.label, len(run.labels)
     with picture:
         chart(
-            Head(_sentence(run), "flow", twin),
-            flow(n, config.d_model, config.d_ff, label, twin),
+            Head(_sentence(run), "flow", run.card.colour),
+            flow(n, config.d_model, config.d_ff, label, run.card.colour),
             f"From {n} by {config.d_model} to {n} by {config.d_ff} and back.",
             palettes(),
             run.stamp,
@@ -57,7 +55,7 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
         st.markdown("The same in PyTorch, with this block's weights. It runs in a notebook:")
         st.code(
             CODE.format(
-                twin=twin, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
+                network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
                 d_model=config.d_model, d_ff=config.d_ff,
             ),
             language=None, wrap_lines=True,
@@ -65,8 +63,8 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
 
 
 def _sentence(run: Run) -> Sentence:
-    config, n = run.model.encoder.config, len(run.labels)
-    difference = against_sequential(run.model, run.trace, run.request.block)
+    config, n = run.model.sizes, len(run.labels)
+    difference = against_sequential(run.model, run.trace, run.state.block)
     return [
         f"Your {n} tokens go through as ",
         number(f"({n}, {config.d_model:,}) → ({n}, {config.d_ff:,}) → ({n}, {config.d_model:,})"),

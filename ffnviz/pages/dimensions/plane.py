@@ -2,19 +2,20 @@
 
 import numpy as np
 
+from ffnviz.actions import ChooseToken
 from ffnviz.analysis.projection import project
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.plane import planes
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """Three panels; a click on a point chooses its token."""
-    block = run.trace.blocks[run.request.block]
+    block = run.trace.blocks[run.state.block]
     stages = (
         ("before the FFN: its input", block.ffn.input),
         ("after the FFN: its output", block.ffn.output),
@@ -22,19 +23,19 @@ def render(run: Run, choices: Choices) -> None:
     )
     found = [(title, project(vectors)) for title, vectors in stages]
     chart(
-        Head(_sentence(run, found[1][1].points), "plane", run.request.twin),
+        Head(_sentence(run, found[1][1].points), "plane", run.card.colour),
         planes(
             [(title, of.points, of.explained) for title, of in found],
             run.labels,
             run.token,
-            run.request.twin,
+            run.card.colour,
         ),
         "The tokens of the sentence as points in the plane at three stages.",
         palettes(),
         run.stamp,
         key="plane",
         height=680,
-        on_choose=choices.token,
+        on_choose=lambda token: navigator.do(ChooseToken(token)),
     )
 
 
@@ -45,7 +46,7 @@ def _sentence(run: Run, written: np.ndarray) -> Sentence:
     away = np.linalg.norm(written - written[run.token], axis=1)
     away[run.token] = np.inf
     nearest = int(away.argmin())
-    block = run.trace.blocks[run.request.block].ffn
+    block = run.trace.blocks[run.state.block].ffn
     explained = project(block.output).explained.sum()
     return [
         "By what the FFN writes, ", said, " is nearest to ", quoted(run.labels[nearest]),

@@ -9,7 +9,7 @@ from ffnviz.figures.flow import shared_weights
 from ffnviz.figures.layout import escaped
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 CODE = """\
@@ -21,10 +21,10 @@ torch.cat([ffn(row[None]) for row in x[0]])    # one token at a time
 """
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The diagram beside the batch view."""
-    config, n = run.model.encoder.config, len(run.labels)
-    found = position_wise(run.model, run.trace, run.request.block)
+    config, n = run.model.sizes, len(run.labels)
+    found = position_wise(run.model, run.trace, run.state.block)
     sentence: Sentence = [
         number(f"{n} tokens, one set of {found.n_parameters:,} parameters"),
         ": no token's row depends on another's, and no position has weights of its own.",
@@ -32,10 +32,10 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
     picture, batch = st.columns([1.2, 1], gap="medium")
     with picture:
         chart(
-            Head(sentence, "same", run.request.twin),
+            Head(sentence, "same", run.card.colour),
             shared_weights(
                 [escaped(label) for label in run.labels], config.d_model, config.d_ff,
-                found.n_parameters, run.request.twin,
+                found.n_parameters, run.card.colour,
             ),
             "Every token goes through the same weights on a line of its own.",
             palettes(),

@@ -11,20 +11,20 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts and the folded matrix, beside four predictions."""
     subject = subject_of(run)
-    folded = run.once(f"folded {run.request.block}", lambda: fold(subject.double.ffn))
+    folded = run.subject.once(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
     found = delete_bend(subject, folded=folded)
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(
-            run, Head(tally(found.findings), "lab-bend", run.request.twin), found.findings, ""
+            run, Head(tally(found.findings), "lab-bend", run.card.colour), found.findings, ""
         )
         spectrum(run, found)
     with right:
@@ -39,7 +39,7 @@ def predictions(run: Run, found: BendDeleted) -> None:
         " instead of ", number(found.plain.words[0]), ": ",
         number(f"{found.divergences[WITHOUT_PHI]:.2g} nats"), " apart.",
     ]  # fmt: skip
-    accent = f"@{run.request.twin}"
+    accent = f"@{run.card.colour}"
     panels = [Words("as it is", found.plain.words, found.plain.probabilities, accent)]
     panels += [
         Words(f"{name}<br>{found.divergences[name]:.2g} nats", told.words, told.probabilities,
@@ -47,7 +47,7 @@ def predictions(run: Run, found: BendDeleted) -> None:
         for name, told in found.predictions.items()
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-without", run.request.twin),
+        Head(sentence, "lab-without", run.card.colour),
         word_bars(panels),
         "The likeliest words as it is, without φ, without any FFN and without any attention.",
         palettes(),
@@ -66,10 +66,10 @@ def spectrum(run: Run, found: BendDeleted) -> None:
     every = max(1, len(values) // 64)
     places = np.arange(0, len(values), every)
     chart(
-        Head(sentence, "lab-folded", run.request.twin),
+        Head(sentence, "lab-folded", run.card.colour),
         lines(
             places + 1,
-            {"W₁W₂": (values[places], f"@{run.request.twin}", "solid")},
+            {"W₁W₂": (values[places], f"@{run.card.colour}", "solid")},
             axis("number"), axis("singular value", rangemode="tozero"),
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),

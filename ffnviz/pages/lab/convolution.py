@@ -8,7 +8,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
@@ -24,14 +24,14 @@ y = second(phi(y)).mT                   # {hidden} → {out}, and back to (B, L,
 """
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts beside the difference and the code."""
     found = try_convolution(subject_of(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(
             run,
-            Head(tally(found.findings), "lab-convolution", run.request.twin),
+            Head(tally(found.findings), "lab-convolution", run.card.colour),
             found.findings,
             "",
         )
@@ -44,7 +44,7 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
         into, hidden, out = (str(shape) for shape in found.shapes)
         st.code(
             CODE.format(d_model=config.d_model, d_ff=config.d_ff, n=len(found.difference),
-                        block=run.request.block, into=into, hidden=hidden, out=out),
+                        block=run.state.block, into=into, hidden=hidden, out=out),
             language=None,
             wrap_lines=True,
         )  # fmt: skip
@@ -58,12 +58,12 @@ def how_close(run: Run, found: AsConvolution) -> None:
         number("exactly 0" if largest == 0 else f"{largest:.2g}"), ".",
     ]  # fmt: skip
     rungs = [
-        ("largest difference", largest, f"@{run.request.twin}"),
+        ("largest difference", largest, f"@{run.card.colour}"),
         ("rounding may make", float(found.allowed.max()), "@muted"),
         ("largest output", found.size, "@text"),
     ]
     chart(
-        Head(sentence, "lab-ladder", run.request.twin),
+        Head(sentence, "lab-ladder", run.card.colour),
         ladder(rungs, "in float64"),
         "The difference, what rounding allows, and the outputs, on a logarithmic scale.",
         palettes(),

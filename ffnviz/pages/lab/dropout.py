@@ -12,9 +12,10 @@ from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.page import Choices, count_setting, live, number_setting
+from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
+from ffnviz.settings import count_setting, number_setting
 
 STOPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 P = number_setting("p", 0.1, STOPS[0], STOPS[-1])
@@ -23,16 +24,16 @@ SETTINGS = (P, DRAW)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts and controls, the passes, and how their mean settles."""
-    p, draw = choices.value(P), choices.value(DRAW)
+    p, draw = navigator.value(P), navigator.value(DRAW)
     found = try_dropout(subject_of(run), p, seed=draw)
     left, middle, right = st.columns([0.8, 1.2, 1], gap="medium")
     version = f"{p:g} {draw}"
     with left:
         show_verdicts(
             run,
-            Head(tally(found.findings), "lab-dropout", run.request.twin),
+            Head(tally(found.findings), "lab-dropout", run.card.colour),
             found.findings,
             version,
         )
@@ -41,9 +42,9 @@ def render(run: Run, choices: Choices) -> None:
             [f"{stop:g}" for stop in STOPS],
             nearest(STOPS, p),
             key="lab-p",
-            on_choose=lambda stop, done: choices.choose(P, STOPS[stop], done),
+            on_choose=lambda stop, done: navigator.choose(P, STOPS[stop], done),
         )
-        st.button("Draw again", on_click=choices.choose, args=(DRAW, draw % 9_999 + 1))
+        st.button("Draw again", on_click=navigator.choose, args=(DRAW, draw % 9_999 + 1))
     with middle:
         passes(run, found, p, version)
     with right:
@@ -58,9 +59,9 @@ def passes(run: Run, found: Dropout, p: float, version: str) -> None:
         quoted(run.labels[run.token]), " scatters around the pass without dropout.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-passes", run.request.twin),
+        Head(sentence, "lab-passes", run.card.colour),
         scattered([str(k) for k in found.components], found.outputs, found.plain,
-                  run.request.twin),
+                  run.card.colour),
         "The output's components that vary most, pass by pass, with their mean.",
         palettes(),
         f"{run.stamp} {version}",
@@ -79,10 +80,10 @@ def settling(run: Run, found: Dropout, version: str) -> None:
         number(percent(float(shares[-1]))), " of the output's length.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-settling", run.request.twin),
+        Head(sentence, "lab-settling", run.card.colour),
         lines(
             counts,
-            {"mean of so many passes": (100 * shares, f"@{run.request.twin}", "solid"),
+            {"mean of so many passes": (100 * shares, f"@{run.card.colour}", "solid"),
              "1/√n": (100 * expected, "@muted", "dot")},
             axis("passes, logarithmic", type="log", dtick=1),
             axis("off by, %", type="log", dtick=1),
@@ -106,10 +107,10 @@ def word(run: Run, found: Dropout, version: str) -> None:
     ]  # fmt: skip
     middles = 100 * (edges[1:] + edges[:-1]) / 2
     chart(
-        Head(sentence, "lab-word-spread", run.request.twin),
+        Head(sentence, "lab-word-spread", run.card.colour),
         lines(
             middles,
-            {"passes": (counts.astype(float), f"@{run.request.twin}", "solid")},
+            {"passes": (counts.astype(float), f"@{run.card.colour}", "solid")},
             axis("probability of the likeliest word, %"), axis("passes", rangemode="tozero"),
             shapes=[{"type": "line", "x0": 100 * found.probability, "x1": 100 * found.probability,
                      "y0": 0, "y1": 1, "yref": "paper",

@@ -9,9 +9,10 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.page import Choices, live, number_setting
+from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
+from ffnviz.settings import number_setting
 
 STOPS = (-3.0, -2.0, -1.0, -0.5, 0.1, 0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0)
 FACTOR = number_setting("a", 2.0, STOPS[0], STOPS[-1])
@@ -19,15 +20,15 @@ SETTINGS = (FACTOR,)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts beside the bars and their slider."""
-    factor = choices.value(FACTOR) or FACTOR.default  # a factor of 0 tests nothing
+    factor = navigator.value(FACTOR) or FACTOR.default  # a factor of 0 tests nothing
     found = try_linearity(subject_of(run), factor)
     left, right = st.columns([1, 1.6], gap="medium")
     with left:
         show_verdicts(
             run,
-            Head(tally(found.findings), "lab-linear", run.request.twin),
+            Head(tally(found.findings), "lab-linear", run.card.colour),
             found.findings,
             f"{factor:g}",
         )
@@ -38,7 +39,7 @@ def render(run: Run, choices: Choices) -> None:
             [f"{stop:g}" for stop in STOPS],
             nearest(STOPS, factor),
             key="lab-factor",
-            on_choose=lambda stop, done: choices.choose(FACTOR, STOPS[stop], done),
+            on_choose=lambda stop, done: navigator.choose(FACTOR, STOPS[stop], done),
         )
 
 
@@ -50,12 +51,12 @@ def bars(run: Run, found: Linearity, factor: float) -> None:
         f": {', '.join(straight)}." if straight else ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-tests", run.request.twin),
+        Head(sentence, "lab-tests", run.card.colour),
         off_linear(
             {each.name: (each.additivity, each.scaling) for each in found.tried},
             max(each.allowed for each in found.tried),
             ("additivity: f(x + y) = f(x) + f(y)", f"scaling: f({factor:g} x) = {factor:g} f(x)"),
-            run.request.twin,
+            run.card.colour,
         ),
         "How far each part is from additivity and from scaling, on a logarithmic scale.",
         palettes(),

@@ -8,27 +8,31 @@ from ffnviz.components.head import Head
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Choices, choice_setting, live
+from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
+from ffnviz.settings import choice_setting
 
-WAY = choice_setting("way", WAYS)
+TITLES = {
+    "change": "Change each token in turn",
+    "delete": "Delete each token in turn",
+    "shuffle": "Shuffle all tokens",
+}
+WAY = choice_setting("way", {way: TITLES[way] for way in WAYS})
 SETTINGS = (WAY,)
-TITLES = {"change": "Change each token in turn", "delete": "Delete each token in turn",
-          "shuffle": "Shuffle all tokens"}  # fmt: skip
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts beside the two maps."""
-    way = choices.value(WAY)
+    way = navigator.value(WAY)
     found = try_positions(subject_of(run), way)
     left, right = st.columns([1, 2], gap="medium")
     with left:
-        st.segmented_control("What is done", WAYS, format_func=TITLES.__getitem__, required=True,
-                             label_visibility="collapsed", **choices.widget(WAY))  # fmt: skip
+        st.segmented_control("What is done", required=True, label_visibility="collapsed",
+                             **navigator.options(WAY))  # fmt: skip
         show_verdicts(
-            run, Head(tally(found.findings), "lab-positions", run.request.twin), found.findings, way
+            run, Head(tally(found.findings), "lab-positions", run.card.colour), found.findings, way
         )
     with right:
         two_maps(run, found, way)
@@ -39,7 +43,7 @@ def two_maps(run: Run, found: Positions, way: str) -> None:
     labels = run.labels[: found.ffn.shape[1]]
     rows = ["moved"] if way == "shuffle" else labels
     shown = [
-        Map("at the FFN's input", found.ffn, f"@{run.request.twin}", rows, labels),
+        Map("at the FFN's input", found.ffn, f"@{run.card.colour}", rows, labels),
         Map("at the attention's input", found.attention, "@positive_mid", rows, labels),
     ]
     others = [(each > 0).sum() - (way == "change") * (each.diagonal() > 0).sum()
@@ -55,7 +59,7 @@ def two_maps(run: Run, found: Positions, way: str) -> None:
                     number(_most(found, 1)), ": both follow the tokens."],
     }[way]  # type: ignore[assignment]  # fmt: skip
     chart(
-        Head(sentence, "lab-maps", run.request.twin),
+        Head(sentence, "lab-maps", run.card.colour),
         maps(shown, 2, "of its length", ("done to", "seen at")),
         "How far each token's output moves, for the FFN and for attention.",
         palettes(),

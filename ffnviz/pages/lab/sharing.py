@@ -9,18 +9,18 @@ from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts beside the word's contexts and the blocks' weights."""
     found = try_sharing(subject_of(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(
-            run, Head(tally(found.findings), "lab-sharing", run.request.twin), found.findings, ""
+            run, Head(tally(found.findings), "lab-sharing", run.card.colour), found.findings, ""
         )
     with right:
         one_word(run, found)
@@ -41,10 +41,10 @@ def one_word(run: Run, found: Sharing) -> None:
     ]  # fmt: skip
     panels = [
         Bars("FFN input, distance from the chosen one", names, np.array(found.inputs), "@muted"),
-        Bars("FFN output", names, np.array(found.outputs), f"@{run.request.twin}"),
+        Bars("FFN output", names, np.array(found.outputs), f"@{run.card.colour}"),
     ]
     chart(
-        Head(sentence, "lab-word", run.request.twin),
+        Head(sentence, "lab-word", run.card.colour),
         named_bars(panels, "distance / length"),
         "How far the same word's inputs and outputs lie apart in its contexts.",
         palettes(),
@@ -58,18 +58,18 @@ def other_block(run: Run, found: Sharing) -> None:
     """How different two blocks' weights are."""
     if found.other is None:
         return
-    mine, other = run.request.block + 1, found.other + 1
+    mine, other = run.state.block + 1, found.other + 1
     sentence: Sentence = [
         f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
         number(f"{found.cosines[0]:.2f}"), ", its distance ", number(percent(found.blocks[0])),
         " of its length (two random matrices: 141%).",
     ]  # fmt: skip
     panels = [
-        Bars("distance / length", MATRICES, np.array(found.blocks), f"@{run.request.twin}"),
+        Bars("distance / length", MATRICES, np.array(found.blocks), f"@{run.card.colour}"),
         Bars("cosine", MATRICES, np.array(found.cosines), "@muted"),
     ]
     chart(
-        Head(sentence, "lab-blocks", run.request.twin),
+        Head(sentence, "lab-blocks", run.card.colour),
         named_bars(panels, ""),
         "How far two blocks' weights lie apart, and their cosines.",
         palettes(),

@@ -12,25 +12,26 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.page import Choices, live, number_setting
+from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import kept, show_verdicts, tally
 from ffnviz.run import Run
+from ffnviz.settings import number_setting
 
 LEFT = number_setting("left", 10, 100 * SHARES[-1], 100)
 SETTINGS = (LEFT,)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the curve and its slider, and the words."""
     found = kept(run, "width", try_width)
     stops = SHARES[::-1]
-    stop = nearest(stops, choices.value(LEFT) / 100, by_ratio=True)
+    stop = nearest(stops, navigator.value(LEFT) / 100, by_ratio=True)
     place = len(stops) - 1 - stop
     left, middle, right = st.columns([0.8, 1, 1.2], gap="medium")
     with left:
         show_verdicts(
-            run, Head(tally(found.findings), "lab-width", run.request.twin), found.findings, ""
+            run, Head(tally(found.findings), "lab-width", run.card.colour), found.findings, ""
         )
         saved(found, place)
     with middle:
@@ -40,7 +41,7 @@ def render(run: Run, choices: Choices) -> None:
             [f"{100 * each:g}%" for each in stops],
             stop,
             key="lab-left",
-            on_choose=lambda k, done: choices.choose(LEFT, 100 * stops[k], done),
+            on_choose=lambda k, done: navigator.choose(LEFT, 100 * stops[k], done),
         )
     with right:
         words(run, found, place)
@@ -56,12 +57,12 @@ def curve(run: Run, found: Width, place: int) -> None:
     ]  # fmt: skip
     widths = np.array([each.d_ff for each in found.important])
     series = {
-        "in order of importance": (_divergences(found.important), f"@{run.request.twin}", "solid"),
+        "in order of importance": (_divergences(found.important), f"@{run.card.colour}", "solid"),
         "at random": (_divergences(found.random), "@muted", "dash"),
     }
     marks = [int(n) for n in widths[::2]]
     chart(
-        Head(sentence, "lab-width-curve", run.request.twin),
+        Head(sentence, "lab-width-curve", run.card.colour),
         lines(
             widths, series,
             axis("d_ff left, logarithmic", type="log", tickvals=marks,
@@ -90,13 +91,13 @@ def words(run: Run, found: Width, place: int) -> None:
     panels = [
         Words(title, each.prediction.words, each.prediction.probabilities, colour)
         for title, each, colour in (
-            (f"all {whole.d_ff:,}", whole, f"@{run.request.twin}"),
-            (f"the most important {cut.d_ff:,}", cut, f"@{run.request.twin}"),
+            (f"all {whole.d_ff:,}", whole, f"@{run.card.colour}"),
+            (f"the most important {cut.d_ff:,}", cut, f"@{run.card.colour}"),
             (f"{drawn.d_ff:,} at random", drawn, "@muted"),
         )
     ]
     chart(
-        Head(sentence, "lab-width-words", run.request.twin),
+        Head(sentence, "lab-width-words", run.card.colour),
         word_bars(panels),
         "The likeliest words with all neurons, with the most important, and with random ones.",
         palettes(),

@@ -9,11 +9,12 @@ from ffnviz.figures.lab.zoo import curves, surface
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, signed
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, choice_setting, live
+from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import kept, show_verdicts, tally
 from ffnviz.run import Run
+from ffnviz.settings import choice_setting
 
-GATES = [activation.name for activation in ACTIVATIONS.values() if activation.gated]
+GATES = {name: each.label for name, each in ACTIVATIONS.items() if each.gated}
 GATE = choice_setting("gate", GATES)
 SETTINGS = (GATE,)
 LOOKS = {"relu": ("@relu", "solid"), "gelu": ("@gelu", "solid"), "gelu_tanh": ("@text", "dot"),
@@ -21,21 +22,20 @@ LOOKS = {"relu": ("@relu", "solid"), "gelu": ("@gelu", "solid"), "gelu_tanh": ("
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts and parameters, the curves, and a gate."""
     found = kept(run, "zoo", visit_zoo)
     left, middle, right = st.columns([0.9, 1.2, 1], gap="medium")
     with left:
         show_verdicts(
-            run, Head(tally(found.findings), "lab-zoo", run.request.twin), found.findings, ""
+            run, Head(tally(found.findings), "lab-zoo", run.card.colour), found.findings, ""
         )
         parameters(run, found)
     with middle:
         all_curves(run, found)
     with right:
-        gate = st.segmented_control("Gate", GATES, required=True, label_visibility="collapsed",
-                                    format_func=lambda name: ACTIVATIONS[name].label,
-                                    **choices.widget(GATE))  # fmt: skip
+        gate = st.segmented_control("Gate", required=True, label_visibility="collapsed",
+                                    **navigator.options(GATE))  # fmt: skip
         one_gate(run, found, str(gate))
 
 
@@ -52,7 +52,7 @@ def all_curves(run: Run, found: Zoo) -> None:
         for c in found.curves
     ]
     chart(
-        Head(sentence, "lab-curves", run.request.twin),
+        Head(sentence, "lab-curves", run.card.colour),
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
         palettes(),
@@ -71,7 +71,7 @@ def one_gate(run: Run, found: Zoo, gate: str) -> None:
         " it has ", number(f"{count:,} parameters"), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-gate", run.request.twin),
+        Head(sentence, "lab-gate", run.card.colour),
         surface(found.axis, found.gated[gate], label),
         f"{label} as a surface over gate and value.",
         palettes(),

@@ -1,13 +1,15 @@
 """Sparsity: ReLU beside GELU, one idea a part."""
 
+from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
+from ffnviz.analysis.needs import Need
 from ffnviz.pages.sparsity import awake, bend, birth, keep, never, swap
 
 PARTS = (
     Part(bend.render, "Where φ bends", "bend"),
     Part(awake.render, "Who is awake", "awake", (awake.THRESHOLD,)),
-    Part(keep.render, "The strongest few", "keep", (keep.KEPT,)),
-    Part(never.render, "Never awake", "never"),
-    Part(birth.render, "Born in training", "birth"),
-    Part(swap.render, "Swap φ", "swap"),
+    Part(keep.render, "The strongest few", "keep", (keep.KEPT,), (Need.WORD_HEAD,)),
+    Part(never.render, "Never awake", "never", needs=(Need.RECORD,)),
+    Part(birth.render, "Born in training", "birth", needs=(Need.RECORD,)),
+    Part(swap.render, "Swap φ", "swap", needs=(Need.PARTNER, Need.OURS, Need.PLAIN_FFN)),
 )

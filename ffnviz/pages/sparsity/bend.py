@@ -11,32 +11,31 @@ from ffnviz.figures.bend import bend
 from ffnviz.figures.layout import escaped
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices
-from ffnviz.run import Run
+from ffnviz.page import Navigator
+from ffnviz.run import Run, Watched
 
 BIN = 0.25
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
-    """Both twins side by side."""
-    for column, twin in zip(st.columns(len(run.traces), gap="medium"), run.traces, strict=True):
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+    """Both networks side by side."""
+    for column, of in zip(st.columns(len(run.both), gap="medium"), run.both, strict=True):
         with column:
-            one_twin(run, twin)
+            one_network(run, of)
 
 
-def one_twin(run: Run, twin: str) -> None:
-    """One twin's φ and its pre-activations in the chosen block."""
-    block = run.request.block
-    low, high = reach(list(run.traces.values()), block)
+def one_network(run: Run, of: Watched) -> None:
+    """One network's φ and its pre-activations in the chosen block."""
+    block, card = run.state.block, of.card
+    low, high = reach([each.trace for each in run.both], block)
     edges = np.linspace(low, high, round((high - low) / BIN) + 1)
-    threshold = threshold_for(twin)
-    landed = landing(run.traces[twin], block, run.token, edges, threshold)
-    drawn = curve(twin, low, high)
+    threshold = threshold_for(card.phi.name)
+    landed = landing(of.trace, block, run.token, edges, threshold)
+    drawn = curve(card.phi.name, low, high)
     at_middles = np.interp((edges[1:] + edges[:-1]) / 2, drawn.x, drawn.value)
     figure = bend(
-        twin,
-        ACTIVATIONS[twin].label,
+        card.colour,
+        card.phi.label,
         (drawn.x, drawn.value, drawn.slope),
         edges,
         landed.shares,
@@ -44,19 +43,18 @@ def one_twin(run: Run, twin: str) -> None:
         (escaped(run.labels[run.token]), landed.token_shares),
     )
     chart(
-        Head(_sentence(landed, twin, block, threshold), "bend", twin),
+        Head(_sentence(landed, card.phi.label, block, threshold), "bend", card.colour),
         figure,
-        f"The curve of {ACTIVATIONS[twin].label} and its slope, over a histogram of this "
+        f"The curve of {card.phi.label} and its slope, over a histogram of this "
         "sentence's pre-activations.",
         palettes(),
         run.stamp,
-        key=f"bend-{twin}",
+        key=f"bend-{card.id}",
         height=680,
     )
 
 
-def _sentence(landed: Landing, twin: str, block: int, threshold: float) -> Sentence:
-    label = ACTIVATIONS[twin].label
+def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
     below = number(percent(landed.below_zero))
     if threshold == 0:
         return [f"In block {block + 1}, ", below, " of what comes in lies below zero, and ",

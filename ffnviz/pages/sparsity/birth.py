@@ -8,35 +8,34 @@ from ffnviz.components.head import Head
 from ffnviz.figures.birth import birth
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices
+from ffnviz.page import Navigator, series
 from ffnviz.run import Run
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
-    """Both twins' records in one picture."""
-    records = {twin: training_record(twin) for twin in run.traces}
-    n_blocks = records["relu"].active.shape[1]
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+    """Both networks' records in one picture."""
+    records = {series(of): training_record(of.card.id) for of in run.both}
+    own = records[series(run.subject)]
+    n_blocks = own.active.shape[1]
     panels = [
         ("neurons above zero, share of all values", {
-            (twin, block): 100 * record.active[:, block]
-            for twin, record in records.items() for block in range(n_blocks)
+            (of, block): 100 * record.active[:, block]
+            for of, record in records.items() for block in range(n_blocks)
         }),
         ("neurons never above zero on these tokens", {
-            (twin, block): 100 * record.never_active[:, block]
-            for twin, record in records.items() for block in range(n_blocks)
+            (of, block): 100 * record.never_active[:, block]
+            for of, record in records.items() for block in range(n_blocks)
         }),
     ]  # fmt: skip
     chart(
-        Head(_sentence(records[run.request.twin], run), "birth", run.request.twin),
+        Head(_sentence(own, run), "birth", run.card.colour),
         birth(
-            records["relu"].tokens,
+            own.tokens,
             panels,
-            {twin: ACTIVATIONS[twin].label for twin in records},
-            {twin: record.loss for twin, record in records.items()},
+            {of: record.loss for of, record in records.items()},
         ),
         "Share of active neurons, of never active neurons, and the loss, from the first step of "
-        "training to the last, for both twins.",
+        "training to the last, for each network.",
         palettes(),
         run.stamp,
         key="birth",
@@ -49,9 +48,9 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
 
 
 def _sentence(record: TrainingRecord, run: Run) -> Sentence:
-    block = run.request.block
+    block = run.state.block
     return [
-        f"Before training, the {ACTIVATIONS[run.request.twin].label} twin's block {block + 1} had ",
+        f"Before training, {run.card.label}'s block {block + 1} had ",
         number(percent(record.active[0, block])), " of its values above zero, on ",
         f"{record.n_tokens:,} tokens of unseen books; after "
         f"{record.tokens[-1] / 1e6:.1f} million training tokens ",

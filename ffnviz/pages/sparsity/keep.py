@@ -11,18 +11,18 @@ from ffnviz.figures import keep as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, live, number_setting
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
+from ffnviz.settings import number_setting
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1])
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The curve and its slider beside what the network then says."""
-    share = choices.value(KEPT) / 100
+    share = navigator.value(KEPT) / 100
     curve, words = st.columns([1, 1.5], gap="medium")
     with curve:
         what_they_carry(run, share)
@@ -31,7 +31,7 @@ def render(run: Run, choices: Choices) -> None:
             [f"{stop:g}%" for stop in STOPS],
             nearest(STOPS, 100 * share, by_ratio=True),
             key="keep",
-            on_choose=lambda stop, done: choices.choose(KEPT, STOPS[stop], done),
+            on_choose=lambda stop, done: navigator.choose(KEPT, STOPS[stop], done),
         )
     with words:
         what_is_said(run, share)
@@ -39,22 +39,24 @@ def render(run: Run, choices: Choices) -> None:
 
 def what_they_carry(run: Run, share: float) -> None:
     """The share of the written norms that the strongest neurons carry."""
-    block = run.request.block
+    block = run.state.block
     curves = {
-        twin: concentration(run.models[twin], trace, block).shares
-        for twin, trace in run.traces.items()
+        series(of): concentration(of.network, of.trace, block).shares for of in run.both
     }
-    names = {twin: ACTIVATIONS[twin].label for twin in curves}
-    at = {twin: number(percent(shares[_count(share, len(shares)) - 1]))
-          for twin, shares in curves.items()}  # fmt: skip
+    carried = [
+        part
+        for of, shares in curves.items()
+        for part in (number(percent(shares[_count(share, len(shares)) - 1])),
+                     f" of what {of.label} writes", " and ")
+    ][:-1]  # fmt: skip
     sentence: Sentence = [
         f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry ",
-        at["relu"], " of what ReLU writes and ", at["gelu"], " of what GELU writes.",
+        *carried, ".",
     ]  # fmt: skip
     chart(
         Head(sentence, "concentration", "text"),
-        figures.concentration(curves, names, share),
-        "The share of what the FFN writes, carried by the strongest neurons, both twins.",
+        figures.concentration(curves, share),
+        "The share of what the FFN writes, carried by the strongest neurons, of each network.",
         palettes(),
         f"{run.stamp} {share}",
         key="concentration",
@@ -64,8 +66,8 @@ def what_they_carry(run: Run, share: float) -> None:
 
 def what_is_said(run: Run, share: float) -> None:
     """The likeliest words with all neurons, the strongest, and as many random ones."""
-    block, token, twin = run.request.block, run.token, run.request.twin
-    n = _count(share, run.model.encoder.config.d_ff)
+    block, token, accent = run.state.block, run.token, run.card.colour
+    n = _count(share, run.model.sizes.d_ff)
     told = predict(run.model, run.trace, token)
     strongest = keep_strongest(run.model, run.trace, block, token, n)
     random = keep_random(run.model, run.trace, block, token, n)
@@ -75,12 +77,12 @@ def what_is_said(run: Run, share: float) -> None:
         "; with as many random ones by ", number(percent(random.error)), ".",
     ]  # fmt: skip
     panels = [
-        Words("all neurons", told.words, told.probabilities, f"@{twin}"),
-        _panel(f"strongest {n:,}", strongest, f"@{twin}"),
+        Words("all neurons", told.words, told.probabilities, f"@{accent}"),
+        _panel(f"strongest {n:,}", strongest, f"@{accent}"),
         _panel(f"random {n:,}", random, "@muted"),
     ]
     chart(
-        Head(sentence, "keep", twin),
+        Head(sentence, "keep", accent),
         word_bars(panels),
         "The ten likeliest words with all neurons, with the strongest, and with random ones.",
         palettes(),

@@ -1,4 +1,4 @@
-"""Swap φ without training again: each twin's weights with the other's activation."""
+"""Swap φ without training again: each network's weights with the other's activation."""
 
 import streamlit as st
 
@@ -9,49 +9,48 @@ from ffnviz.components.head import Head
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices
-from ffnviz.run import Run
-
-OTHER = {"relu": "gelu", "gelu": "relu"}
+from ffnviz.model.card import Card
+from ffnviz.page import Navigator
+from ffnviz.run import Run, Watched
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
-    """Both twins as they are, and with φ swapped."""
-    for column, twin in zip(st.columns(len(run.traces), gap="medium"), run.traces, strict=True):
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+    """Both networks as they are, and with φ swapped."""
+    pairs = zip(st.columns(len(run.both), gap="medium"), run.both, run.both[::-1], strict=True)
+    for column, of, other in pairs:
         with column:
-            one_twin(run, twin)
+            one_network(run, of, other.card)
 
 
-def one_twin(run: Run, twin: str) -> None:
-    """One twin's weights with its own φ and with the other's."""
-    token, block = run.token, run.request.block
-    own, other = ACTIVATIONS[twin].label, ACTIVATIONS[OTHER[twin]].label
-    told = predict(run.models[twin], run.traces[twin], token)
-    swapped = swap(run.models[twin], run.traces[twin], token, OTHER[twin])
-    above = percent(float((run.traces[twin].blocks[block].ffn.hidden > 0).float().mean()))
+def one_network(run: Run, of: Watched, other_card: Card) -> None:
+    """One network's weights with its own φ and with the other's."""
+    token, block = run.token, run.state.block
+    own, other = of.card.label, other_card.phi.label
+    told = predict(of.network, of.trace, token)
+    swapped = swap(of.network, of.trace, token, other_card.phi.name)
+    above = percent(float((of.trace.blocks[block].ffn.hidden > 0).float().mean()))
     above_swapped = percent(swapped.awake[block])
     panels = [
-        Words(f"{own}'s weights with {own}<br>{above} of block {block + 1} above zero",
-              told.words, told.probabilities, f"@{twin}"),
+        Words(f"{own}'s weights with {of.card.phi.label}<br>{above} of block {block + 1} above zero",
+              told.words, told.probabilities, f"@{of.card.colour}"),
         Words(f"{own}'s weights with {other}<br>{above_swapped} above zero",
-              swapped.prediction.words, swapped.prediction.probabilities, f"@{OTHER[twin]}"),
+              swapped.prediction.words, swapped.prediction.probabilities, f"@{other_card.colour}"),
     ]  # fmt: skip
     chart(
-        Head(_sentence(run, twin, told, swapped), "swap", twin),
+        Head(_sentence(run, own, other, told, swapped), "swap", of.card.colour),
         word_bars(panels),
         f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
         palettes(),
         run.stamp,
-        key=f"swap-{twin}",
+        key=f"swap-{of.card.id}",
         height=680,
     )
 
 
-def _sentence(run: Run, twin: str, told: Prediction, swapped: Swapped) -> Sentence:
+def _sentence(run: Run, own: str, other: str, told: Prediction, swapped: Swapped) -> Sentence:
     new = swapped.prediction
     return [
-        f"With {ACTIVATIONS[OTHER[twin]].label}, {ACTIVATIONS[twin].label}'s weights say ",
+        f"With {other}, {own}'s weights say ",
         number(f"{new.words[0]} ({percent(float(new.probabilities[0]))})"), " at ",
         quoted(run.labels[run.token]), " instead of ",
         number(f"{told.words[0]} ({percent(float(told.probabilities[0]))})"),

@@ -9,7 +9,7 @@ from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
 CODE = """\
@@ -23,17 +23,17 @@ y = conv2(φ(conv1(x.mT))).mT  # (B, T, d) -> (B, d, T) -> (B, T, d)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The button and the code beside the two times."""
-    repeats, block = choices.value(REPEATS), run.request.block
-    of = (run.request.twin, run.request.text, run.request.device, block, repeats)
+    repeats, block = navigator.value(REPEATS), run.state.block
+    of = (run.card.id, run.state.sentence, run.device, block, repeats)
     config = run.model.encoder.config
     left, right = st.columns([1.2, 1.4], gap="medium")
     with left:
         st.code(
             CODE.format(d_model=config.d_model, d_ff=config.d_ff), language=None, wrap_lines=True
         )
-        repeats_slider(choices, "convolution")
+        repeats_slider(navigator, "convolution")
         measured = measure_button(
             "convolution", of, run,
             lambda progress: as_convolution(run.model, run.trace, block, repeats, progress),
@@ -57,11 +57,11 @@ def times(run: Run, result: Convolution, version: str) -> None:
     ]  # fmt: skip
     spreads = {"Linear": result.linear, "Conv1d, kernel 1": result.convolution}
     chart(
-        Head(sentence, "convolution", run.request.twin),
+        Head(sentence, "convolution", run.card.colour),
         figures.stages(
             {name: (s.median, s.lower, s.upper) for name, s in spreads.items()},
             dict.fromkeys(spreads, "FFN"),
-            run.request.twin,
+            run.card.colour,
         ),
         "The time of the FFN as two Linear layers and as two convolutions.",
         palettes(),

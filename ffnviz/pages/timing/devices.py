@@ -10,7 +10,7 @@ from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
 EXPLAINED = """\
@@ -26,17 +26,17 @@ over the whole vocabulary. φ and the additions only move memory.
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
         st.info(f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”.")
         st.markdown(EXPLAINED)
         return
-    repeats = choices.value(REPEATS)
-    of = (run.request.twin, run.request.text, repeats)
+    repeats = navigator.value(REPEATS)
+    of = (run.card.id, run.state.sentence, repeats)
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
-        repeats_slider(choices, "devices")
+        repeats_slider(navigator, "devices")
         measured = measure_button("devices", of, run, lambda progress: both(run, repeats, progress))
         st.markdown(run.about_gpu)
         if measured is not None:
@@ -53,7 +53,7 @@ def both(run: Run, repeats: int, progress: Progress) -> dict[str, StageTimes]:
     found = {}
     for place, (device, load) in enumerate(run.devices.items()):
         model = load()
-        trace = model.trace(run.request.text)
+        trace = model.trace(run.state.sentence)
 
         def share(done: float, place: int = place) -> None:
             progress((place + done) / len(run.devices))
@@ -77,8 +77,8 @@ def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
         ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "devices", run.request.twin),
-        figures.side_by_side(times, ["@muted", f"@{run.request.twin}"]),
+        Head(sentence, "devices", run.card.colour),
+        figures.side_by_side(times, ["@muted", f"@{run.card.colour}"]),
         "The median time of each stage on the CPU and on the GPU.",
         palettes(),
         f"{run.stamp} {version}",

@@ -15,7 +15,7 @@ from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import about, measure_button
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
 RUNS = 5
@@ -23,9 +23,9 @@ LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 
 @live
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The button over the two curves."""
-    of = (run.request.twin, run.request.device, run.request.block)
+    of = (run.card.id, run.device, run.state.block)
     measured = measure_button("growth", of, run, lambda progress: both(run, progress))
     if measured is None:
         st.info(f"Press “Measure”: some seconds on a CPU, {RUNS} runs of each size, on random "
@@ -44,7 +44,7 @@ def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
 def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
     """Both measurements, one after the other."""
     length = grow_with_length(
-        run.model, run.request.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
+        run.model, run.state.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
     )
     width = grow_with_width(
         run.model, RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
@@ -58,11 +58,11 @@ def curves(run: Run, grown: Growth, what: str, sentence: Sentence, note: str, ve
         name: [(s.median, s.lower, s.upper) for s in spreads]
         for name, spreads in grown.times.items()
     }
-    head = {"growth": Head(sentence, "growth", run.request.twin),
-            "width": Head(sentence, "width", run.request.twin)}[note]  # fmt: skip
+    head = {"growth": Head(sentence, "growth", run.card.colour),
+            "width": Head(sentence, "width", run.card.colour)}[note]  # fmt: skip
     chart(
         head,
-        figures.growth(grown.sizes, times, what, run.request.twin),
+        figures.growth(grown.sizes, times, what, run.card.colour),
         f"Time against {what}, for batches of 1 and 32.",
         palettes(),
         f"{run.stamp} {version}",

@@ -10,18 +10,18 @@ from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The button beside the bars."""
-    repeats, block = choices.value(REPEATS), run.request.block
-    of = (run.request.twin, run.request.text, run.request.device, block, repeats)
+    repeats, block = navigator.value(REPEATS), run.state.block
+    of = (run.card.id, run.state.sentence, run.device, block, repeats)
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
-        repeats_slider(choices, "products")
+        repeats_slider(navigator, "products")
         measured = measure_button(
             "products", of, run,
             lambda progress: throughput(run.model, run.trace, block, repeats, progress),
@@ -51,14 +51,14 @@ def bars(run: Run, result: Throughput, version: str) -> None:
         " of what this machine reaches in a large square product.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "products", run.request.twin),
+        Head(sentence, "products", run.card.colour),
         figures.products(
             [p.name for p in result.products],
             [p.shape for p in result.products],
             shares,
             [_rate(p.per_second) for p in result.products],
             [p.name.startswith(("W₁", "W₂")) for p in result.products],
-            run.request.twin,
+            run.card.colour,
         ),
         "The share of the machine's best that each matrix product reaches.",
         palettes(),

@@ -9,19 +9,18 @@ from ffnviz.figures import timing as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The button beside the bars."""
-    repeats = choices.value(REPEATS)
-    of = (run.request.twin, run.request.text, run.request.device, repeats)
+    repeats = navigator.value(REPEATS)
+    of = (run.card.id, run.state.sentence, run.device, repeats)
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
-        repeats_slider(choices, "stages")
+        repeats_slider(navigator, "stages")
         measured = measure_button(
             "stages", of, run, lambda progress: time_stages(run.model, run.trace, repeats, progress)
         )
@@ -38,10 +37,10 @@ def render(run: Run, choices: Choices) -> None:
 
 def first_impression(run: Run) -> None:
     """What the pass took when it was computed, once, for this page."""
-    timing = run.timings[run.request.twin]
+    timing = run.subject.timing
     st.markdown(
         f"When this page computed the {len(run.labels)} tokens in the "
-        f"{ACTIVATIONS[run.request.twin].label} twin it took **{timing.total_ms:.1f} ms**, once; "
+        f"{run.card.label} network it took **{timing.total_ms:.1f} ms**, once; "
         f"**{timing.ffn_share:.0%}** of it in the FFNs."
     )
 
@@ -57,11 +56,11 @@ def bars(run: Run, result: StageTimes, version: str) -> None:
         f"{result.whole.repeats} runs of each.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "stages", run.request.twin),
+        Head(sentence, "stages", run.card.colour),
         figures.stages(
             {name: (s.median, s.lower, s.upper) for name, s in result.times.items()},
             result.kinds,
-            run.request.twin,
+            run.card.colour,
         ),
         "The median time of each stage of the pass, with quartiles.",
         palettes(),

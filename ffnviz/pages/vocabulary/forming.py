@@ -9,13 +9,13 @@ from ffnviz.components.head import Head
 from ffnviz.figures import lens as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 WORDS = 5
 
 
-def render(run: Run, choices: Choices) -> None:  # noqa: ARG001
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The table of words beside the final word's way up."""
     word = int(run.trace.logits[run.token].argmax())
     readings = read_early(run.model, run.trace, run.token, word, WORDS)
@@ -35,12 +35,12 @@ def early_words(run: Run, readings: list[Reading], name: str) -> None:
         number(name), " after ", number(first.stage), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lens", run.request.twin),
+        Head(sentence, "lens", run.card.colour),
         figures.early_words(
             [reading.stage for reading in readings],
             [reading.prediction.words for reading in readings],
             np.array([reading.prediction.probabilities for reading in readings]),
-            run.request.twin,
+            run.card.colour,
         ),
         "The five likeliest words read off the stream after each part of the network.",
         palettes(),
@@ -58,12 +58,12 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
         number(f"rank {end.rank:,}"), " at the end.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "followed", run.request.twin),
+        Head(sentence, "followed", run.card.colour),
         figures.followed(
             [reading.stage for reading in readings],
             np.array([reading.probability for reading in readings]),
             [reading.rank for reading in readings],
-            run.request.twin,
+            run.card.colour,
         ),
         "The probability and the rank of the final word after each part of the network.",
         palettes(),

@@ -10,7 +10,7 @@ from ffnviz.figures.distribution import distribution as distribution_figure
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
 
@@ -19,14 +19,14 @@ BARS = 10
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The controls, the whole distribution, and its first words."""
-    how = strategy(choices)
+    how = strategy(navigator)
     logits = run.trace.logits[run.token].cpu().numpy()  # (vocab_size,)
     told = distribution(logits, how)
     set_, curve, words = st.columns([0.8, 1.3, 1.3], gap="medium")
     with set_:
-        controls(choices, "softmax")
+        controls(navigator, "softmax")
     with curve:
         whole_distribution(run, told, how)
     with words:
@@ -41,13 +41,13 @@ def whole_distribution(run: Run, told: Distribution, how: Strategy) -> None:
         number(f"{entropy(told.softmax):.2f} bits"), f" of at most {np.log2(n):.0f}.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "distribution", run.request.twin),
+        Head(sentence, "distribution", run.card.colour),
         distribution_figure(
             told.softmax[told.order],
             told.cut[told.order],
             told.n_kept,
             [run.model.tokenizer.label(int(entry)) for entry in told.order[:NAMED]],
-            run.request.twin,
+            run.card.colour,
         ),
         "All probabilities of the vocabulary from the likeliest to the least likely.",
         palettes(),
@@ -69,10 +69,10 @@ def first_words(run: Run, told: Distribution, how: Strategy) -> None:
     ]  # fmt: skip
     panels = [
         Words(f"softmax, temperature {how.temperature:g}", words, told.softmax[first], "@muted"),
-        Words("after the cut", words, told.cut[first], f"@{run.request.twin}"),
+        Words("after the cut", words, told.cut[first], f"@{run.card.colour}"),
     ]
     chart(
-        Head(sentence, "cut", run.request.twin),
+        Head(sentence, "cut", run.card.colour),
         word_bars(panels),
         "The ten likeliest words before the cut and after it.",
         palettes(),

@@ -7,62 +7,62 @@ import streamlit as st
 
 from ffnviz.analysis.decoding import Strategy
 from ffnviz.components.slider import slider
-from ffnviz.page import Choices, Setting, choice_setting, count_setting, number_setting
+from ffnviz.page import Navigator
+from ffnviz.settings import Setting, choice_setting, count_setting, number_setting
 
 TEMPERATURES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0)
 N = TypeVar("N", int, float)
-ALL = 8_192
+ALL = 1_000_000  # of any vocabulary
 TOP_KS = (1, 2, 3, 5, 10, 20, 40, 80, 160, 500, 1000, ALL)
 TOP_PS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
 TEMPERATURE = number_setting("temperature", 1, TEMPERATURES[0], TEMPERATURES[-1])
 TOP_K = count_setting("top_k", ALL, 1, ALL)
 TOP_P = number_setting("top_p", 1, TOP_PS[0], 1)
-PICK = choice_setting("pick", ["likeliest", "by chance"])
+PICK = choice_setting("pick", {"likeliest": "likeliest", "chance": "by chance"})
 SEED = count_setting("seed", 1, 0, 999_999)
 CUTS: tuple[Setting[float] | Setting[int] | Setting[str], ...] = (
     TEMPERATURE, TOP_K, TOP_P, PICK, SEED,
 )  # fmt: skip
 
 
-def strategy(choices: Choices) -> Strategy:
+def strategy(navigator: Navigator) -> Strategy:
     """What the controls say."""
     return Strategy(
-        choices.value(TEMPERATURE),
-        choices.value(TOP_K),
-        choices.value(TOP_P),
-        choices.value(PICK) == "by chance",
-        choices.value(SEED),
+        navigator.value(TEMPERATURE),
+        navigator.value(TOP_K),
+        navigator.value(TOP_P),
+        navigator.value(PICK) == "chance",
+        navigator.value(SEED),
     )
 
 
-def controls(choices: Choices, key: str) -> None:
+def controls(navigator: Navigator, key: str) -> None:
     """Temperature, top-k, top-p, and how to pick."""
-    _slider(choices, "temperature", TEMPERATURE, TEMPERATURES, None, key)
-    _slider(choices, "top-k: keep the k likeliest", TOP_K, TOP_KS, ALL, key)
-    _slider(choices, "top-p: keep until p is reached", TOP_P, TOP_PS, 1, key)
+    _slider(navigator, "temperature", TEMPERATURE, TEMPERATURES, None, key)
+    _slider(navigator, "top-k: keep the k likeliest", TOP_K, TOP_KS, ALL, key)
+    _slider(navigator, "top-p: keep until p is reached", TOP_P, TOP_PS, 1, key)
     how, seed = st.columns([1.6, 1], vertical_alignment="bottom")
     with how:
-        st.segmented_control("Pick", ["likeliest", "by chance"], required=True,
-                             **choices.widget(PICK))  # fmt: skip
+        st.segmented_control("Pick", required=True, **navigator.options(PICK))
     with seed:
         st.number_input("Seed", min_value=0, max_value=999_999, step=1,
-                        disabled=choices.value(PICK) != "by chance",
-                        **choices.widget(SEED))  # fmt: skip
+                        disabled=navigator.value(PICK) != "chance",
+                        **navigator.widget(SEED))  # fmt: skip
 
 
 def _slider(
-    choices: Choices,
+    navigator: Navigator,
     label: str,
     setting: Setting[N],
     usual: Iterable[N],
     all_at: float | None,
     key: str,
 ) -> None:
-    stops: list[N] = sorted({choices.value(setting)}.union(usual))  # a link may hold one in between
+    stops: list[N] = sorted({navigator.value(setting)}.union(usual))  # a link may hold one in between
     slider(
         label,
         ["all" if stop == all_at else f"{stop:g}" for stop in stops],
-        stops.index(choices.value(setting)),
+        stops.index(navigator.value(setting)),
         key=f"{key}-{setting.name}",
-        on_choose=lambda stop, done: choices.choose(setting, stops[stop], done),
+        on_choose=lambda stop, done: navigator.choose(setting, stops[stop], done),
     )

@@ -1,0 +1,86 @@
+"""What a server holds after a class has left: visits that read a long sentence and close the tab.
+
+Prints resident memory, open files and threads before, right after and once the closed sessions have
+expired. `python -m benchmarks.memory 192` makes so many visits; each types a sentence of its own.
+"""
+
+import asyncio
+import random
+import sys
+import time
+from pathlib import Path
+from urllib.parse import urlencode
+
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from websockets.asyncio.client import connect
+
+from benchmarks.measure import machine
+from benchmarks.page import sentence
+from benchmarks.serving import free_port, process_of, wait_until_up
+
+VISITS = 192
+WORDS = 140
+AT_ONCE = 4
+EXPIRED_AFTER_S = 150
+PART = "sparsity"
+
+
+def held(pid: int) -> tuple[float, int, int]:
+    """Resident memory in MB, open files, threads."""
+    process = Path("/proc") / str(pid)
+    status = dict(
+        line.split(":", 1) for line in (process / "status").read_text().splitlines() if ":" in line
+    )
+    files = len(list((process / "fd").iterdir()))
+    return int(status["VmRSS"].split()[0]) / 1024, files, int(status["Threads"])
+
+
+async def visit(port: int, text: str) -> None:
+    """Open the page by a link, wait until its script has ended, and close the tab."""
+    message = BackMsg()
+    query = {"text": text, "part": "awake"}
+    message.rerun_script.query_string = urlencode(query)
+    message.rerun_script.page_name = PART
+    async with connect(
+        f"ws://localhost:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None
+    ) as socket:
+        await socket.send(message.SerializeToString())
+        while True:
+            told = ForwardMsg()
+            told.ParseFromString(await asyncio.wait_for(socket.recv(), 120))
+            if told.WhichOneof("type") == "script_finished":
+                return
+
+
+async def visits(port: int, n: int) -> None:
+    """So many of them, a few at the same time."""
+    chance = random.Random(1)  # noqa: S311 - sentences to read, no secrets
+    gate = asyncio.Semaphore(AT_ONCE)
+
+    async def one() -> None:
+        async with gate:
+            await visit(port, sentence(chance, WORDS))
+
+    await asyncio.gather(*(one() for _ in range(n)))
+
+
+def main() -> None:
+    """Make the visits and print the table."""
+    n = int(sys.argv[1]) if len(sys.argv) > 1 else VISITS
+    port = free_port()
+    print(machine())
+    with process_of([sys.executable, "-m", "ffnviz", "app", "--port", str(port)]) as server:
+        wait_until_up(f"http://localhost:{port}")
+        asyncio.run(visits(port, 1))
+        rows = [("after one visit", *held(server.pid))]
+        asyncio.run(visits(port, n))
+        rows.append((f"after {n} visits of {WORDS} words", *held(server.pid)))
+        time.sleep(EXPIRED_AFTER_S)
+        rows.append((f"{EXPIRED_AFTER_S} s later", *held(server.pid)))
+    for name, memory, files, threads in rows:
+        print(f"{name:<36}{memory:8.0f} MB {files:5} files {threads:4} threads")
+
+
+if __name__ == "__main__":
+    main()

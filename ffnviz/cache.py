@@ -1,0 +1,123 @@
+"""The one cache: whatever can be computed again, within a bound of bytes, for everybody."""
+
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from torch import Tensor, nn
+
+T = TypeVar("T")
+DEFAULT_BYTES = 256 * 2**20
+
+
+def nbytes(value: object) -> int:
+    """The bytes that a value holds now: its arrays, tensors, weights and texts, each once."""
+    return _nbytes(value, set())
+
+
+def _nbytes(value: object, seen: set[int]) -> int:
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if isinstance(value, Tensor):
+        storage = value.untyped_storage()  # a view keeps all of what it is a view of
+        if storage.data_ptr() in seen:
+            return 0
+        seen.add(storage.data_ptr())
+        return storage.nbytes()
+    if isinstance(value, np.ndarray):
+        base = value if value.base is None else value.base
+        return _nbytes(base, seen) if base is not value else value.nbytes
+    if isinstance(value, nn.Module):
+        return sum(_nbytes(weight, seen) for weight in (*value.parameters(), *value.buffers()))
+    if isinstance(value, str | bytes):
+        return sys.getsizeof(value)
+    return sum(_nbytes(part, seen) for part in _parts(value))
+
+
+def _parts(value: object) -> list[Any]:
+    if isinstance(value, Mapping):
+        return [*value.keys(), *value.values()]
+    if isinstance(value, tuple | list | set | frozenset):
+        return list(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        named = [getattr(value, field.name) for field in fields(value)]
+        return [*named, *vars(value).values()] if hasattr(value, "__dict__") else named
+    return []
+
+
+class Cache:
+    """What was used least recently goes first, once all together is larger than the bound.
+
+    A value is computed once, however many ask for it at the same time; those who ask for another
+    do not wait. The newest value always stays, even if it alone is larger than the bound. A value
+    may grow after it was put in, as a trace does when its stages are asked for: those that were
+    used since are counted anew whenever another comes in.
+    """
+
+    def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
+        self.most_bytes = most_bytes
+        self._kept: OrderedDict[Hashable, Any] = OrderedDict()
+        self._sizes: dict[Hashable, int] = {}
+        self._used: set[Hashable] = set()
+        self._computing: dict[Hashable, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value of a key, computed if it is not there.
+
+        Raises:
+            Exception: whatever `compute` raises; nothing is kept then.
+        """
+        with self._lock:
+            if key in self._kept:
+                return self._found(key)
+            gate = self._computing.setdefault(key, threading.Lock())
+        with gate:
+            with self._lock:
+                if key in self._kept:  # another computed it while this one waited
+                    return self._found(key)
+            try:
+                value = compute()
+                with self._lock:
+                    self._kept[key] = value
+                    self._used.add(key)
+                    self._make_room()
+            finally:
+                with self._lock:
+                    self._computing.pop(key, None)
+        return value
+
+    def _found(self, key: Hashable) -> Any:
+        self._kept.move_to_end(key)
+        self._used.add(key)
+        return self._kept[key]
+
+    def _make_room(self) -> None:
+        for key in self._used & self._kept.keys():
+            self._sizes[key] = nbytes(self._kept[key])
+        self._used.clear()
+        while len(self._kept) > 1 and sum(self._sizes.values()) > self.most_bytes:
+            oldest, _ = self._kept.popitem(last=False)
+            del self._sizes[oldest]
+
+    @property
+    def held(self) -> int:
+        """The bytes of all values, each counted anew."""
+        with self._lock:
+            return sum(nbytes(value) for value in self._kept.values())
+
+    def __len__(self) -> int:
+        with self._lock:
+            return len(self._kept)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._kept.clear()
+            self._sizes.clear()
+            self._used.clear()

@@ -1,0 +1,49 @@
+"""The page as a web application: Streamlit's, with a script before it and addresses that end well."""
+
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from streamlit.file_util import get_static_dir
+from streamlit.starlette import App
+
+GUARD = "guard.js"
+FRESH = {"Cache-Control": "no-cache"}
+
+
+def application(script: Path, pages: tuple[str, ...]) -> App:
+    """The application that serves a script of Streamlit's.
+
+    Args:
+        script: the file that Streamlit runs for every visitor.
+        pages: the names of its pages in the URL.
+    """
+    index = guarded((Path(get_static_dir()) / "index.html").read_text(encoding="utf-8"))
+    guard = files("ffnviz").joinpath(GUARD).read_text(encoding="utf-8")
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse(index, headers=FRESH)
+
+    async def guard_js(_: Request) -> Response:
+        return Response(guard, media_type="text/javascript", headers=FRESH)
+
+    routes = [Route("/", page), Route(f"/{GUARD}", guard_js)]
+    for name in pages:
+        routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
+    return App(script, routes=routes)
+
+
+async def up_to_the_page(request: Request) -> Response:
+    """To the page itself: below it, its files would be looked for in vain, and it never loads."""
+    up = "../" * request.path_params["rest"].count("/") or "./"
+    name = request.url.path.strip("/").split("/")[0]
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{up}../{name}{query}", 302, headers=FRESH)
+
+
+def guarded(html: str) -> str:
+    """Streamlit's page with our script as the first of all."""
+    before, head, after = html.partition("<head>")
+    return f'{before}{head}<script src="./{GUARD}"></script>{after}'
