@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from ffnviz.state import LONGEST_SENTENCE, House, Neuron, State
+from ffnviz.state import House, Neuron, State, readable
 
 
 @dataclass(frozen=True)
@@ -98,12 +98,12 @@ Action = (
 )
 
 
-def reduce(state: State, action: Action, house: House) -> State:  # noqa: PLR0911
+def reduce(state: State, action: Action, house: House) -> State:
     """The state after an action; an action that asks for what is not there changes nothing."""
     match action:
         case Type(sentence, keep_token):
             token = state.token if keep_token else None
-            return replace(state, sentence=sentence[:LONGEST_SENTENCE], token=token)
+            return replace(state, sentence=readable(sentence), token=token)
         case ChooseToken(token):
             return replace(state, token=token) if token >= 0 else state
         case ChooseNetwork(network):

@@ -1,11 +1,16 @@
 """What can be set on a part of a page, and how each stands in a URL."""
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Generic, TypeVar
+from urllib.parse import quote_plus
 
 T = TypeVar("T")
+ENCODED = 3  # characters of a URL that one of ASCII takes at most, as in %2C
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -45,7 +50,8 @@ def number_setting(
         number = _number(text)
         return default if number is None else min(max(number, low), high)
 
-    return Setting(name, default, parse, "{:g}".format, also)
+    # All digits, so that it parses back to the same number; {:g} has six.
+    return Setting(name, default, parse, lambda value: repr(float(value)).removesuffix(".0"), also)
 
 
 def count_setting(
@@ -65,7 +71,7 @@ def _number(text: str) -> float | None:
     if not text.isascii() or set(text) - set("0123456789+-.eE"):
         return None
     try:
-        number = float(f"{float(text):g}")  # as many digits as a link will hold
+        number = float(text)
     except ValueError:
         return None
     return None if math.isnan(number) else number
@@ -88,9 +94,37 @@ def choice_setting(
 
 
 def text_setting(
-    name: str, default: str = "", longest: int = 500, also: tuple[str, ...] = ()
+    name: str,
+    default: str = "",
+    longest: int = 500,
+    room: int | None = None,
+    also: tuple[str, ...] = (),
 ) -> Setting[str]:
-    """Free text; what is longer is cut."""
-    return Setting(name, default, lambda text: text[:longest], str, also, {}, longest)
+    """Free text, cut to so many characters and to the room it may take in a URL.
+
+    Args:
+        name: in the URL.
+        default: what it is until somebody writes.
+        longest: in characters.
+        room: in characters of the URL; as much as the longest ASCII text may need, if None.
+        also: former names.
+    """
+    most = ENCODED * longest if room is None else room
+
+    def parse(text: str) -> str:
+        return shortened(text, longest, most)
+
+    return Setting(name, default, parse, str, also, {}, longest)
 
 
+def shortened(text: str, longest: int, room: int) -> str:
+    """The beginning of a text, of so many characters that take so many in a URL.
+
+    A URL writes a character as one to twelve: "a" as itself, "€" as %E2%82%AC. Lone surrogates,
+    which no URL can hold, become U+FFFD.
+    """
+    plain = SURROGATE.sub("\ufffd", text[:longest])
+    if len(quote_plus(plain)) <= room:
+        return plain
+    taken = accumulate(len(quote_plus(sign)) for sign in plain)
+    return plain[: sum(so_far <= room for so_far in taken)]

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ffnviz.settings import Setting
+from ffnviz.settings import Setting, shortened
 
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
+ROOM_FOR_SENTENCE = 4_500  # characters of a URL, which servers take up to about 8,000 of
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class House:
     start: str
 
     def __post_init__(self) -> None:
-        known: dict[str, Setting[Any]] = {name: _OWN for name in _NAMES}
+        known: dict[str, Setting[Any]] = dict.fromkeys(_NAMES, _OWN)
         for part in (part for page in self.rooms.values() for part in page.values()):
             for setting in part:
                 if known.setdefault(setting.name, setting) is not setting:
@@ -118,12 +119,12 @@ class House:
         """Whether there is such a neuron."""
         size = self.networks.get(neuron.network)
         return (
-            size is not None
-            and 0 <= neuron.block < size.n_blocks
-            and 0 <= neuron.index < size.d_ff
+            size is not None and 0 <= neuron.block < size.n_blocks and 0 <= neuron.index < size.d_ff
         )
 
-    def legal(self, page: str, part: str, settings: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    def legal(
+        self, page: str, part: str, settings: Mapping[str, str]
+    ) -> tuple[tuple[str, str], ...]:
         """Those of the settings that the part has, each brought into its range; no defaults."""
         kept = {}
         for setting in self.settings_of(page, part):
@@ -136,6 +137,11 @@ class House:
 
 _NAMES = ("text", "twin", "block", "token", "neuron", "order", "partner", "part")
 _OWN = Setting("", "", lambda _: "", str)
+
+
+def readable(sentence: str) -> str:
+    """As much of a sentence as a link has room for."""
+    return shortened(sentence, LONGEST_SENTENCE, ROOM_FOR_SENTENCE)
 
 
 def to_url(state: State, house: House) -> dict[str, str]:
@@ -175,7 +181,7 @@ def from_url(page: str, params: Mapping[str, str], house: House) -> State:
     return State(
         page=page,
         part=part,
-        sentence=params.get("text", house.start)[:LONGEST_SENTENCE],
+        sentence=readable(params.get("text", house.start)),
         network=network,
         block=at,
         token=None if token is None else token - 1,

@@ -22,7 +22,17 @@ from ffnviz.actions import (
     reduce,
 )
 from ffnviz.settings import Setting, choice_setting, count_setting, number_setting, text_setting
-from ffnviz.state import LARGEST, LONGEST_SENTENCE, House, Neuron, Size, State, from_url, to_url
+from ffnviz.state import (
+    LARGEST,
+    LONGEST_SENTENCE,
+    House,
+    Neuron,
+    Size,
+    State,
+    from_url,
+    readable,
+    to_url,
+)
 
 HOW = choice_setting("how", {"zero": "set to zero", "by": "multiply by"})
 MUCH = number_setting("much", 2.0, -20, 20, also=("by",))
@@ -65,7 +75,7 @@ def states(draw: st.DrawFn) -> State:
     return State(
         page=page,
         part=part,
-        sentence=draw(st.text(max_size=80)),
+        sentence=readable(draw(st.text(max_size=80))),
         network=network,
         block=draw(st.integers(0, HOUSE.usual_block(network))),
         token=draw(st.none() | st.integers(0, LARGEST - 1)),
