@@ -1,6 +1,7 @@
-"""A measurement that starts when somebody presses a button, and stays until the next."""
+"""Measurements: one at a time in the whole process, and kept until the next press of a button."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -10,6 +11,7 @@ import torch
 
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.slider import slider
+from ffnviz.heavy import heavy
 from ffnviz.model.device import device_name
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -38,6 +40,32 @@ class Measured(Generic[R]):
     where: str
 
 
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Waits until no other visitor computes anything heavy, and says for how many it waits."""
+    bar, said = None, 0
+
+    def waiting(others: int) -> None:
+        nonlocal bar, said
+        stop_if_unwanted()
+        if others != said:
+            text = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
+            bar, said = bar.progress(0.0, text) if bar else st.progress(0.0, text), others
+
+    with heavy(waiting):
+        if bar:
+            bar.empty()
+        yield
+
+
+def stop_if_unwanted(_: float = 0.0) -> None:
+    """Ends this run if its tab was closed or wants something newer; may be told a progress.
+
+    Any use of the session does: Streamlit looks there whether the run is still wanted.
+    """
+    "measured" in st.session_state  # noqa: B015
+
+
 def measure_button(
     name: str,
     of: tuple[object, ...],
@@ -58,13 +86,14 @@ def measure_button(
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
     if st.button(label, key=f"measure-{name}"):
-        bar = st.progress(0.0, doing)
+        with one_at_a_time():
+            bar = st.progress(0.0, doing)
 
-        def progress(share: float) -> None:
-            bar.progress(min(1.0, share), doing)
+            def progress(share: float) -> None:
+                bar.progress(min(1.0, share), doing)
 
-        result = measure(progress)
-        bar.empty()
+            result = measure(progress)
+            bar.empty()
         where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
         kept[name] = Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
     return kept.get(name)

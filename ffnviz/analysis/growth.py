@@ -7,6 +7,7 @@ import torch
 
 from ffnviz.analysis.pointwise import as_convolution as kernel_1
 from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.model.draws import draws_from
 from ffnviz.model.feed_forward import feed_forward
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
@@ -15,6 +16,7 @@ BATCHES = (1, 32)
 LENGTHS = (8, 16, 32, 64, 128)
 WIDTHS = (512, 1_024, 2_048, 4_096, 8_192)
 WIDTH_TOKENS = 16
+SEED = 23
 
 
 @dataclass(frozen=True)
@@ -36,10 +38,11 @@ def grow_with_length(
 ) -> Growth:
     """One block's attention and FFN on (B, T, d_model) of random values, T growing."""
     module, width = model.encoder.blocks[block], model.encoder.config.d_model
+    generator = torch.Generator().manual_seed(SEED)
     tasks = {}
     for batch in BATCHES:
         for n in LENGTHS:
-            x = torch.randn(batch, n, width, device=model.device)
+            x = torch.randn(batch, n, width, generator=generator).to(model.device)
             tasks[f"FFN, batch {batch}", n] = partial(module.ffn, x)
             tasks[f"attention, batch {batch}", n] = partial(module.attention, x)
     return _grow(tasks, LENGTHS, repeats, model.device, progress)
@@ -49,12 +52,14 @@ def grow_with_length(
 def grow_with_width(model: Model, repeats: int, progress: Progress = lambda _: None) -> Growth:
     """An untrained FFN on (B, 16, d_model) of random values, d_ff growing."""
     config = model.encoder.config
+    generator = torch.Generator().manual_seed(SEED)
     tasks = {}
     for d_ff in WIDTHS:
-        ffn = feed_forward(config.d_model, d_ff, config.activation).to(model.device).eval()
+        with draws_from(generator):
+            ffn = feed_forward(config.d_model, d_ff, config.activation).to(model.device).eval()
         for batch in BATCHES:
-            x = torch.randn(batch, WIDTH_TOKENS, config.d_model, device=model.device)
-            tasks[f"FFN, batch {batch}", d_ff] = partial(ffn, x)
+            x = torch.randn(batch, WIDTH_TOKENS, config.d_model, generator=generator)
+            tasks[f"FFN, batch {batch}", d_ff] = partial(ffn, x.to(model.device))
     return _grow(tasks, WIDTHS, repeats, model.device, progress)
 
 

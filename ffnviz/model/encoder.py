@@ -11,6 +11,7 @@ from torch.nn import functional as F
 
 from ffnviz.model.block import Block, BlockRecord, block
 from ffnviz.model.config import EncoderConfig
+from ffnviz.model.draws import draws_from
 from ffnviz.model.edit import Edit
 
 INIT_STD = 0.02
@@ -64,7 +65,6 @@ class Encoder(nn.Module):
             if config.norm == "pre"
             else nn.Identity()  # a post-LN block ends with a LayerNorm of its own
         )
-        self.apply(_initialise)
 
     def forward(
         self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()
@@ -117,19 +117,20 @@ class Encoder(nn.Module):
         return F.linear(x, self.token_embedding.weight)
 
 
-def _initialise(module: nn.Module) -> None:
-    if isinstance(module, nn.Linear | nn.Embedding):
-        nn.init.normal_(module.weight, std=INIT_STD)
-    if isinstance(module, nn.Linear) and module.bias is not None:
-        nn.init.zeros_(module.bias)
-
-
 def initial_encoder(config: EncoderConfig, seed: int) -> Encoder:
     """An untrained encoder whose weights depend on nothing but its shapes and the seed.
 
     Two configurations that differ only in φ get the same weights. The process-wide random state
-    is left as it was.
+    takes no part in it, so any number of threads may make encoders at once.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return Encoder(config)
+    generator = torch.Generator().manual_seed(seed)
+    with draws_from(generator):
+        # The layers' own first values are replaced below. They are drawn all the same: what comes
+        # after them in the generator's stream is what the twins' training started from.
+        encoder = Encoder(config)
+    for module in encoder.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=INIT_STD, generator=generator)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+    return encoder

@@ -1,7 +1,6 @@
 """A model as a folder: config.json, tokenizer.json, token_counts.json, weights.safetensors."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,9 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
 from ffnviz.model.config import ConfigError, EncoderConfig
+from ffnviz.model.draws import no_draws
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.tokenizer import Tokenizer
 
@@ -109,7 +108,7 @@ def _read_encoder(path: Path, config: EncoderConfig) -> Encoder:
         raise ModelFolderError(
             path, f"it has {n_blocks} blocks, but {CONFIG} asks for {config.n_blocks}"
         )
-    with torch.device("meta"), _NoInitialValues():  # they would be replaced at once
+    with torch.device("meta"), no_draws():  # initial values would be replaced at once
         encoder = Encoder(config)
     expected = {name: tuple(t.shape) for name, t in encoder.state_dict().items()}
     for name in sorted(expected.keys() | weights.keys()):
@@ -125,22 +124,6 @@ def _read_encoder(path: Path, config: EncoderConfig) -> Encoder:
             raise ModelFolderError(path, f"{name} has values that are not finite")
     encoder.load_state_dict(weights, assign=True)
     return encoder.eval().requires_grad_(False)
-
-
-class _NoInitialValues(TorchFunctionMode):
-    """Leaves out torch.nn.init: drawing values for meta tensors imports a compiler, for seconds."""
-
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: object,
-        args: tuple[Any, ...] = (),
-        kwargs: dict[str, Any] | None = None,
-    ) -> Any:
-        kwargs = kwargs or {}
-        if getattr(func, "__module__", None) == "torch.nn.init":
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **kwargs)
 
 
 def _read_json(path: Path) -> Any:

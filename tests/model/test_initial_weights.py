@@ -2,9 +2,12 @@
 
 import pytest
 import torch
+from torch import nn
 
+from ffnviz.analysis.record import training_record
 from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import initial_encoder
+from ffnviz.model.encoder import INIT_STD, Encoder, initial_encoder
+from ffnviz.model.model import TWINS, load
 
 CONFIG = EncoderConfig(vocab_size=400, max_tokens=32, d_model=64, n_heads=4, d_ff=128)
 
@@ -48,3 +51,26 @@ def test_matrices_start_near_zero_and_norms_start_as_norms(norm: str) -> None:
             assert (tensor == 1).all(), name
         else:
             assert (tensor == 0).all(), name
+
+
+def seeded_alone(config: EncoderConfig, seed: int) -> dict[str, torch.Tensor]:
+    """As the twins' training began: a seeded process that draws each layer's weights twice."""
+
+    def again(module: nn.Module) -> None:
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=INIT_STD)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return dict(Encoder(config).apply(again).state_dict())
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_the_twins_weights_before_training_are_those_that_training_began_with(twin: str) -> None:
+    config = load(twin).encoder.config
+    seed = training_record(twin).seed
+    began, shown = seeded_alone(config, seed), initial_encoder(config, seed).state_dict()
+    assert began.keys() == shown.keys()
+    assert all(torch.equal(began[name], shown[name]) for name in began)

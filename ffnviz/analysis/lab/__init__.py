@@ -18,7 +18,7 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.model.activations import ACTIVATIONS
 
 
@@ -68,11 +68,7 @@ def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Test
     tested = []
     for place, experiment in enumerate(EXPERIMENTS):
         progress(place / n)
-        result = experiment.measure(subject, _part(progress, place, n))
+        result = experiment.measure(subject, part_of(progress, place, n))
         tested.append(Tested(experiment, result.findings))
     progress(1.0)
     return tuple(tested)
-
-
-def _part(progress: Progress, place: int, n: int) -> Progress:
-    return lambda share: progress((place + share) / n)

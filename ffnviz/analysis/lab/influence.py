@@ -10,14 +10,16 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.model.attention import SelfAttention
 from ffnviz.model.decoder import DecoderBlock
+from ffnviz.model.draws import draws_from
 
 DIRECTIONS = 3
 SEED = 11
 LENGTH, LONGEST_MAP = 10, 24
 DEPTH, DEEPEST = 3, 6
+ROWS = 128  # tokens, of all copies together, that a layer holds the activations of at a time
 
 Map = Callable[[Tensor], Tensor]
 
@@ -83,51 +85,84 @@ def who_hears_whom(
     """
     # Cloned, as what an inference made takes no part in differentiation.
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
-    decoder, read = _decoder(subject, depth), _read(subject, x)
-    layers = _layers(subject, x, depth, lambda v: decoder(v, read.expand(len(v), -1, -1)))
+    read = _read(subject, x)
+    layers = _layers(subject, x, read, depth)
     heard = []
-    for place, (name, (f, trained, steps)) in enumerate(layers.items()):
-        heard.append(Heard(name, trained, _shares(f, x), steps))
-        progress((place + 1) / (len(layers) + 1))
-    memory = _shares(lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read)
-    progress(1.0)
+    for place, layer in enumerate(layers):
+        told = part_of(progress, place, len(layers) + 1)
+        heard.append(Heard(layer.name, layer.trained, _shares(layer.make(), x, told), layer.steps))
+    decoder = _decoder(subject, depth)
+    memory = _shares(
+        lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read,
+        part_of(progress, len(layers), len(layers) + 1),
+    )  # fmt: skip
     found = {each.name: each for each in heard}
     return Influence(tuple(heard), memory, depth, _findings(found, memory, len(x), depth))
 
 
-def _layers(
-    subject: Subject, x: Tensor, depth: int, decoder: Map
-) -> dict[str, tuple[Map, bool, int]]:
-    """Each layer as a map (B, n, d) -> (B, n, d), whether it is the twin's, and its steps."""
+@dataclass(frozen=True)
+class _Layer:
+    """One layer before it is made: only one has its weights and activations in memory at a time.
+
+    Attributes:
+        name: of the layer.
+        trained: whether its weights are the twin's.
+        steps: that must run one after the other.
+        make: gives it as a map (B, n, d) -> (B, n, d).
+    """
+
+    name: str
+    trained: bool
+    steps: int
+    make: Callable[[], Map]
+
+
+def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Layer, ...]:
+    """All layers, to be made in this order: those with weights of no twin share one generator."""
     n, d = x.shape
     encoder = subject.model.encoder
     if subject.model.device.type != "cpu":
         encoder = copy.deepcopy(encoder).cpu()
     blocks = [encoder.blocks[(subject.block + k) % len(encoder.blocks)] for k in range(depth)]
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
-        single = nn.Conv1d(d, d, 3, padding=1)
-        stack = [nn.Conv1d(d, d, 3, padding=1) for _ in range(depth)]
-        rnn, lstm = (kind(d, d, depth, batch_first=True) for kind in (nn.RNN, nn.LSTM))
-    return {
-        "FFN": (_stacked([nn.Sequential(b.ffn_norm, b.ffn) for b in blocks]), True, depth),
-        "attention": (
-            _stacked([nn.Sequential(b.attention_norm, b.attention) for b in blocks]),
-            True,
-            depth,
-        ),
-        "causal attention": (
-            _stacked([nn.Sequential(b.attention_norm, _causal(b.attention)) for b in blocks]),
-            True,
-            depth,
-        ),
-        "encoder block": (_stacked(blocks), True, depth),
-        "decoder block": (decoder, False, depth),
-        "convolution, width 3": (lambda v: single(v.mT).mT, False, 1),
-        f"{depth} convolutions": (_convolutions(stack), False, depth),
-        "RNN": (lambda v: rnn(v)[0], False, n + depth - 1),
-        "LSTM": (lambda v: lstm(v)[0], False, n + depth - 1),
-    }
+    generator = torch.Generator().manual_seed(SEED)
+
+    def behind_norms(layers: Sequence[nn.Module], norms: Sequence[nn.Module]) -> Map:
+        return _stacked([nn.Sequential(*pair) for pair in zip(norms, layers, strict=True)])
+
+    def attention(kind: Callable[[SelfAttention], SelfAttention]) -> Map:
+        layers = [kind(block.attention) for block in blocks]
+        return behind_norms(layers, [block.attention_norm for block in blocks])
+
+    def convolution() -> nn.Conv1d:
+        with draws_from(generator):
+            return nn.Conv1d(d, d, 3, padding=1)
+
+    def single() -> Map:
+        layer = convolution()
+        return lambda v: layer(v.mT).mT
+
+    def recurrent(kind: type[nn.RNN] | type[nn.LSTM]) -> Map:
+        with draws_from(generator):
+            layer = kind(d, d, depth, batch_first=True)
+        return lambda v: layer(v)[0]
+
+    def decoding() -> Map:
+        decoder = _decoder(subject, depth)
+        return lambda v: decoder(v, read.expand(len(v), -1, -1))
+
+    return (
+        _Layer("FFN", True, depth,
+               lambda: behind_norms([b.ffn for b in blocks], [b.ffn_norm for b in blocks])),
+        _Layer("attention", True, depth, lambda: attention(lambda layer: layer)),
+        _Layer("causal attention", True, depth, lambda: attention(_causal)),
+        _Layer("encoder block", True, depth, lambda: _stacked(blocks)),
+        _Layer("decoder block", False, depth, decoding),
+        _Layer("convolution, width 3", False, 1, single),
+        _Layer(f"{depth} convolutions", False, depth,
+               lambda: _convolutions([convolution() for _ in range(depth)])),
+        _Layer("RNN", False, n + depth - 1, lambda: recurrent(nn.RNN)),
+        _Layer("LSTM", False, n + depth - 1, lambda: recurrent(nn.LSTM)),
+    )  # fmt: skip
 
 
 def _stacked(layers: Sequence[nn.Module]) -> Map:
@@ -156,8 +191,7 @@ def _convolutions(layers: list[nn.Conv1d]) -> Map:
 
 
 def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
+    with draws_from(torch.Generator().manual_seed(SEED)):
         blocks = [DecoderBlock(subject.model.encoder.config).eval() for _ in range(depth)]
 
     def run(v: Tensor, memory: Tensor) -> Tensor:
@@ -173,20 +207,23 @@ def _read(subject: Subject, x: Tensor) -> Tensor:
     return subject.trace.final[: len(x)].to("cpu", torch.float32).clone()
 
 
-def _shares(f: Map, x: Tensor) -> NDArray[np.float64]:
+def _shares(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
     n, d = x.shape
     generator = torch.Generator().manual_seed(SEED)
-    # One copy of the sentence an output: what copy i gets back, it gets for output i alone.
-    copies = x.expand(n, n, d).clone().requires_grad_()
-    with torch.enable_grad():
-        output = f(copies)[torch.arange(n), torch.arange(n)]  # (n, d): output i of copy i
+    directions = [torch.randn(n, d, generator=generator) for _ in range(DIRECTIONS)]
     squares = torch.zeros(n, n)
-    for k in range(DIRECTIONS):
-        direction = torch.randn(output.shape, generator=generator)
-        (slope,) = torch.autograd.grad(
-            output, copies, direction, retain_graph=k < DIRECTIONS - 1, materialize_grads=True
-        )  # what the output does not hear at all has a slope of 0
-        squares += slope.square().sum(dim=-1)
+    for outputs in torch.arange(n).split(max(1, ROWS // n)):
+        # One copy of the sentence an output: what copy i gets back, it gets for output i alone.
+        copies = x.expand(len(outputs), n, d).clone().requires_grad_()
+        with torch.enable_grad():
+            output = f(copies)[torch.arange(len(outputs)), outputs]  # (outputs, d)
+        for k, direction in enumerate(directions):
+            (slope,) = torch.autograd.grad(
+                output, copies, direction[outputs], retain_graph=k < DIRECTIONS - 1,
+                materialize_grads=True,  # what the output does not hear at all has a slope of 0
+            )  # fmt: skip
+            squares[outputs] += slope.square().sum(dim=-1)
+        progress((int(outputs[-1]) + 1) / n)
     heard = squares.sqrt().double()
     return (heard / heard.sum(dim=1, keepdim=True).clamp_min(1e-300)).numpy()
 

@@ -75,12 +75,11 @@ def _gradients(subject: Subject, norm: str, depth: int) -> NDArray[np.float64]:
         activation=own.activation, norm=norm, d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF,
     )  # fmt: skip
     encoder = initial_encoder(config, SEED)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(SEED)
-        for block in encoder.blocks:
-            for module in block.modules():
-                if isinstance(module, nn.Linear):
-                    nn.init.xavier_normal_(module.weight)
+    generator = _seeded()
+    for block in encoder.blocks:
+        for module in block.modules():
+            if isinstance(module, nn.Linear):
+                nn.init.xavier_normal_(module.weight, generator=generator)
     nn.init.normal_(encoder.token_embedding.weight, std=config.d_model**-0.5, generator=_seeded())
     ids = subject.trace.ids.cpu().clone()
     with torch.enable_grad():

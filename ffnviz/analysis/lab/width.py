@@ -12,6 +12,7 @@ from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
 from ffnviz.analysis.prediction import Prediction, likeliest
+from ffnviz.model.draws import no_draws
 from ffnviz.model.edit import Edit
 from ffnviz.model.feed_forward import FeedForward
 
@@ -114,7 +115,8 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
 
 
 def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
-    narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name)
+    with no_draws():  # the weights follow
+        narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name)
     narrow.activation = ffn.activation
     narrow = narrow.to(ffn.expand.weight.dtype).eval()
     narrow.expand.weight = nn.Parameter(ffn.expand.weight[kept])

@@ -11,6 +11,7 @@ from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.swap import with_activation
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.draws import no_draws
 from ffnviz.model.feed_forward import feed_forward
 
 REACH = 4.0
@@ -108,7 +109,7 @@ def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]
     sizes |= {name: round(config.d_ff * GATE_SHARE) for name in gated}
     made = {}
     for name, d_ff in sizes.items():
-        with torch.device("meta"):
+        with torch.device("meta"), no_draws():
             ffn = feed_forward(config.d_model, d_ff, name)
         made[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
     return made

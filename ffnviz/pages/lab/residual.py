@@ -11,6 +11,7 @@ from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.measured import one_at_a_time, stop_if_unwanted
 from ffnviz.page import Choices, count_setting, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
@@ -26,7 +27,8 @@ BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
 def render(run: Run, choices: Choices) -> None:
     """The verdicts, the stream's norms, and two untrained stacks."""
     depth = choices.value(LAYERS)
-    found = try_residual(subject_of(run), depth)
+    with one_at_a_time():
+        found = try_residual(subject_of(run), depth, stop_if_unwanted)
     left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
     with left:
         show_verdicts(

@@ -1,0 +1,65 @@
+"""New layers draw their weights from a generator of our own, or draw nothing.
+
+PyTorch's layers draw from a random state that the whole process shares. Whoever seeds that for a
+moment changes the numbers of everybody else who draws meanwhile.
+"""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+from torch.overrides import TorchFunctionMode
+
+INIT = "torch.nn.init"
+DRAWS = {
+    name
+    for name, function in inspect.getmembers(nn.init, inspect.isfunction)
+    if "generator" in inspect.signature(function).parameters
+}
+
+Function = Callable[..., Any]
+
+
+class _Initial(TorchFunctionMode):
+    """Does something else than torch.nn.init would, in this thread and no other."""
+
+    def __init__(self, instead: Callable[[Function, dict[str, Any]], Any]) -> None:
+        super().__init__()
+        self.instead = instead
+
+    def __torch_function__(
+        self,
+        func: Function,
+        types: object,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        if getattr(func, "__module__", None) != INIT:
+            return func(*args, **(kwargs or {}))
+        named = inspect.signature(func).bind(*args, **(kwargs or {}))
+        return self.instead(func, named.arguments)
+
+
+def draws_from(generator: torch.Generator) -> TorchFunctionMode:
+    """A context: layers made in it draw their weights from this generator.
+
+    They draw in the order and from the distributions of PyTorch, so their weights are those that
+    torch.manual_seed with the same seed would have given.
+    """
+
+    def drawn(init: Function, arguments: dict[str, Any]) -> Any:
+        if init.__name__ in DRAWS:
+            arguments["generator"] = generator
+        return init(**arguments)
+
+    return _Initial(drawn)
+
+
+def no_draws() -> TorchFunctionMode:
+    """A context: layers made in it get no values, for whoever gives them others at once.
+
+    On the meta device this also saves the import of a compiler, which takes seconds.
+    """
+    return _Initial(lambda _, arguments: arguments["tensor"])

@@ -1,0 +1,86 @@
+"""Eight visitors at once get what each gets alone, bit for bit: nobody draws what another drew."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+import torch
+
+from ffnviz.analysis.growth import grow_with_length, grow_with_width
+from ffnviz.analysis.lab import EXPERIMENTS, approximation
+from ffnviz.analysis.lab.approximation import FUNCTIONS, approximate
+from ffnviz.analysis.lab.experiment import Experiment, Result, Subject
+from ffnviz.analysis.lab.influence import who_hears_whom
+from ffnviz.analysis.lab.residual import try_residual
+from ffnviz.analysis.throughput import throughput
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.encoder import initial_encoder
+from tests.analysis.lab.bits import bits
+from tests.analysis.lab.broken import subject
+
+VISITORS = 8
+
+R = TypeVar("R")
+
+
+def at_once(work: Callable[[], R]) -> list[R]:
+    """What each of the visitors gets, all of whom begin at the same moment."""
+    start = threading.Barrier(VISITORS)
+
+    def visit(_: int) -> R:
+        start.wait()
+        return work()
+
+    with ThreadPoolExecutor(VISITORS) as visitors:
+        return list(visitors.map(visit, range(VISITORS)))
+
+
+def quickly(experiment: Experiment, tried: Subject) -> Result:
+    """An experiment; those that take long with fewer layers or units, which go wrong as surely."""
+    if experiment.name == "fit":
+        return approximate(FUNCTIONS["wave"], "gelu", (1, 4))
+    if experiment.name == "residual":
+        return try_residual(tried, depth=2)
+    if experiment.name == "hears":
+        return who_hears_whom(tried, length=4, depth=2)
+    return experiment.measure(tried, lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(approximation, "STEPS", 8)
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
+def test_every_experiment_gives_eight_at_once_what_it_gives_one(
+    model_folder: Path, experiment: Experiment
+) -> None:
+    tried = subject(model_folder)
+    alone = bits(quickly(experiment, tried))
+    assert all(one == alone for one in at_once(lambda: bits(quickly(experiment, tried))))
+
+
+def test_eight_at_once_make_the_same_initial_encoder(tiny_config: EncoderConfig) -> None:
+    alone = bits(dict(initial_encoder(tiny_config, 7).state_dict()))
+    for one in at_once(lambda: bits(dict(initial_encoder(tiny_config, 7).state_dict()))):
+        assert one == alone
+
+
+def test_nothing_that_is_measured_touches_the_chance_of_the_process(model_folder: Path) -> None:
+    tried = subject(model_folder)
+    measures: dict[str, Callable[[], object]] = {
+        experiment.name: partial(quickly, experiment, tried) for experiment in EXPERIMENTS
+    }
+    measures |= {
+        "growth with length": lambda: grow_with_length(tried.model, 0, 1),
+        "growth with width": lambda: grow_with_width(tried.model, 1),
+        "throughput": lambda: throughput(tried.model, tried.trace, 0, 1),
+    }
+    before = torch.get_rng_state()
+    for name, measure in measures.items():
+        measure()
+        assert torch.equal(torch.get_rng_state(), before), name
