@@ -36,6 +36,9 @@ def _nbytes(value: object, seen: set[int]) -> int:
         return sum(_nbytes(weight, seen) for weight in (*value.parameters(), *value.buffers()))
     if isinstance(value, str | bytes):
         return sys.getsizeof(value)
+    own = getattr(value, "nbytes", None)  # a trace knows what it holds
+    if isinstance(own, int):
+        return own
     return sum(_nbytes(part, seen) for part in _parts(value))
 
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ffnviz.model.card import Card
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.model.network import Network
 from ffnviz.model.tokenizer import Token
-from ffnviz.model.trace import Trace, usual_token
+from ffnviz.model.trace import ForwardPass, Trace, usual_token
 from ffnviz.state import Neuron, State
 
 T = TypeVar("T")
@@ -49,11 +48,11 @@ class Watched:
         new_timing: measures what the trace takes.
     """
 
-    network: Model
+    network: Network
     text: str
     cached: Callable[[tuple[Any, ...], Callable[[], Any]], Any]
     new_trace: Callable[[], Trace]
-    new_untrained: Callable[[], EncoderTrace]
+    new_untrained: Callable[[], ForwardPass]
     new_timing: Callable[[], TraceTiming]
 
     @property
@@ -67,7 +66,7 @@ class Watched:
         return self.here(("trace",), self.new_trace)
 
     @property
-    def untrained(self) -> EncoderTrace:
+    def untrained(self) -> ForwardPass:
         """The trace of the same sentence by the network as it was before training."""
         return self.here(("untrained trace",), self.new_untrained)
 
@@ -104,11 +103,11 @@ class Run:
     device: str
     subject: Watched
     partner: Watched | None
-    devices: Mapping[str, Callable[[], Model]]
+    devices: Mapping[str, Callable[[], Network]]
     about_gpu: str
 
     @property
-    def model(self) -> Model:
+    def model(self) -> Network:
         """The network that drives the page."""
         return self.subject.network
 

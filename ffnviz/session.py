@@ -13,11 +13,13 @@ import streamlit as st
 import torch
 
 from ffnviz.actions import Action, Meet, Set, Turn, Type, reduce
-from ffnviz.analysis.record import training_record
-from ffnviz.analysis.timing import measured_trace
+from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.timing import timed_trace
 from ffnviz.cache import Cache
-from ffnviz.model.encoder import Encoder, EncoderTrace, initial_encoder
+from ffnviz.model.encoder import Encoder, initial_encoder
 from ffnviz.model.model import TWINS, Model, load
+from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.trace import ForwardPass
 from ffnviz.page import Navigator
 from ffnviz.run import Run, TraceTiming, Watched
 from ffnviz.state import House, Size, State, from_url, to_url
@@ -196,19 +198,26 @@ def _watched(name: str, device: str, text: str) -> Watched:
     def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
         return CACHE.get((name, device, *key), compute)
 
-    def untrained() -> EncoderTrace:
+    def untrained() -> ForwardPass:
         encoder = cached(("untrained",), lambda: _untrained(model))
-        with torch.inference_mode():
-            trace: EncoderTrace = encoder(watched.trace.ids)
-        return trace
+        return replace(model, encoder=encoder).run(watched.trace.ids)
 
     def timing() -> TraceTiming:
-        return TraceTiming(*measured_trace(model, text))
+        timed_trace(model, text)  # the first pass of a length is slower than all that follow
+        _, total_ms, ffn_ms = timed_trace(model, text)
+        return TraceTiming(total_ms, ffn_ms)
 
     watched = Watched(model, text, cached, partial(model.trace, text), untrained, timing)
     return watched
 
 
-def _untrained(model: Model) -> Encoder:
-    record = training_record(model.name)
-    return initial_encoder(model.encoder.config, record.seed).to(model.device)
+def _untrained(network: Network) -> Encoder:
+    known = network.card.provenance
+    if known is None or known.seed is None:
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
+    return initial_encoder(encoder_of(network).config, known.seed).to(network.device).eval()
+
+
+def label_of(name: str) -> str:
+    """What a page calls a network."""
+    return _model(name, _device()).card.label

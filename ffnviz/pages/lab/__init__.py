@@ -2,7 +2,6 @@
 
 from ffnviz.analysis.lab.experiment import NEEDS
 from ffnviz.page import Part
-from ffnviz.analysis.lab.experiment import NEEDS
 from ffnviz.pages.lab import (
     bend,
     convolution,

@@ -2,7 +2,6 @@
 
 from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
-from ffnviz.analysis.needs import Need
 from ffnviz.pages.sparsity import awake, bend, birth, keep, never, swap
 
 PARTS = (

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ffnviz.analysis.record import TrainingRecord, training_record
+from ffnviz.analysis.record import TrainingRecord, record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.birth import birth
@@ -14,7 +14,7 @@ from ffnviz.run import Run
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """Both networks' records in one picture."""
-    records = {series(of): training_record(of.card.id) for of in run.both}
+    records = {series(of): record_of(of.network) for of in run.both}
     own = records[series(run.subject)]
     n_blocks = own.active.shape[1]
     panels = [

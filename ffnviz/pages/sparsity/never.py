@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ffnviz.analysis.never import Reached, reached
-from ffnviz.analysis.record import training_record
+from ffnviz.analysis.record import record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import never as figures
@@ -18,7 +18,7 @@ SHOWN = 40
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The picture over the numbers of the neurons that no book reached."""
     block, here = run.state.block, series(run.subject)
-    records = {series(of): training_record(of.card.id) for of in run.both}
+    records = {series(of): record_of(of.network) for of in run.both}
     found = {series(of): reached(of.trace, block) for of in run.both}
     d_ff = run.model.sizes.d_ff
     asleep = {of: record.final_never_active[block] for of, record in records.items()}

@@ -2,9 +2,7 @@
 
 from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
-from ffnviz.analysis.needs import Need
 from ffnviz.pages.vocabulary import forming, parts, softmax, writing
-from ffnviz.analysis.needs import Need
 from ffnviz.pages.vocabulary.strategy import CUTS
 
 PARTS = (
