@@ -26,6 +26,8 @@ def show(page: Page) -> None:
     # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run = session.current_run()
     part = session.current_part(page)
+    if run is not None and part.follow is not None:
+        part.follow(run, session.choices())
     session.write_url(run, page, part)
     controls.twin_and_block()
     if len(page.parts) > 1:

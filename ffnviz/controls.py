@@ -72,7 +72,13 @@ def twin_and_block() -> None:
 def left_out_notice(run: Run) -> None:
     """What the network cannot read of a long text."""
     trace = run.trace
-    if trace.n_left_out:
+    if session.unread():
+        st.warning(
+            f"Your text is too long: a link has room for its first {len(run.request.text):,} "
+            f"characters, and the network reads at most {run.model.encoder.config.max_tokens} "
+            "tokens. The rest is left out below; shorten it to see it."
+        )
+    elif trace.n_left_out:
         st.warning(
             f"The network reads at most {len(trace.tokens)} tokens. The last {trace.n_left_out:,} "
             "of your text are left out below; shorten it to see them."

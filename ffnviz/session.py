@@ -18,13 +18,14 @@ from ffnviz.analysis.timing import timed_trace
 from ffnviz.model.encoder import Encoder, EncoderTrace, initial_encoder
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.trace import Trace
-from ffnviz.page import Choices, Page, Part
+from ffnviz.page import Choices, Page, Part, present_names, shortened
 from ffnviz.run import Request, Run, TraceTiming
 
 START = "She opened the [MASK] and looked out."
 CHOSEN = ("text", "twin", "block", "token", "order", "neuron")
 NEURONS = "neurons"  # the page a neuron is met on
 LONGEST_SETTING = 2_000
+LONGEST_TEXT = 2_000  # in a URL; the network's 128 tokens fit, but for endless blanks
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 
 
@@ -60,9 +61,7 @@ def open_url() -> None:
     table["linked_part"] = url.get("part", "")
     # What these may be is for the page to say that reads them.
     table["settings"] = {
-        name: text
-        for name, text in url.items()
-        if name not in (*CHOSEN, "part") and len(text) <= LONGEST_SETTING
+        name: text[:LONGEST_SETTING] for name, text in url.items() if name not in (*CHOSEN, "part")
     }
 
 
@@ -72,6 +71,8 @@ def current_part(page: Page) -> Part:
     linked = st.session_state.pop("linked_part", None)
     if linked is not None:
         parts[page.name] = linked
+        table = st.session_state
+        table["settings"] = present_names(table["settings"], page.part(linked))
     return page.part(parts.get(page.name))
 
 
@@ -133,6 +134,11 @@ def write_url(run: Run | None, page: Page, part: Part) -> None:
     _show_url(wanted | {n: text for n, text in table["settings"].items() if n in names})
 
 
+def unread() -> bool:
+    """Whether the box holds more than a link has room for; the rest is not read."""
+    return len(st.session_state["text"] or "") > len(_text())
+
+
 def choose_text(text: str) -> None:
     """Put a sentence into the box."""
     st.session_state["text"] = text
@@ -174,7 +180,7 @@ def n_blocks() -> int:
 
 def _request() -> Request:
     table = st.session_state
-    text = table["text"] or ""
+    text = _text()
     if not text.startswith(table["token_text"]):
         table["token"] = None  # another sentence: its own [MASK] or last word drives the page
     table["token_text"] = text if table["token"] is None else table["token_text"]
@@ -188,6 +194,10 @@ def _request() -> Request:
         order=table["order"],
         device=_device(),
     )
+
+
+def _text() -> str:
+    return shortened(st.session_state["text"] or "", LONGEST_TEXT, LONGEST_TEXT)
 
 
 def _device() -> str:
@@ -211,7 +221,7 @@ def _choose_token(token: int) -> None:
     table["token"] = token
     table["outdated"] = True
     # The choice holds as long as the text up to and with this token stays as it is.
-    trace, _ = _trace(table["twin"], table["text"], _device())
+    trace, _ = _trace(table["twin"], _text(), _device())
     table["token_text"] = trace.text[: trace.tokens[min(token, len(trace.tokens) - 1)].end]
 
 
@@ -220,10 +230,14 @@ def _choose_neuron(twin: str, neuron: int) -> None:
     st.session_state["outdated"] = True
 
 
-def _meet(twin: str, neuron: int, token: int | None, part: str) -> None:
+def _meet(twin: str, neuron: int, token: int | None, part: str, block: int | None = None) -> None:
     table = st.session_state
+    if _known_neuron((twin, neuron)) is None:
+        return
     table["twin"] = twin
     _choose_neuron(twin, neuron)
+    if block is not None and 0 <= block < n_blocks():
+        table["block"] = block + 1
     if token is not None:
         _choose_token(token)
     _turn(NEURONS, part)
@@ -251,9 +265,10 @@ def _set(name: str, text: str | None, done: bool) -> None:
 
 
 def _known_neuron(neuron: tuple[str, int] | None) -> tuple[str, int] | None:
-    if neuron is None or neuron[1] >= _model(neuron[0], _device()).encoder.config.d_ff:
+    if neuron is None or neuron[0] not in TWINS:
         return None
-    return neuron
+    known = 0 <= neuron[1] < _model(neuron[0], _device()).encoder.config.d_ff
+    return neuron if known else None
 
 
 @st.cache_resource(show_spinner="Loading the twins …")

@@ -31,7 +31,7 @@ GATED = choice_setting("gated", ["as preset", "plain", "gated"])
 D_MODEL = count_setting("d_model", 0, 0, LARGEST)
 D_FF = count_setting("d_ff", 0, 0, LARGEST)
 HEADS = count_setting("heads", 0, 0, LARGEST)
-LENGTH = count_setting("length", 0, 0, LARGEST)
+LENGTH = count_setting("n_tokens", 0, 0, LARGEST, also=("length",))
 VOCABULARY = count_setting("vocabulary", 0, 0, LARGEST)
 SETTINGS = (PRESET, GATED, D_MODEL, D_FF, HEADS, LENGTH, VOCABULARY)
 SLIDERS: dict[str, tuple[str, Setting[int], tuple[int, ...]]] = {

@@ -25,7 +25,7 @@ from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
-N = count_setting("length", LENGTH, LENGTHS[0], LONGEST_MAP)
+N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",))
 LAYERS = count_setting("depth", DEPTH, 1, DEEPEST)
 SETTINGS = (N, LAYERS)
 ACROSS = 5

@@ -21,7 +21,7 @@ from ffnviz.run import Run
 
 WHAT = choice_setting("number", ["the neuron", "an output component", "a logit"])
 COMPONENT = count_setting("component", 0, 0, 99_999)
-WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
+WORD = count_setting("logit_word", 0, 0, 9, also=("word",))  # its place among the likeliest
 SETTINGS = (WHAT, COMPONENT, WORD)
 PHI = {
     "relu": "h = np.maximum(z, 0)                     # ReLU",

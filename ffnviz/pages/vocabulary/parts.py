@@ -12,7 +12,7 @@ from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Choices, count_setting, live
 from ffnviz.run import Run
 
-WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
+WORD = count_setting("parts_word", 0, 0, 9, also=("word",))  # its place among the likeliest
 
 
 @live

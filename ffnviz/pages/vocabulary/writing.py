@@ -15,8 +15,9 @@ from ffnviz.page import Choices, count_setting, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
 
-WORDS = count_setting("words", 0, 0, 128)
-STEP = count_setting("step", 0, 0, 128)  # from 1; 0 is the last
+MOST = 128
+WORDS = count_setting("words", 0, 0, MOST)
+STEP = count_setting("step", 0, 0, MOST)  # from 1; 0 is the last
 MANY = 10
 SO_FAR = "written-so-far"
 BARS = 10
@@ -57,7 +58,7 @@ def buttons(written: Writing, choices: Choices) -> None:
     """Write, begin again, take over."""
 
     def write_more(n: int) -> None:
-        choices.choose(WORDS, len(written.steps) + n)
+        choices.choose(WORDS, min(MOST, len(written.steps) + n))
         choices.choose(STEP, 0)
 
     def take_over() -> None:
