@@ -13,8 +13,9 @@ STRONGEST = 8
 
 def neuron_shown(run: Run) -> int:
     """The chosen neuron's number, in whatever twin it was chosen; else the token's strongest."""
-    if run.request.neuron is not None:
-        return run.request.neuron[1]
+    chosen = run.request.neuron
+    if chosen is not None and chosen[1] < run.model.encoder.config.d_ff:
+        return chosen[1]
     return strongest_neuron(run.trace, run.request.block, run.token)
 
 
@@ -27,8 +28,9 @@ def chooser(run: Run, choices: Choices) -> int:
     st.session_state[by_strength] = shown if shown in strongest else None
 
     def choose(key: str) -> None:
-        if st.session_state[key] is not None:
-            choices.neuron(twin, int(st.session_state[key]))
+        number = st.session_state[key]
+        if number is not None and 0 <= number < run.model.encoder.config.d_ff:
+            choices.neuron(twin, int(number))
 
     with st.container(horizontal=True, vertical_alignment="center", key="choose-neuron"):
         st.markdown("**Neuron**", width="content")

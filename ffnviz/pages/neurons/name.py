@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ffnviz.analysis.names import LONGEST_NAME, Name
+from ffnviz.analysis.names import LONGEST_NAME, LONGEST_TAG, LONGEST_WORDS, Name
 from ffnviz.analysis.naming import (
     ProbeInputs,
     Score,
@@ -22,20 +22,40 @@ from ffnviz.components.passages import Passage, passages
 from ffnviz.figures.naming import scores
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.page import Choices, choice_setting, live, text_setting
-from ffnviz.pages.neurons.choose import chooser, index_of
-from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep
+from ffnviz.page import Choices, Setting, choice_setting, live, text_setting
+from ffnviz.pages.neurons.choose import chooser, index_of, neuron_shown
+from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep, kept, networks_of
 from ffnviz.run import Run
 
 MISTAKES = 8
 KINDS = ["a tag of the sentence", "words of my own"]
 LEVELS = {"at all": 0.0, "above ¼ of its most": 0.25, "above ½ of its most": 0.5}
 KIND = choice_setting("guess", KINDS)
-TAG = text_setting("tag", "past", 60)
-WORDS = text_setting("says", longest=4 * LONGEST_NAME)
-CALLED = text_setting("called", longest=LONGEST_NAME)
+TAG = replace(text_setting("tag", "past", LONGEST_TAG), longest=None)  # chosen from a list
+WORDS = text_setting("says", longest=LONGEST_WORDS)
+CALLED = text_setting("called", longest=LONGEST_NAME, room=9 * LONGEST_NAME)  # in any script
 LEVEL = choice_setting("level", list(LEVELS))
-SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, NAMES)
+OF = text_setting("of", longest=80)  # the neuron that the name and the guess were typed for
+SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
+
+
+def follow(run: Run, choices: Choices) -> None:
+    """Another neuron: its kept name takes the place of what was typed for the one before."""
+    neuron = run.request.twin, run.request.block + 1, neuron_shown(run)
+    of, before = "{}-{}-{}".format(*neuron), choices.value(OF)
+    if before == of:
+        return
+    choices.choose(OF, of, done=False)
+    guess: tuple[Setting[str], ...] = (CALLED, WORDS, TAG, KIND)
+    if not before and any(choices.value(setting) != setting.default for setting in guess):
+        return  # a link that does not say which neuron it was typed for: the one it shows
+    names = {name.of: name for name in kept(networks_of(run), choices)}
+    known = names.get(neuron, Name(*neuron, ""))
+    choices.choose(CALLED, known.name, done=False)
+    choices.choose(WORDS, known.words, done=False)
+    choices.choose(TAG, known.tag or TAG.default, done=False)
+    if known.words or known.tag:
+        choices.choose(KIND, KINDS[0 if known.tag else 1], done=False)
 
 
 @live
@@ -51,8 +71,8 @@ def render(run: Run, choices: Choices) -> None:
     guess, result, mistakes = st.columns([0.95, 1, 1.2], gap="medium")
     with guess:
         name = the_guess(run, choices, index, neuron)
-        keep(choices, name)
-        all_names(choices)
+        keep(networks_of(run), choices, name)
+        all_names(networks_of(run), choices)
     score = put_to_the_test(run, choices, index, read, name)
     with result:
         how_well(run, score, name)
@@ -64,7 +84,7 @@ def the_guess(run: Run, choices: Choices, index: NeuronIndex, neuron: int) -> Na
     """The boxes in which it is made."""
     of = Name(run.request.twin, run.request.block + 1, neuron, "")
     called = st.text_input(
-        f"Your name for neuron {neuron}", max_chars=LONGEST_NAME, autocomplete="off",
+        f"Your name for neuron {neuron}", autocomplete="off",
         placeholder="for example: words for numbers", **choices.widget(CALLED),
     )  # fmt: skip
     st.segmented_control("It fires on …", KINDS, required=True, **choices.widget(KIND))
