@@ -28,6 +28,8 @@ def render(run: Run, choices: Choices) -> None:
         st.info("Type a second sentence to compare the first with.")
         return
     other = run.model.trace(text)
+    if other.n_left_out:
+        st.caption(f"Of the second sentence, the first {len(other.tokens)} tokens are read.")
     names = labels_of(other.tokens)
     found = compare(run.trace, other, run.request.block, COLUMNS)
     if not len(found.pairs):

@@ -1,5 +1,6 @@
 """Switch it off: sets of neurons put to sleep, scaled or fixed, and what that changes."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -18,17 +19,36 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.edit import Edit
 from ffnviz.model.trace import Trace
-from ffnviz.page import Choices, choice_setting, live, number_setting, text_setting
+from ffnviz.page import (
+    ENCODED,
+    Choices,
+    Setting,
+    choice_setting,
+    live,
+    number_setting,
+    shortened,
+)
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.pages.neurons.probe_measure import measure
 from ffnviz.run import Run
 
 MOST = 10
 LEAST = 6
-SET = text_setting("off", longest=1_000)  # empty: the neuron shown
+LONGEST = 1_000
 DO = choice_setting("do", ["set to zero", "multiply by", "fix to"])
 BY = number_setting("by", 2.0, -20, 20)
 WHERE = choice_setting("where", ["at every token", "at the chosen token"])
+FULL = "switch-full"  # whether the last click found no room for its neuron
+
+
+def _whole_pieces(text: str) -> str:
+    """A set too long for a link, cut between two of its pieces: 2:1709 must not become 2:17."""
+    cut = shortened(text, LONGEST, ENCODED * LONGEST)
+    whole = re.match(r".*[\s,;]", cut, re.DOTALL)
+    return cut if len(cut) == len(text) or not whole else whole[0]
+
+
+SET: Setting[str] = Setting("off", "", _whole_pieces, str, LONGEST)  # empty: the neuron shown
 SETTINGS = (SET, DO, BY, WHERE)
 
 Neurons = Mapping[int, tuple[int, ...]]
@@ -71,6 +91,8 @@ def which(run: Run, choices: Choices, shown: int) -> Neurons | None:
         st.error("This names no set of neurons.")
         st.text(str(error))  # with what was typed: no markup
         return None
+    if st.session_state.pop(FULL, False):
+        st.error("A link has no room for so many single neurons, so none was added.")
     if typed.strip():
         st.button("Only the neuron above", on_click=choices.choose, args=(SET, ""))
     return neurons or {block: (shown,)}
@@ -189,4 +211,7 @@ def _toggle(choices: Choices, neurons: Neurons, d_ff: int, place: int) -> None:
     block, neuron = divmod(place, d_ff)
     now = {where: set(members) for where, members in neurons.items()}
     now.setdefault(block, set()).symmetric_difference_update({neuron})
-    choices.choose(SET, written_set(now))
+    written = written_set(now)
+    st.session_state[FULL] = len(written) > LONGEST
+    if not st.session_state[FULL]:
+        choices.choose(SET, written)
