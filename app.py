@@ -29,6 +29,8 @@ def show(session: Session, page: Page) -> None:
         st.switch_page(next(a for a in addresses if a.url_path == turn_to))
     # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run, part = session.run(), page.part(session.state.part)
+    if run is not None and part.follow is not None and not part.missing(run):
+        part.follow(run, session.navigator())
     session.write_url(run)
     controls.network_and_block(session)
     if len(page.parts) > 1:

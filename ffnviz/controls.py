@@ -15,7 +15,7 @@ from ffnviz.figures.style import palettes
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
-from ffnviz.state import LONGEST_SENTENCE
+from ffnviz.state import readable
 
 EXAMPLES = Path(__file__).parents[1] / "assets" / "examples.toml"
 
@@ -30,13 +30,13 @@ def example_groups() -> list[tuple[str, list[str]]]:
 def sentence_box(session: Session) -> None:
     """The sentence, the device, and the examples."""
     gpu = find_gpu()
-    tie("text", session.state.sentence)
+    if readable(st.session_state.get("text") or "") != session.state.sentence:
+        st.session_state["text"] = session.state.sentence
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
         st.text_input(
             "Sentence",
             key="text",
             live=True,
-            max_chars=LONGEST_SENTENCE,
             placeholder="Type a sentence; [MASK] stands for a missing word",
             autocomplete="off",
             label_visibility="collapsed",
@@ -83,7 +83,13 @@ def network_and_block(session: Session) -> None:
 def left_out_notice(run: Run) -> None:
     """What the network cannot read of a long text."""
     trace = run.trace
-    if trace.n_left_out:
+    if len(st.session_state.get("text") or "") > len(run.state.sentence):
+        st.warning(
+            f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
+            f"characters, and the network reads at most {run.model.sizes.max_tokens} "
+            "tokens. The rest is left out below; shorten it to see it."
+        )
+    elif trace.n_left_out:
         st.warning(
             f"The network reads at most {len(trace.tokens)} tokens. The last {trace.n_left_out:,} "
             "of your text are left out below; shorten it to see them."

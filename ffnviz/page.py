@@ -40,7 +40,8 @@ class Navigator:
 
     def choose(self, setting: Setting[T], value: T, settled: bool = True) -> None:
         """Set it."""
-        self.do(Set({setting.name: setting.text(value)}), settled)
+        text = None if value is None else setting.text(value)  # None: a browser can send anything
+        self.do(Set({setting.name: text}), settled)
 
     def widget(self, setting: Setting[Any]) -> dict[str, Any]:
         """The arguments that tie a Streamlit widget to a setting."""
@@ -110,6 +111,7 @@ class Part:
         name: in the URL.
         settings: what can be set on it.
         needs: what it needs of a network.
+        follow: sets what follows from the run, before the URL is written and the part is shown.
     """
 
     render: Render
@@ -117,6 +119,7 @@ class Part:
     name: str
     settings: tuple[Setting[Any], ...] = ()
     needs: tuple[Need, ...] = ()
+    follow: Render | None = None
 
     def missing(self, run: Run) -> tuple[Need, ...]:
         """What the network that drives the page has not, and the part needs."""

@@ -9,7 +9,7 @@ from ffnviz.model.card import Card
 from ffnviz.model.network import Network
 from ffnviz.model.tokenizer import Token
 from ffnviz.model.trace import ForwardPass, Trace, usual_token
-from ffnviz.state import Neuron, State
+from ffnviz.state import Neuron, Size, State
 
 T = TypeVar("T")
 
@@ -61,6 +61,17 @@ class Watched:
         return self.network.card
 
     @property
+    def ours(self) -> Model:
+        """The network, where it is made of our own modules.
+
+        Raises:
+            NotForThisNetwork: where it is not.
+        """
+        encoder_of(self.network)
+        assert isinstance(self.network, Model)
+        return self.network
+
+    @property
     def trace(self) -> Trace:
         """Its trace of the sentence."""
         return self.here(("trace",), self.new_trace)
@@ -97,6 +108,7 @@ class Run:
         partner: the one beside it, if there is one.
         devices: every device there is, by PyTorch's name for it, with what loads the subject there.
         about_gpu: which GPU was found, or why none.
+        networks: all that one can choose from, by their ids.
     """
 
     state: State
@@ -105,6 +117,7 @@ class Run:
     partner: Watched | None
     devices: Mapping[str, Callable[[], Network]]
     about_gpu: str
+    networks: Mapping[str, Size]
 
     @property
     def model(self) -> Network:

@@ -139,6 +139,7 @@ class Session:
             _watched(partner, device, state.sentence) if partner else None,
             {d: partial(_model, state.network, d) for d in ("cpu", gpu.device) if d},
             gpu.why,
+            self.house.networks,
         )
 
     def write_url(self, run: Run | None) -> None:

@@ -1,12 +1,19 @@
 """Names that a person gave to neurons, as a file and as a line of a URL."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from reprlib import repr as shortened
 
 LONGEST_FILE = 200_000
 LONGEST_NAME = 120
+LONGEST_TAG = 60
+LONGEST_WORDS = 480
+LONGEST = {"twin": LONGEST_TAG, "name": LONGEST_NAME, "tag": LONGEST_TAG, "words": LONGEST_WORDS}
+KEYS = ("twin", "block", "neuron", "name", "tag", "words")
 NEEDED = 4  # twin, block, neuron, name
+SURROGATE = re.compile("[\ud800-\udfff]")  # alone in no valid text, yet JSON can spell one
 
 
 @dataclass(frozen=True)
@@ -33,8 +40,34 @@ class Name:
         return self.twin, self.block, self.neuron
 
 
+@dataclass(frozen=True)
+class Size:
+    """Of which neurons a network can have names.
+
+    Attributes:
+        n_blocks: how many blocks it has.
+        d_ff: how many hidden neurons each has.
+    """
+
+    n_blocks: int
+    d_ff: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What was read.
+
+    Attributes:
+        names: at most one a neuron; of several the last.
+        left_out: for each entry that is no name, which it is and why.
+    """
+
+    names: tuple[Name, ...]
+    left_out: tuple[str, ...] = ()
+
+
 class NamesError(ValueError):
-    """A text that holds no names: says why."""
+    """A text that holds no list of names: says why."""
 
 
 def with_name(names: Sequence[Name], new: Name) -> tuple[Name, ...]:
@@ -58,41 +91,76 @@ def to_line(names: Sequence[Name]) -> str:
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":")) if rows else ""
 
 
-def read_names(text: str) -> tuple[Name, ...]:
+def read_names(text: str, networks: Mapping[str, Size]) -> Reading:
     """What `to_file` or `to_line` wrote.
 
+    Args:
+        text: a file's, or a line's; anybody can have written it.
+        networks: those there are, by name; a name for a neuron of another is left out.
+
     Raises:
-        NamesError: if it is anything else.
+        NamesError: if it is no list.
     """
     if len(text) > LONGEST_FILE:
         raise NamesError(f"It is longer than {LONGEST_FILE:,} characters.")
     if not text.strip():
-        return ()
+        return Reading(())
     try:
         rows = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise NamesError(f"It is not JSON ({error}).") from error
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise NamesError(f"It is not JSON: it cannot be read on from {where}.") from error
+    except (ValueError, RecursionError) as error:  # endless digits, endless brackets
+        raise NamesError("It is not a list of names.") from error
     if not isinstance(rows, list):
         raise NamesError("It is not a list of names.")
-    names: tuple[Name, ...] = ()
+    names: dict[tuple[str, int, int], Name] = {}
+    left_out = []
     for number, row in enumerate(rows, start=1):
-        names = with_name(names, _name(row, number))
-    return names
+        try:
+            name = _name(row, networks)
+        except NamesError as error:
+            left_out.append(f"Entry {number}: {error}")
+        else:
+            names.pop(name.of, None)
+            names[name.of] = name
+    return Reading(tuple(names.values()), tuple(left_out))
 
 
-def _name(row: object, number: int) -> Name:
-    keys = [field.name for field in fields(Name)]
-    if isinstance(row, list) and len(row) <= len(keys):
-        row = dict(zip(keys, row, strict=False))
-    if not isinstance(row, dict) or not set(row) <= set(keys):
-        raise NamesError(f"Entry {number} is not a name: it needs {', '.join(keys)}.")
-    kinds = {field.name: field.type for field in fields(Name)}
-    for key, value in row.items():
-        if not isinstance(value, kinds[key]) or isinstance(value, bool):  # type: ignore[arg-type]
-            raise NamesError(f"Entry {number}: {key} cannot be {value!r}.")
-        if isinstance(value, str) and len(value) > LONGEST_NAME * 4:
-            raise NamesError(f"Entry {number}: {key} is too long.")
-    try:
-        return Name(**row)
-    except TypeError as error:
-        raise NamesError(f"Entry {number} is not a name: it needs {', '.join(keys)}.") from error
+def _fields(row: object) -> dict[str, object]:
+    if isinstance(row, list) and len(row) <= len(KEYS):
+        row = dict(zip(KEYS, row, strict=False))
+    if isinstance(row, dict) and set(KEYS[:NEEDED]) <= set(row) <= set(KEYS):
+        return row
+    raise NamesError(f"a name has {', '.join(KEYS[:NEEDED])}, and may have a tag or words.")
+
+
+def _name(row: object, networks: Mapping[str, Size]) -> Name:
+    fields = _fields(row)
+    texts = {key: _text(key, fields.get(key, "")) for key in LONGEST}
+    if texts["twin"] not in networks:
+        known = ", ".join(networks)
+        raise NamesError(f"there is no network {shortened(texts['twin'])} here; there is {known}.")
+    size = networks[texts["twin"]]
+    return Name(
+        texts["twin"],
+        _whole("block", fields["block"], 1, size.n_blocks),
+        _whole("neuron", fields["neuron"], 0, size.d_ff - 1),
+        texts["name"],
+        texts["tag"],
+        texts["words"],
+    )
+
+
+def _text(key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise NamesError(f"{key} is {shortened(value)}, which is no text.")
+    if len(value) > LONGEST[key]:
+        raise NamesError(f"{key} has {len(value):,} characters; {LONGEST[key]} are allowed.")
+    return SURROGATE.sub("\ufffd", value)
+
+
+def _whole(key: str, value: object, least: int, most: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise NamesError(f"{key} is {shortened(value)}; it goes from {least} to {most}.")
+    return value

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
 from ffnviz.components.payload import pack
+from ffnviz.components.sent import entry, one_of, place
 
 _mount = declare("activation_map")
 
@@ -70,21 +71,28 @@ def activation_maps(
         on_order: called with one of `orders`.
         on_open: called with map name, neuron and token.
     """
+    d_ff = maps[0].hidden.shape[1]
+    names = [shown.name for shown in maps]
+
+    def named(click: Any) -> tuple[str, int] | None:
+        name, chosen = one_of(entry(click, "map"), names), place(entry(click, "neuron"), d_ff)
+        return None if name is None or chosen is None else (name, chosen)
 
     def clicked() -> None:
-        chosen = st.session_state[key].neuron
-        if chosen:
-            on_choose(str(chosen["map"]), int(chosen["neuron"]))
+        chosen = named(st.session_state[key].neuron)
+        if chosen is not None:
+            on_choose(*chosen)
 
     def ordered() -> None:
-        chosen = st.session_state[key].order
-        if chosen in orders:
+        chosen = one_of(st.session_state[key].order, orders)
+        if chosen is not None:
             on_order(chosen)
 
     def opened() -> None:
         cell = st.session_state[key].cell
-        if cell and 0 <= int(cell["token"]) < len(texts):
-            on_open(str(cell["map"]), int(cell["neuron"]), int(cell["token"]))
+        chosen, row = named(cell), place(entry(cell, "token"), len(texts))
+        if chosen is not None and row is not None:
+            on_open(*chosen, row)
 
     arrays: dict[str, NDArray[Any]] = {}
     for shown in maps:
@@ -95,7 +103,7 @@ def activation_maps(
         "texts": list(texts),
         "token": token,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},
-        "d_ff": maps[0].hidden.shape[1],
+        "d_ff": d_ff,
         "largest": max(float(np.abs(m.hidden).max()) for m in maps),
         "orders": list(orders),
         "order": order,

@@ -47,7 +47,7 @@ def chart(
 
     def clicked() -> None:
         point = st.session_state[key].point
-        if on_choose and isinstance(point, int | float):
+        if on_choose and is_drawn(point, figure):
             on_choose(int(point))
 
     _serve_plotly()
@@ -62,6 +62,13 @@ def chart(
         "stamp": stamp,
     }
     _mount(data=pack(header, arrays), key=key, on_point_change=clicked)
+
+
+def is_drawn(point: Any, figure: Mapping[str, Any]) -> bool:
+    """Whether a figure has a point whose customdata is this whole number."""
+    if not isinstance(point, int) or isinstance(point, bool):
+        return False
+    return any(point in np.ravel(trace.get("customdata", [])).tolist() for trace in figure["data"])
 
 
 def _without_arrays(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:

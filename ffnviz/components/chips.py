@@ -7,6 +7,7 @@ import streamlit as st
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
+from ffnviz.components.sent import place
 
 _mount = declare("chips")
 
@@ -37,8 +38,8 @@ def chips(
     """
 
     def clicked() -> None:
-        token = st.session_state[key].token
-        if isinstance(token, int):
+        token = place(st.session_state[key].token, len(texts))
+        if token is not None:
             on_choose(token)
 
     data: dict[str, Any] = {

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from ffnviz.components.declare import declare
+from ffnviz.components.sent import numbers
 
 _mount = declare("drawing")
 
@@ -30,9 +31,9 @@ def drawing(
     """
 
     def drew() -> None:
-        drawn = st.session_state[key].curve
-        if isinstance(drawn, list | tuple) and len(drawn) == len(values):
-            on_draw([min(1.0, max(-1.0, float(value))) for value in drawn])
+        drawn = numbers(st.session_state[key].curve, len(values), -1.0, 1.0)
+        if drawn is not None:
+            on_draw(drawn)
 
     data: dict[str, Any] = {
         "label": label,

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
 from ffnviz.components.payload import pack
+from ffnviz.components.sent import place
 
 _mount = declare("ffn_picture")
 
@@ -64,8 +65,8 @@ def ffn_picture(
     """
 
     def clicked() -> None:
-        chosen = st.session_state[key].neuron
-        if isinstance(chosen, int):
+        chosen = place(st.session_state[key].neuron, len(order))
+        if chosen is not None:
             on_choose(chosen)
 
     scales: dict[str, float] = {}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
+from ffnviz.components.sent import entry, place
 
 _mount = declare("neuron_card")
 
@@ -44,8 +45,9 @@ def neuron_card(
 
     def clicked() -> None:
         met = st.session_state[key].meet
-        if met and (met["token"] is None or 0 <= int(met["token"]) < len(texts)):
-            on_meet(None if met["token"] is None else int(met["token"]))
+        row = place(entry(met, "token"), len(texts))
+        if row is not None or met == {"token": None}:
+            on_meet(row)
 
     data: dict[str, Any] = {
         "title": title,

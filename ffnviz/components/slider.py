@@ -11,6 +11,7 @@ from typing import Any
 import streamlit as st
 
 from ffnviz.components.declare import declare
+from ffnviz.components.sent import entry, place
 
 _mount = declare("slider")
 
@@ -47,8 +48,9 @@ def slider(
 
     def moved() -> None:
         move = st.session_state[key].move
-        if move and 0 <= int(move["stop"]) < len(stops):
-            on_choose(int(move["stop"]), bool(move["done"]))
+        chosen = place(entry(move, "stop"), len(stops))
+        if chosen is not None:
+            on_choose(chosen, entry(move, "done") is True)
 
     data: dict[str, Any] = {"label": label, "stops": list(stops), "stop": stop}
     _mount(data=data, key=key, on_move_change=moved)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
+from ffnviz.components.sent import place
 
 _mount = declare("verdicts")
 
@@ -59,9 +60,9 @@ def verdicts(
     """
 
     def clicked() -> None:
-        group = st.session_state[key].group
-        if on_choose and isinstance(group, int | float) and 0 <= int(group) < len(groups):
-            on_choose(int(group))
+        group = place(st.session_state[key].group, len(groups))
+        if on_choose and group is not None:
+            on_choose(group)
 
     data: dict[str, Any] = {
         "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],

@@ -21,17 +21,21 @@ from ffnviz.components.slider import slider
 from ffnviz.figures import cost as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Choices, Setting, choice_setting, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import Setting, choice_setting, count_setting
 from ffnviz.run import Run
 
 LARGEST = 1_000_000
-PRESET = choice_setting("preset", list(PRESETS))
-GATED = choice_setting("gated", ["as preset", "plain", "gated"])
+PRESET = choice_setting("preset", {name: preset.name for name, preset in PRESETS.items()})
+GATED = choice_setting(
+    "gated",
+    {"preset": "as preset", "plain": "plain: two matrices", "gated": "gated: three"},
+)
 # 0 stands for what the preset has.
 D_MODEL = count_setting("d_model", 0, 0, LARGEST)
 D_FF = count_setting("d_ff", 0, 0, LARGEST)
 HEADS = count_setting("heads", 0, 0, LARGEST)
-LENGTH = count_setting("length", 0, 0, LARGEST)
+LENGTH = count_setting("n_tokens", 0, 0, LARGEST, also=("length",))
 VOCABULARY = count_setting("vocabulary", 0, 0, LARGEST)
 SETTINGS = (PRESET, GATED, D_MODEL, D_FF, HEADS, LENGTH, VOCABULARY)
 SLIDERS: dict[str, tuple[str, Setting[int], tuple[int, ...]]] = {
@@ -51,41 +55,41 @@ LENGTHS = np.geomspace(1, 200_000, 81)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The sliders beside what they change."""
-    shape = chosen_shape(choices)
+    shape = chosen_shape(navigator)
     left, right = st.columns([1, 2.2], gap="medium")
     with left:
-        what_to_count(choices, shape)
+        what_to_count(navigator, shape)
     with right:
-        costs(run, choices, shape)
+        costs(run, navigator, shape)
         share_against_length(run, shape)
 
 
-def chosen_shape(choices: Choices) -> Shape:
+def chosen_shape(navigator: Navigator) -> Shape:
     """The preset's shape with what the sliders changed."""
-    shape = PRESETS[choices.value(PRESET)].shape
+    shape = PRESETS[navigator.value(PRESET)].shape
     changed: dict[str, Any] = {
         name: value
         for name, (_, setting, _) in SLIDERS.items()
-        if (value := choices.value(setting))
+        if (value := navigator.value(setting))
     }
-    gated = choices.value(GATED)
+    gated = navigator.value(GATED)
     return replace(
-        shape, **changed, gated=shape.gated if gated == "as preset" else gated == "gated"
+        shape, **changed, gated=shape.gated if gated == "preset" else gated == "gated"
     )
 
 
-def what_to_count(choices: Choices, shape: Shape) -> None:
+def what_to_count(navigator: Navigator, shape: Shape) -> None:
     """The preset, the sliders, and what no slider changes."""
-    preset = PRESETS[choices.value(PRESET)]
+    preset = PRESETS[navigator.value(PRESET)]
 
     def take_preset() -> None:
-        choices.choose(PRESET, st.session_state["cost-preset"])
+        navigator.choose(PRESET, st.session_state["cost-preset"])
         for setting in SETTINGS[1:]:
-            choices.set(setting.name, None, True)
+            navigator.choose(setting, setting.default)
 
-    st.session_state["cost-preset"] = choices.value(PRESET)
+    st.session_state["cost-preset"] = navigator.value(PRESET)
     st.selectbox("Start from", list(PRESETS), key="cost-preset", on_change=take_preset,
                  format_func=lambda name: PRESETS[name].name)  # fmt: skip
     for name, (label, setting, stops) in SLIDERS.items():
@@ -96,7 +100,7 @@ def what_to_count(choices: Choices, shape: Shape) -> None:
 
         def choose(stop: int, done: bool, setting: Setting[int] = setting,
                    places: list[int] = places, own: int = own) -> None:  # fmt: skip
-            choices.choose(setting, 0 if places[stop] == own else places[stop], done)
+            navigator.choose(setting, 0 if places[stop] == own else places[stop], done)
 
         now = getattr(shape, name)
         stop = places.index(now) if now in places else 0
@@ -107,7 +111,7 @@ def what_to_count(choices: Choices, shape: Shape) -> None:
     st.segmented_control(
         "FFN", ["plain", "gated"], key=key, required=True, label_visibility="collapsed",
         format_func={"plain": "plain: two matrices", "gated": "gated: three"}.__getitem__,
-        on_change=lambda: choices.choose(GATED, _gated(st.session_state[key], preset.shape)),
+        on_change=lambda: navigator.choose(GATED, _gated(st.session_state[key], preset.shape)),
     )  # fmt: skip
     sizes = memory(shape)
     of = shape.d_model % shape.n_heads == 0
@@ -121,18 +125,18 @@ def what_to_count(choices: Choices, shape: Shape) -> None:
     )  # fmt: skip
 
 
-def costs(run: Run, choices: Choices, shape: Shape) -> None:
+def costs(run: Run, navigator: Navigator, shape: Shape) -> None:
     """Parameters and multiply-adds, part by part."""
     count, work = parameters(shape), multiply_adds(shape)
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
-    name = PRESETS[choices.value(PRESET)].name
+    name = PRESETS[navigator.value(PRESET)].name
     sentence: Sentence = [
         f"From {name}: the FFNs hold ", number(percent(share)), " of the parameters and do ",
         number(percent(busy)), f" of the multiply-adds for {shape.n_tokens:,} tokens.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "costs", run.request.twin),
-        figures.costs(count, work, run.request.twin),
+        Head(sentence, "costs", run.card.colour),
+        figures.costs(count, work, run.card.colour),
         "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output.",
         palettes(),
         f"{run.stamp} {shape}",
@@ -154,8 +158,8 @@ def share_against_length(run: Run, shape: Shape) -> None:
                           " of the blocks' multiply-adds."]  # fmt: skip
     shares = np.array([ffn_share(shape, length) for length in LENGTHS])
     chart(
-        Head(sentence, "overtaking", run.request.twin),
-        figures.share_against_length(LENGTHS, shares, now, overtaken, run.request.twin),
+        Head(sentence, "overtaking", run.card.colour),
+        figures.share_against_length(LENGTHS, shares, now, overtaken, run.card.colour),
         "The FFNs' share of the multiply-adds against the length of the sequence.",
         palettes(),
         f"{run.stamp} {shape}",
@@ -165,7 +169,7 @@ def share_against_length(run: Run, shape: Shape) -> None:
 
 
 def _gated(chosen: str, shape: Shape) -> str:
-    return "as preset" if (chosen == "gated") == shape.gated else chosen
+    return "preset" if (chosen == "gated") == shape.gated else chosen
 
 
 def _bytes(size: int) -> str:

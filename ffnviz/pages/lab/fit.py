@@ -24,20 +24,21 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, Setting, choice_setting, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import Setting, choice_setting, count_setting
 from ffnviz.pages.lab.subject import show_verdicts, tally
 from ffnviz.run import Run
 
 DRAWN = "my drawing"
-PLAIN = [activation.name for activation in ACTIVATIONS.values() if not activation.gated]
+PLAIN = {name: each.label for name, each in ACTIVATIONS.items() if not each.gated}
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDE"  # 41 heights, from -1 to 1
 MIDDLE = len(DIGITS) // 2
 
 
-def _read(text: str) -> tuple[float, ...] | None:
+def _read(text: str) -> tuple[float, ...]:
     """A drawing as a URL has it: a digit a knot."""
     if len(text) != KNOTS or any(sign not in DIGITS for sign in text):
-        return None
+        return START
     return tuple((DIGITS.index(sign) - MIDDLE) / MIDDLE for sign in text)
 
 
@@ -46,20 +47,20 @@ def _written(values: tuple[float, ...]) -> str:
 
 
 START = tuple(round(MIDDLE * np.sin(5 * k / KNOTS) * (k / KNOTS)) / MIDDLE for k in range(KNOTS))
-FUNCTION = choice_setting("function", [*FUNCTIONS, DRAWN])
-PHI = choice_setting("phi", ["twin", *PLAIN])
+FUNCTION = choice_setting("function", {name: name for name in (*FUNCTIONS, DRAWN)})
+PHI = choice_setting("phi", {"twin": "the network's", **PLAIN})
 UNITS = count_setting("units", 8, 1, WIDTHS[-1])
 CURVE: Setting[tuple[float, ...]] = Setting("curve", START, _read, _written)
 SETTINGS = (FUNCTION, PHI, UNITS, CURVE)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The function and φ, the fit and its pieces, the error against n."""
     left, middle, right = st.columns([0.8, 1.2, 1], gap="medium")
     with left:
-        name, phi = what_to_fit(run, choices)
-        values = choices.value(CURVE)
+        name, phi = what_to_fit(run, navigator)
+        values = navigator.value(CURVE)
         of = (name, phi, values if name == DRAWN else None)
         function = drawn(values) if name == DRAWN else FUNCTIONS[name]
         measured = measure_button(
@@ -77,11 +78,11 @@ def render(run: Run, choices: Choices) -> None:
             st.warning("This was fitted to another function or with another φ. Press “Fit” again.")
         show_verdicts(
             run,
-            Head(tally(found.findings), "lab-fit", run.request.twin),
+            Head(tally(found.findings), "lab-fit", run.card.colour),
             found.findings,
             measured.when,
         )
-    place = nearest(WIDTHS, choices.value(UNITS))
+    place = nearest(WIDTHS, navigator.value(UNITS))
     with middle:
         the_fit(run, found, place, measured.when)
         slider(
@@ -89,29 +90,31 @@ def render(run: Run, choices: Choices) -> None:
             [str(n) for n in found.widths],
             place,
             key="lab-units",
-            on_choose=lambda stop, done: choices.choose(UNITS, WIDTHS[stop], done),
+            on_choose=lambda stop, done: navigator.choose(UNITS, WIDTHS[stop], done),
         )
     with right:
         the_errors(run, found, place, measured.when)
 
 
-def what_to_fit(run: Run, choices: Choices) -> tuple[str, str]:
+def what_to_fit(run: Run, navigator: Navigator) -> tuple[str, str]:
     """The controls: the function, to be chosen or drawn, and φ."""
-    name = st.selectbox("Function on [−2, 2]", [*FUNCTIONS, DRAWN], **choices.widget(FUNCTION))
+    name = st.selectbox("Function on [−2, 2]", **navigator.options(FUNCTION))
     if name == DRAWN:
-        values = choices.value(CURVE)
+        values = navigator.value(CURVE)
         drawing(
             "Draw over it, or move its points with the arrow keys",
             values,
             palettes(),
-            run.request.twin,
+            run.card.colour,
             key="lab-drawing",
-            on_draw=lambda new: choices.choose(CURVE, tuple(new)),
+            on_draw=lambda new: navigator.choose(CURVE, tuple(new)),
         )
-    labels = {name: ACTIVATIONS[name].label for name in PLAIN}
-    labels["twin"] = f"the twin's: {labels[run.request.twin]}"
-    phi = st.selectbox("φ", ["twin", *PLAIN], format_func=labels.__getitem__, **choices.widget(PHI))
-    return str(name), run.request.twin if phi == "twin" else str(phi)
+    own = run.card.phi
+    labels = {**PHI.options, "twin": f"the network's: {own.label}"}
+    phi = st.selectbox(
+        "φ", list(labels), format_func=labels.__getitem__, **navigator.widget(PHI)
+    )
+    return str(name), own.name if phi == "twin" else str(phi)
 
 
 def function_alone(run: Run, function: object) -> None:
@@ -119,7 +122,7 @@ def function_alone(run: Run, function: object) -> None:
     x = torch.linspace(-REACH, REACH, 257, dtype=torch.float64)
     y = function(x).numpy()  # type: ignore[operator]
     chart(
-        Head(["This is the function to fit."], "lab-function", run.request.twin),
+        Head(["This is the function to fit."], "lab-function", run.card.colour),
         fitted(x.numpy(), y, np.full(len(y), np.nan), np.zeros((0, len(y))), "@muted"),
         "The function.",
         palettes(),
@@ -138,8 +141,8 @@ def the_fit(run: Run, found: Approximation, place: int, version: str) -> None:
         f"; the best straight line is off by {found.line:.2g}.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-pieces", run.request.twin),
-        fitted(found.x, found.y, fit.fitted, _pieces(found, fit), f"@{run.request.twin}"),
+        Head(sentence, "lab-pieces", run.card.colour),
+        fitted(found.x, found.y, fit.fitted, _pieces(found, fit), f"@{run.card.colour}"),
         "The function, the network fitted to it, and what each of its units adds.",
         palettes(),
         f"{run.stamp} {version} {n}",
@@ -155,10 +158,10 @@ def the_errors(run: Run, found: Approximation, place: int, version: str) -> None
         number(f"{found.fits[0].error:.2g}"), " to ", number(f"{found.fits[-1].error:.2g}"), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-errors", run.request.twin),
+        Head(sentence, "lab-errors", run.card.colour),
         errors(
             found.widths, np.array([fit.error for fit in found.fits]), np.array(found.bounds),
-            found.line, found.widths[place], f"@{run.request.twin}",
+            found.line, found.widths[place], f"@{run.card.colour}",
         ),
         "The error against the number of units, both logarithmic.",
         palettes(),

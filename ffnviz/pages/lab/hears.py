@@ -20,12 +20,13 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
-from ffnviz.page import Choices, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import count_setting
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
-N = count_setting("length", LENGTH, LENGTHS[0], LONGEST_MAP)
+N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",))
 LAYERS = count_setting("depth", DEPTH, 1, DEEPEST)
 SETTINGS = (N, LAYERS)
 ACROSS = 5
@@ -33,11 +34,10 @@ DASHES = ("solid", "dash", "dot")
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the maps, and the decay with distance."""
-    n, depth = choices.value(N), choices.value(LAYERS)
-    request = run.request
-    of = (request.twin, request.device, request.block, request.text, n, depth)
+    n, depth = navigator.value(N), navigator.value(LAYERS)
+    of = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth)
     left, right = st.columns([1, 2.1], gap="medium")
     with left:
         one, other = st.columns(2)
@@ -47,7 +47,7 @@ def render(run: Run, choices: Choices) -> None:
                 [str(each) for each in LENGTHS],
                 nearest(LENGTHS, n),
                 key="lab-length",
-                on_choose=lambda stop, done: choices.choose(N, LENGTHS[stop], done),
+                on_choose=lambda stop, done: navigator.choose(N, LENGTHS[stop], done),
             )
         with other:
             slider(
@@ -55,7 +55,7 @@ def render(run: Run, choices: Choices) -> None:
                 [str(k + 1) for k in range(DEEPEST)],
                 depth - 1,
                 key="lab-depth",
-                on_choose=lambda stop, done: choices.choose(LAYERS, stop + 1, done),
+                on_choose=lambda stop, done: navigator.choose(LAYERS, stop + 1, done),
             )
         measured = measure_button(
             "hears", of, run, lambda p: who_hears_whom(subject_of(run), n, depth, p),
@@ -72,7 +72,7 @@ def render(run: Run, choices: Choices) -> None:
             st.warning("This is for another sentence or setting. Press “Differentiate” again.")
         show_verdicts(
             run,
-            Head(tally(found.findings), "lab-hears", run.request.twin),
+            Head(tally(found.findings), "lab-hears", run.card.colour),
             found.findings,
             measured.when,
         )
@@ -82,12 +82,12 @@ def render(run: Run, choices: Choices) -> None:
 
 
 def all_maps(run: Run, found: Influence, version: str) -> None:
-    """A map a layer; the twin's own have its accent."""
+    """A map a layer; the network's own have its accent."""
     n = len(found.memory)
     labels = run.labels[:n] if n <= 12 else []
     shown = [
         Map(f"{each.name}<br>hears {each.receptive_field}, {each.steps} in a row", each.share,
-            f"@{run.request.twin}" if each.trained else "@muted", labels, [])
+            f"@{run.card.colour}" if each.trained else "@muted", labels, [])
         for each in found.heard
     ]  # fmt: skip
     shown.insert(5, Map(f"decoder block: the sentence<br>hears {n}", found.memory, "@muted",
@@ -99,7 +99,7 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
         number(f"{found.depth}"), ": one a layer.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-influence", run.request.twin),
+        Head(sentence, "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all it hears", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
         palettes(),
@@ -113,7 +113,7 @@ def decay(run: Run, found: Influence, version: str) -> None:
     """What is heard against the distance."""
     series = {}
     kinds = [each for each in found.heard if each.name != "FFN"]
-    own = f"@{run.request.twin}"
+    own = f"@{run.card.colour}"
     colours = {each.name: own if each.trained else "@muted" for each in kinds}
     colours |= {"RNN": "@text", "LSTM": "@text"}
     for place, each in enumerate(kinds):
@@ -126,7 +126,7 @@ def decay(run: Run, found: Influence, version: str) -> None:
         number(f"{far['attention']:.1g}"), " of all that is heard.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-decay", run.request.twin),
+        Head(sentence, "lab-decay", run.card.colour),
         lines(
             np.arange(len(found.memory)), series, axis("distance between output and input"),
             axis("share heard", type="log", dtick=1, exponentformat="power"),

@@ -12,7 +12,8 @@ from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.measured import one_at_a_time, stop_if_unwanted
-from ffnviz.page import Choices, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import count_setting
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
@@ -24,16 +25,16 @@ BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the stream's norms, and two untrained stacks."""
-    depth = choices.value(LAYERS)
+    depth = navigator.value(LAYERS)
     with one_at_a_time():
         found = try_residual(subject_of(run), depth, stop_if_unwanted)
     left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
     with left:
         show_verdicts(
             run,
-            Head(tally(found.findings), "lab-residual", run.request.twin),
+            Head(tally(found.findings), "lab-residual", run.card.colour),
             found.findings,
             str(depth),
         )
@@ -47,7 +48,7 @@ def render(run: Run, choices: Choices) -> None:
             [str(stop) for stop in STOPS],
             nearest(STOPS, depth),
             key="lab-layers",
-            on_choose=lambda stop, done: choices.choose(LAYERS, STOPS[stop], done),
+            on_choose=lambda stop, done: navigator.choose(LAYERS, STOPS[stop], done),
         )
         bottleneck(run)
 
@@ -62,13 +63,13 @@ def norms(run: Run, found: Residual) -> None:
         quoted(run.labels[run.token]), ", ", number(f"{found.added[last].mean():.2f}"),
         " on average.",
     ]  # fmt: skip
-    colours = ["@muted", f"@{run.request.twin}/0.45", "@text", f"@{run.request.twin}"]
+    colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
     series = {
         name: (values[: len(labels)], colours[place % len(colours)])
         for place, (name, values) in enumerate(found.added.items())
     }
     chart(
-        Head(sentence, "lab-norms", run.request.twin),
+        Head(sentence, "lab-norms", run.card.colour),
         grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
                 exponentformat="power"),
         "The length of what each sub-layer adds, against the stream's, for each token.",
@@ -89,11 +90,11 @@ def directions(run: Run, found: Residual) -> None:
         number(f"{found.cosines[0].mean():.2f}"), ".",
     ]  # fmt: skip
     series = {
-        f"block {k}": (row[: len(labels)], f"@{run.request.twin}" if k == last else "@muted")
+        f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
         for k, row in enumerate(found.cosines, start=1)
     }
     chart(
-        Head(sentence, "lab-cosines", run.request.twin),
+        Head(sentence, "lab-cosines", run.card.colour),
         grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
         palettes(),
@@ -111,10 +112,10 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
         " with post-LN and ", number(f"{pre[-1]:.2f}"), " with pre-LN.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-gradients", run.request.twin),
+        Head(sentence, "lab-gradients", run.card.colour),
         lines(
             np.arange(1, depth + 1),
-            {"pre-LN": (pre, f"@{run.request.twin}", "solid"),
+            {"pre-LN": (pre, f"@{run.card.colour}", "solid"),
              "post-LN": (post, "@muted", "dash")},
             axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
@@ -128,7 +129,7 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
 
 def bottleneck(run: Run) -> None:
     """The ResNet bottleneck's widths beside the FFN's."""
-    config = run.model.encoder.config
+    config = run.model.sizes
     d, f = config.d_model, config.d_ff
     wide, narrow = BOTTLENECK[0], BOTTLENECK[1]
     weights = 2 * wide * narrow + 9 * narrow * narrow

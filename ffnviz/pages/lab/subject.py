@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-import streamlit as st
-
 from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import Claim, verdicts
@@ -18,16 +16,14 @@ MOST_SPACED = 3  # more findings than these stand closer together
 
 def subject_of(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
-    encoder = run.once("encoder in float64", lambda: in_double(run.model))
-    return Subject(run.model, run.trace, run.request.block, run.token, encoder)
+    encoder = run.subject.once("encoder in float64", lambda: in_double(run.subject.ours))
+    return Subject(run.subject.ours, run.trace, run.state.block, run.token, encoder)
 
 
 def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
-    """What was computed for this very run, so that a slider that only chooses from it is quick."""
-    results: dict[str, tuple[str, R]] = st.session_state.setdefault("lab results", {})
-    if results.get(name, ("",))[0] != run.stamp:
-        results[name] = (run.stamp, compute(subject_of(run)))
-    return results[name][1]
+    """What was computed for this block and token, so that a slider that chooses from it is quick."""
+    of = (name, run.state.block, run.token)
+    return run.subject.here(of, lambda: compute(subject_of(run)))
 
 
 def as_claim(finding: Finding) -> Claim:

@@ -8,8 +8,7 @@ from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.handout import Row, handout
 from ffnviz.figures.style import palettes
 from ffnviz.measured import Measured, measure_button
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, live
+from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import as_claim, subject_of, tally
 from ffnviz.run import Run
 
@@ -18,10 +17,9 @@ PAGE = "lab"
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The button over the claims, and the handout beside it."""
-    request = run.request
-    of = (request.twin, request.device, request.block, run.token, request.text)
+    of = (run.card.label, run.device, run.state.block, run.token, run.state.sentence)
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
         measured = measure_button(
@@ -40,20 +38,20 @@ def render(run: Run, choices: Choices) -> None:
         st.warning("These verdicts are for another sentence or setting. Test again for this one.")
     findings = [finding for tested in measured.result for finding in tested.findings]
     verdicts(
-        Head(tally(findings), "lab", request.twin),
+        Head(tally(findings), "lab", run.card.colour),
         [(t.experiment.title, [as_claim(f) for f in t.findings]) for t in measured.result],
         palettes(),
         f"{run.stamp} {measured.when}",
         key="verdicts-all",
         columns=COLUMNS,
         dense=True,
-        on_choose=lambda place: choices.turn(PAGE, EXPERIMENTS[place].name),
+        on_choose=lambda place: navigator.turn(PAGE, EXPERIMENTS[place].name),
     )
 
 
 def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
     """The handout as a file."""
-    twin, _, block, _, text = measured.of
+    label, _, block, _, text = measured.of
     rows = [
         Row(
             tested.experiment.title,
@@ -67,7 +65,7 @@ def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
         for claim in map(as_claim, tested.findings)
     ]
     page = handout(
-        rows, str(text), f"{ACTIVATIONS[str(twin)].label}, block {int(str(block)) + 1}",
+        rows, str(text), f"{label}, block {int(str(block)) + 1}",
         f"Tested at {measured.when} on {measured.where}.",
     )  # fmt: skip
     st.download_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html",

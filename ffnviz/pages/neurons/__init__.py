@@ -10,5 +10,5 @@ PARTS = (
     Part(working.render, "Show the working", "working", working.SETTINGS),
     Part(switch.render, "Switch it off", "switch", switch.SETTINGS),
     Part(compare.render, "Compare", "compare", compare.SETTINGS),
-    Part(name.render, "Name it", "name", name.SETTINGS),
+    Part(name.render, "Name it", "name", name.SETTINGS, name.follow),
 )

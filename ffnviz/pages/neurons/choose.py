@@ -2,38 +2,41 @@
 
 import streamlit as st
 
-from ffnviz.analysis.index_file import INDEXES, IndexFileError, read_index
+from ffnviz.analysis.index_file import IndexFileError, read_index
+from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons import strongest_neuron, strongest_neurons
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 STRONGEST = 8
 
 
 def neuron_shown(run: Run) -> int:
-    """The chosen neuron's number, in whatever twin it was chosen; else the token's strongest."""
-    if run.request.neuron is not None:
-        return run.request.neuron[1]
-    return strongest_neuron(run.trace, run.request.block, run.token)
+    """The chosen neuron's number, in whatever network it was; else the token's strongest."""
+    chosen = run.state.neuron
+    if chosen is not None and chosen.index < run.model.sizes.d_ff:
+        return chosen.index
+    return strongest_neuron(run.trace, run.state.block, run.token)
 
 
-def chooser(run: Run, choices: Choices) -> int:
+def chooser(run: Run, navigator: Navigator) -> int:
     """The controls; returns the neuron shown."""
-    twin, shown = run.request.twin, neuron_shown(run)
-    strongest = strongest_neurons(run.trace, run.request.block, run.token, STRONGEST)
+    shown, d_ff = neuron_shown(run), run.model.sizes.d_ff
+    strongest = strongest_neurons(run.trace, run.state.block, run.token, STRONGEST)
     by_number, by_strength = "neuron-number", "neuron-strongest"
     st.session_state[by_number] = shown
     st.session_state[by_strength] = shown if shown in strongest else None
 
     def choose(key: str) -> None:
-        if st.session_state[key] is not None:
-            choices.neuron(twin, int(st.session_state[key]))
+        number = st.session_state[key]
+        if number is not None and 0 <= number < d_ff:
+            navigator.do(ChooseNeuron(run.neuron(int(number))))
 
     with st.container(horizontal=True, vertical_alignment="center", key="choose-neuron"):
         st.markdown("**Neuron**", width="content")
         st.number_input(
-            "Neuron, by its number", 0, run.model.encoder.config.d_ff - 1, step=1, key=by_number,
+            "Neuron, by its number", 0, d_ff - 1, step=1, key=by_number,
             on_change=choose, args=(by_number,), label_visibility="collapsed", width=150,
         )  # fmt: skip
         st.markdown("or the strongest on this token:", width="content")
@@ -45,12 +48,15 @@ def chooser(run: Run, choices: Choices) -> int:
 
 
 def index_of(run: Run) -> NeuronIndex | None:
-    """The twin's index; where it cannot be read, says so and gives None."""
-    config = run.model.encoder.config
-    path = INDEXES / f"{run.request.twin}.npz"
+    """The network's index; where it cannot be read, says so and gives None."""
+    sizes, known = run.model.sizes, run.card.provenance
+    if known is None or known.index is None:
+        st.info(f"Not for {run.card.label}: {Need.INDEX.value}")
+        return None
+    path = known.index
     try:
-        index: NeuronIndex = run.once(
-            "neuron index", lambda: read_index(path, config.d_ff, config.n_blocks)
+        index = run.subject.once(
+            "neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks)
         )
     except IndexFileError as error:
         st.error(

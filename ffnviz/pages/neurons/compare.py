@@ -10,7 +10,8 @@ from ffnviz.figures import compare as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.model.trace import Trace
-from ffnviz.page import Choices, live, text_setting
+from ffnviz.page import Navigator, live
+from ffnviz.settings import text_setting
 from ffnviz.run import Run, labels_of
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.")
@@ -20,16 +21,18 @@ BARS = 14
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The second sentence, all differences, and those of the chosen token."""
-    second_sentence(choices)
-    text = choices.value(OTHER)
+    second_sentence(navigator)
+    text = navigator.value(OTHER)
     if not text:
         st.info("Type a second sentence to compare the first with.")
         return
     other = run.model.trace(text)
+    if other.n_left_out:
+        st.caption(f"Of the second sentence, the first {len(other.tokens)} tokens are read.")
     names = labels_of(other.tokens)
-    found = compare(run.trace, other, run.request.block, COLUMNS)
+    found = compare(run.trace, other, run.state.block, COLUMNS)
     if not len(found.pairs):
         st.info("No token of one sentence corresponds to one of the other.")
         return
@@ -37,20 +40,20 @@ def render(run: Run, choices: Choices) -> None:
     pair = int(at[0]) if len(at) else int(np.abs(found.difference).max(axis=1).argmax())
     everywhere, here = st.columns([1.6, 1], gap="medium")
     with everywhere:
-        all_pairs(run, choices, found, names, pair)
+        all_pairs(run, navigator, found, names, pair)
     with here:
-        one_pair(run, choices, other, names, found, pair)
+        one_pair(run, navigator, other, names, found, pair)
 
 
-def second_sentence(choices: Choices) -> None:
+def second_sentence(navigator: Navigator) -> None:
     """The box, and a pair to try."""
 
     def try_pair() -> None:
-        choices.text("The dog is in the house.")
-        choices.choose(OTHER, "The dogs are in the house.")
+        navigator.do(Type("The dog is in the house."))
+        navigator.choose(OTHER, "The dogs are in the house.")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Second sentence", live=True, autocomplete="off", **choices.widget(OTHER))
+        st.text_input("Second sentence", live=True, autocomplete="off", **navigator.widget(OTHER))
         st.button("Try “The dog is …” and “The dogs are …”", on_click=try_pair)
 
 
@@ -59,7 +62,7 @@ def _pair_name(run: Run, names: list[str], pair: np.ndarray) -> str:
     return one if one == two else f"{one} → {two}"
 
 
-def all_pairs(run: Run, choices: Choices, found: Comparison, names: list[str], pair: int) -> None:
+def all_pairs(run: Run, navigator: Navigator, found: Comparison, names: list[str], pair: int) -> None:
     """The neurons that differ most, on every pair of tokens."""
     apart = np.abs(found.difference)
     row, column = np.unravel_index(int(apart.argmax()), apart.shape)
@@ -70,7 +73,7 @@ def all_pairs(run: Run, choices: Choices, found: Comparison, names: list[str], p
         f"; {len(found.pairs)} pairs of tokens.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "compared", run.request.twin),
+        Head(sentence, "compared", run.card.colour),
         figures.differences(
             [_pair_name(run, names, p) for p in found.pairs], found.neurons, found.difference, pair
         ),
@@ -79,35 +82,35 @@ def all_pairs(run: Run, choices: Choices, found: Comparison, names: list[str], p
         f"{run.stamp} {names}",
         key="compared",
         height=620,
-        on_choose=lambda neuron: choices.meet(run.request.twin, neuron, None, "wakes"),
+        on_choose=lambda neuron: navigator.meet(run.neuron(neuron), "wakes"),
     )
 
 
 def one_pair(
-    run: Run, choices: Choices, other: Trace, names: list[str], found: Comparison, pair: int
+    run: Run, navigator: Navigator, other: Trace, names: list[str], found: Comparison, pair: int
 ) -> None:
     """The neurons that differ most on one pair of tokens."""
-    here = compare(run.trace, other, run.request.block, BARS, pair)
+    here = compare(run.trace, other, run.state.block, BARS, pair)
     one, two = found.pairs[pair]
     apart = np.linalg.norm(
-        (other.blocks[run.request.block].ffn.hidden[two]
-         - run.trace.blocks[run.request.block].ffn.hidden[one]).cpu().numpy()
+        (other.blocks[run.state.block].ffn.hidden[two]
+         - run.trace.blocks[run.state.block].ffn.hidden[one]).cpu().numpy()
     )  # fmt: skip
-    size = float(run.trace.blocks[run.request.block].ffn.hidden[one].norm())
+    size = float(run.trace.blocks[run.state.block].ffn.hidden[one].norm())
     sentence: Sentence = [
         "On ", quoted(_pair_name(run, names, found.pairs[pair])), " the hidden layer moves by ",
         number(f"{apart:.2f}"), f" (its length there is {size:.2f}); choose another token above.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "pair", run.request.twin),
+        Head(sentence, "pair", run.card.colour),
         figures.both_values(
             (f"first: {run.labels[one]}", f"second: {names[two]}"), here.neurons,
-            here.first[pair], here.second[pair], run.request.twin,
+            here.first[pair], here.second[pair], run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",
         palettes(),
         f"{run.stamp} {names}",
         key="pair",
         height=620,
-        on_choose=lambda neuron: choices.meet(run.request.twin, neuron, None, "wakes"),
+        on_choose=lambda neuron: navigator.meet(run.neuron(neuron), "wakes"),
     )  # fmt: skip

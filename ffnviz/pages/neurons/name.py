@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ffnviz.analysis.names import LONGEST_NAME, Name
+from ffnviz.analysis.names import LONGEST_NAME, LONGEST_TAG, LONGEST_WORDS, Name
 from ffnviz.analysis.naming import (
     ProbeInputs,
     Score,
@@ -22,75 +22,96 @@ from ffnviz.components.passages import Passage, passages
 from ffnviz.figures.naming import scores
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.page import Choices, choice_setting, live, text_setting
-from ffnviz.pages.neurons.choose import chooser, index_of
-from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep
+from ffnviz.page import Navigator, live
+from ffnviz.settings import Setting, choice_setting, text_setting
+from ffnviz.pages.neurons.choose import chooser, index_of, neuron_shown
+from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep, kept, networks_of
 from ffnviz.run import Run
 
 MISTAKES = 8
-KINDS = ["a tag of the sentence", "words of my own"]
-LEVELS = {"at all": 0.0, "above ¼ of its most": 0.25, "above ½ of its most": 0.5}
-KIND = choice_setting("guess", KINDS)
-TAG = text_setting("tag", "past", 60)
-WORDS = text_setting("says", longest=4 * LONGEST_NAME)
-CALLED = text_setting("called", longest=LONGEST_NAME)
-LEVEL = choice_setting("level", list(LEVELS))
-SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, NAMES)
+KIND = choice_setting("guess", {"tag": "a tag of the sentence", "words": "words of my own"})
+SHARES = {"any": 0.0, "quarter": 0.25, "half": 0.5}  # of its largest value
+TAG = replace(text_setting("tag", "past", LONGEST_TAG), longest=None)  # chosen from a list
+WORDS = text_setting("says", longest=LONGEST_WORDS)
+CALLED = text_setting("called", longest=LONGEST_NAME, room=9 * LONGEST_NAME)  # in any script
+LEVEL = choice_setting(
+    "level", {"any": "at all", "quarter": "above ¼ of its most", "half": "above ½ of its most"}
+)
+OF = text_setting("of", longest=80)  # the neuron that the name and the guess were typed for
+SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
+
+
+def follow(run: Run, navigator: Navigator) -> None:
+    """Another neuron: its kept name takes the place of what was typed for the one before."""
+    neuron = run.card.id, run.state.block + 1, neuron_shown(run)
+    of, before = "{}-{}-{}".format(*neuron), navigator.value(OF)
+    if before == of:
+        return
+    navigator.choose(OF, of, settled=False)
+    guess: tuple[Setting[str], ...] = (CALLED, WORDS, TAG, KIND)
+    if not before and any(navigator.value(setting) != setting.default for setting in guess):
+        return  # a link that does not say which neuron it was typed for: the one it shows
+    names = {name.of: name for name in kept(networks_of(run), navigator)}
+    known = names.get(neuron, Name(*neuron, ""))
+    navigator.choose(CALLED, known.name, settled=False)
+    navigator.choose(WORDS, known.words, settled=False)
+    navigator.choose(TAG, known.tag or TAG.default, settled=False)
+    if known.words or known.tag:
+        navigator.choose(KIND, "tag" if known.tag else "words", settled=False)
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The guess, how well it does, and the names kept so far."""
-    neuron = chooser(run, choices)
+    neuron = chooser(run, navigator)
     index = index_of(run)
     if index is None:
         return
-    read: ProbeInputs = run.once(
+    read: ProbeInputs = run.subject.once(
         "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
     )
     guess, result, mistakes = st.columns([0.95, 1, 1.2], gap="medium")
     with guess:
-        name = the_guess(run, choices, index, neuron)
-        keep(choices, name)
-        all_names(choices)
-    score = put_to_the_test(run, choices, index, read, name)
+        name = the_guess(run, navigator, index, neuron)
+        keep(networks_of(run), navigator, name)
+        all_names(networks_of(run), navigator)
+    score = put_to_the_test(run, navigator, index, read, name)
     with result:
         how_well(run, score, name)
     with mistakes:
         its_mistakes(run, read, score, name)
 
 
-def the_guess(run: Run, choices: Choices, index: NeuronIndex, neuron: int) -> Name:
+def the_guess(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -> Name:
     """The boxes in which it is made."""
-    of = Name(run.request.twin, run.request.block + 1, neuron, "")
+    of = Name(run.card.id, run.state.block + 1, neuron, "")
     called = st.text_input(
-        f"Your name for neuron {neuron}", max_chars=LONGEST_NAME, autocomplete="off",
-        placeholder="for example: words for numbers", **choices.widget(CALLED),
+        f"Your name for neuron {neuron}", autocomplete="off",
+        placeholder="for example: words for numbers", **navigator.widget(CALLED),
     )  # fmt: skip
-    st.segmented_control("It fires on …", KINDS, required=True, **choices.widget(KIND))
-    st.segmented_control("It counts as firing …", list(LEVELS), required=True,
-                         **choices.widget(LEVEL))  # fmt: skip
-    if choices.value(KIND) == KINDS[0]:
-        widget = choices.widget(TAG)
-        if choices.value(TAG) not in index.tags:
+    st.segmented_control("It fires on …", required=True, **navigator.options(KIND))
+    st.segmented_control("It counts as firing …", required=True, **navigator.options(LEVEL))
+    if navigator.value(KIND) == "tag":
+        widget = navigator.widget(TAG)
+        if navigator.value(TAG) not in index.tags:
             st.session_state[widget["key"]] = index.tags[0]
         tag = st.selectbox("Tag", index.tags, **widget)
         return replace(of, name=called or "", tag=str(tag))
     words = st.text_input(
         "Words, with commas between them", autocomplete="off", placeholder="two, three, forty",
-        **choices.widget(WORDS),
+        **navigator.widget(WORDS),
     )  # fmt: skip
     return replace(of, name=called or "", words=words or "")
 
 
 def put_to_the_test(
-    run: Run, choices: Choices, index: NeuronIndex, read: ProbeInputs, name: Name
+    run: Run, navigator: Navigator, index: NeuronIndex, read: ProbeInputs, name: Name
 ) -> Score:
     """Its precision and recall on the sentences held back."""
-    block = run.request.block
+    block = run.state.block
     values = word_values(run.model, read, block, name.neuron)
     strongest = float(index.blocks[block].values[0, name.neuron])
-    share = LEVELS[choices.value(LEVEL)]
+    share = SHARES[navigator.value(LEVEL)]
     level = max(index.threshold, share * strongest)
     if name.tag:
         return score_tag(read, values, level, name.tag, MISTAKES)
@@ -115,8 +136,8 @@ def how_well(run: Run, score: Score, name: Name) -> None:
             f"{percent(score.recall)}).",
         ]  # fmt: skip
     chart(
-        Head(sentence, "named", run.request.twin),
-        scores(score.precision, score.recall, score.chance, run.request.twin),
+        Head(sentence, "named", run.card.colour),
+        scores(score.precision, score.recall, score.chance, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
         palettes(),
         f"{run.stamp} {name} {score.fired}",
@@ -137,7 +158,7 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> None:
         number(f"{score.guessed - score.both} named in vain"), "; some of each.",
     ]  # fmt: skip
     passages(
-        Head(sentence, "mistakes", run.request.twin),
+        Head(sentence, "mistakes", run.card.colour),
         shown,
         palettes(),
         f"{run.stamp} {name} {score.fired}",

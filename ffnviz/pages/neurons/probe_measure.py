@@ -15,7 +15,7 @@ from ffnviz.run import Run
 def measure(run: Run, edits: Sequence[Edit]) -> None:
     """The button, its progress, and the last result."""
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
-    of = (run.request.twin, run.request.device, everywhere)
+    of = (run.card.colour, run.device, everywhere)
     measured = measure_button(
         "probes", of, run, lambda progress: loss(run, edits, progress),
         "Measure on the probe sentences", "Guessing masked words …",
@@ -34,6 +34,6 @@ def measure(run: Run, edits: Sequence[Edit]) -> None:
 
 def loss(run: Run, edits: Sequence[Edit], progress: Progress) -> ProbeLoss:
     """Of the plain network, computed once for everybody, and of the edited one."""
-    probes = run.once("probes", read_probes)
-    plain = run.once("plain loss", lambda: masked_loss(run.model, probes))
+    probes = run.subject.once("probes", read_probes)
+    plain = run.subject.once("plain loss", lambda: masked_loss(run.model, probes))
     return ProbeLoss(plain, masked_loss(run.model, probes, edits, progress))

@@ -10,16 +10,16 @@ from ffnviz.components.head import Head
 from ffnviz.figures import neuron as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
 from ffnviz.run import Run
 
 SHOWN = 16
 
 
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The tags beside the positions."""
-    neuron = chooser(run, choices)
+    neuron = chooser(run, navigator)
     index = index_of(run)
     if index is None:
         return
@@ -32,9 +32,9 @@ def render(run: Run, choices: Choices) -> None:
 
 def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The tags least likely by chance."""
-    counts = tag_counts(index, run.request.block, neuron)
+    counts = tag_counts(index, run.state.block, neuron)
     beyond = [count for count in counts if count.beyond_chance]
-    fired = int(index.blocks[run.request.block].texts[neuron])
+    fired = int(index.blocks[run.state.block].texts[neuron])
     sentence: Sentence = [
         "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
         " and, more than chance would have it, on ",
@@ -44,14 +44,14 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
         sentence += [", above all on ", number(beyond[0].tag)]
     shown = counts[:SHOWN]
     chart(
-        Head([*sentence, "."], "tags", run.request.twin),
+        Head([*sentence, "."], "tags", run.card.colour),
         figures.tags(
             [f"{count.tag} ({count.n})" for count in shown],
             np.array([count.share for count in shown]),
             np.array([count.share_elsewhere for count in shown]),
             [count.corrected for count in shown],
             LEVEL,
-            run.request.twin,
+            run.card.colour,
         ),
         "For each tag, the share of its sentences that wake the neuron, beside the share of the "
         "other sentences.",
@@ -64,7 +64,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
 
 def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The share of tokens at each position that wake it."""
-    block = index.blocks[run.request.block]
+    block = index.blocks[run.state.block]
     fired = block.by_position[:, neuron]
     shares = fired / np.maximum(index.at_position, 1)
     often = index.at_position >= 20  # of fewer tokens a share says little
@@ -78,8 +78,8 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
         sentence += [", most often at ", number(f"position {most + 1}"),
                      f" ({percent(float(shares[most]))})"]  # fmt: skip
     chart(
-        Head([*sentence, "."], "positions", run.request.twin),
-        figures.positions(shares, counts, run.request.twin),
+        Head([*sentence, "."], "positions", run.card.colour),
+        figures.positions(shares, counts, run.card.colour),
         "The share of tokens at each position that wake the neuron.",
         palettes(),
         f"{run.stamp} {neuron}",

@@ -1,5 +1,6 @@
 """Switch it off: sets of neurons put to sleep, scaled or fixed, and what that changes."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 
@@ -18,34 +19,53 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.edit import Edit
 from ffnviz.model.trace import Trace
-from ffnviz.page import Choices, choice_setting, live, number_setting, text_setting
+from ffnviz.page import (
+    ENCODED,
+    Navigator,
+    Setting,
+    choice_setting,
+    live,
+    number_setting,
+    shortened,
+)
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.pages.neurons.probe_measure import measure
 from ffnviz.run import Run
 
 MOST = 10
 LEAST = 6
-SET = text_setting("off", longest=1_000)  # empty: the neuron shown
-DO = choice_setting("do", ["set to zero", "multiply by", "fix to"])
+LONGEST = 1_000
+DO = choice_setting("do", {"zero": "set to zero", "scale": "multiply by", "fix": "fix to"})
 BY = number_setting("by", 2.0, -20, 20)
-WHERE = choice_setting("where", ["at every token", "at the chosen token"])
+WHERE = choice_setting("where", {"all": "at every token", "token": "at the chosen token"})
+FULL = "switch-full"  # whether the last click found no room for its neuron
+
+
+def _whole_pieces(text: str) -> str:
+    """A set too long for a link, cut between two of its pieces: 2:1709 must not become 2:17."""
+    cut = shortened(text, LONGEST, ENCODED * LONGEST)
+    whole = re.match(r".*[\s,;]", cut, re.DOTALL)
+    return cut if len(cut) == len(text) or not whole else whole[0]
+
+
+SET: Setting[str] = Setting("off", "", _whole_pieces, str, LONGEST)  # empty: the neuron shown
 SETTINGS = (SET, DO, BY, WHERE)
 
 Neurons = Mapping[int, tuple[int, ...]]
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The set and its controls, the words before and after, and who matters for the first."""
-    shown = chooser(run, choices)
+    shown = chooser(run, navigator)
     told = predict(run.model, run.trace, run.token)
     controls, words, matter = st.columns([0.85, 1.1, 0.85], gap="medium")
     with controls:
-        neurons = which(run, choices, shown)
-        edits = what_to_do(run, choices, neurons)
+        neurons = which(run, navigator, shown)
+        edits = what_to_do(run, navigator, neurons)
     if neurons is None:
         return
-    edited = run.model.trace(run.request.text, edits)
+    edited = run.model.trace(run.state.sentence, edits)
     changed = change(run.trace, edited, run.token)
     with controls:
         how_far(run, changed, repr(edits))
@@ -53,42 +73,43 @@ def render(run: Run, choices: Choices) -> None:
     with words:
         before_and_after(run, told, edited, neurons, edits)
     with matter:
-        who_matters(run, choices, told, neurons)
+        who_matters(run, navigator, told, neurons)
 
 
-def which(run: Run, choices: Choices, shown: int) -> Neurons | None:
+def which(run: Run, navigator: Navigator, shown: int) -> Neurons | None:
     """The set; None, with a message, if what was typed is none."""
-    config, block = run.model.encoder.config, run.request.block
+    config, block = run.model.sizes, run.state.block
     st.text_input(
         "Neurons to switch; 2:17 is neuron 17 of block 2",
         placeholder=f"{block + 1}:{shown}, the neuron above",
-        **choices.widget(SET),
+        **navigator.widget(SET),
     )
-    typed = choices.value(SET)
+    typed = navigator.value(SET)
     try:
         neurons = read_set(typed, config.n_blocks, config.d_ff, block)
     except NeuronSetError as error:
         st.error("This names no set of neurons.")
         st.text(str(error))  # with what was typed: no markup
         return None
+    if st.session_state.pop(FULL, False):
+        st.error("A link has no room for so many single neurons, so none was added.")
     if typed.strip():
-        st.button("Only the neuron above", on_click=choices.choose, args=(SET, ""))
+        st.button("Only the neuron above", on_click=navigator.choose, args=(SET, ""))
     return neurons or {block: (shown,)}
 
 
-def what_to_do(run: Run, choices: Choices, neurons: Neurons | None) -> list[Edit]:
+def what_to_do(run: Run, navigator: Navigator, neurons: Neurons | None) -> list[Edit]:
     """The controls, and the edits they make of the set."""
-    do = st.segmented_control("What to do with them", ["set to zero", "multiply by", "fix to"],
-                              required=True, label_visibility="collapsed",
-                              **choices.widget(DO))  # fmt: skip
+    do = st.segmented_control("What to do with them", required=True,
+                              label_visibility="collapsed", **navigator.options(DO))  # fmt: skip
     by = 0.0
-    if do != "set to zero":
-        by = st.number_input(str(do), -20.0, 20.0, step=0.5, **choices.widget(BY))
-    where = st.segmented_control("Where", ["at every token", "at the chosen token"], required=True,
-                                 label_visibility="collapsed", **choices.widget(WHERE))  # fmt: skip
-    tokens = None if where == "at every token" else [run.token]
+    if do != "zero":
+        by = st.number_input(DO.options[do], -20.0, 20.0, step=0.5, **navigator.widget(BY))
+    where = st.segmented_control("Where", required=True, label_visibility="collapsed",
+                                 **navigator.options(WHERE))  # fmt: skip
+    tokens = None if where == "all" else [run.token]
     return [
-        Edit(block, members, value=by, tokens=tokens) if do == "fix to"
+        Edit(block, members, value=by, tokens=tokens) if do == "fix"
         else Edit(block, members, scale=by, tokens=tokens)
         for block, members in (neurons or {}).items()
     ]  # fmt: skip
@@ -102,8 +123,8 @@ def how_far(run: Run, changed: Change, version: str) -> None:
         " off; the last stream moves by ", number(percent(float(changed.stream[-1]))), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "changes", run.request.twin),
-        figures.changes(changed.output, changed.stream, run.request.twin),
+        Head(sentence, "changes", run.card.colour),
+        figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
         palettes(),
         f"{run.stamp} {version}",
@@ -127,10 +148,10 @@ def before_and_after(
         number(f"{then:.1%}"), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "switched", run.request.twin),
+        Head(sentence, "switched", run.card.colour),
         word_bars([
             Words("as it is", told.words, told.probabilities, "@muted"),
-            Words(done, after.words, after.probabilities, f"@{run.request.twin}"),
+            Words(done, after.words, after.probabilities, f"@{run.card.colour}"),
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
         palettes(),
@@ -146,7 +167,7 @@ def _done(edit: Edit) -> str:
     return "set to zero" if edit.scale == 0 else f"multiplied by {edit.scale:g}"
 
 
-def who_matters(run: Run, choices: Choices, told: Prediction, neurons: Neurons) -> None:
+def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neurons) -> None:
     """The neurons that add most to the likeliest word's logit; a click puts one in or out."""
     added = direct_contributions(run.model, run.trace, run.token, int(told.ids[0]))
     n_blocks, d_ff = added.shape
@@ -157,7 +178,7 @@ def who_matters(run: Run, choices: Choices, told: Prediction, neurons: Neurons) 
         f" adds most: {added.ravel()[most[0]]:+.2f}. Click a bar to switch its neuron.",
     ]  # fmt: skip
     switched = frozenset(_name(block * d_ff + n, d_ff) for block, ns in neurons.items() for n in ns)
-    accent = f"@{run.request.twin}"
+    accent = f"@{run.card.colour}"
     bars = Bars(
         "2:17 is neuron 17 of block 2; ▸ is switched",
         [_name(int(place), d_ff) for place in places],
@@ -167,17 +188,17 @@ def who_matters(run: Run, choices: Choices, told: Prediction, neurons: Neurons) 
         switched,
     )
     chart(
-        Head(sentence, "contributions", run.request.twin),
+        Head(sentence, "contributions", run.card.colour),
         named_bars([bars], "added to the logit"),
         "The neurons that add most to the likeliest word's logit, and those that take most away.",
         palettes(),
         f"{run.stamp} {told.words[0]} {sorted(switched)[:40]}",
         key="contributions",
         height=590,
-        on_choose=partial(_toggle, choices, neurons, d_ff),
+        on_choose=partial(_toggle, navigator, neurons, d_ff),
     )
     top = {block: [int(n % d_ff) for n in most if n // d_ff == block] for block in range(n_blocks)}
-    st.button(f"Switch the {MOST} that add most", on_click=choices.choose,
+    st.button(f"Switch the {MOST} that add most", on_click=navigator.choose,
               args=(SET, written_set(top)))  # fmt: skip
 
 
@@ -185,8 +206,11 @@ def _name(place: int, d_ff: int) -> str:
     return f"{place // d_ff + 1}:{place % d_ff}"
 
 
-def _toggle(choices: Choices, neurons: Neurons, d_ff: int, place: int) -> None:
+def _toggle(navigator: Navigator, neurons: Neurons, d_ff: int, place: int) -> None:
     block, neuron = divmod(place, d_ff)
     now = {where: set(members) for where, members in neurons.items()}
     now.setdefault(block, set()).symmetric_difference_update({neuron})
-    choices.choose(SET, written_set(now))
+    written = written_set(now)
+    st.session_state[FULL] = len(written) > LONGEST
+    if not st.session_state[FULL]:
+        navigator.choose(SET, written)

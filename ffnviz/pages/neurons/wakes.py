@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ffnviz.actions import ChooseToken
 from ffnviz.analysis.memory import key_matches
 from ffnviz.analysis.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons import neuron_values
@@ -13,17 +14,17 @@ from ffnviz.figures import neuron as figures
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
 from ffnviz.run import Run
 
 
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """Its values over what its key matches, beside its examples."""
-    neuron = chooser(run, choices)
+    neuron = chooser(run, navigator)
     here, examples = st.columns([1.15, 1], gap="medium")
     with here:
-        on_this_sentence(run, neuron, choices)
+        on_this_sentence(run, neuron, navigator)
         what_its_key_matches(run, neuron)
     with examples:
         index = index_of(run)
@@ -31,11 +32,11 @@ def render(run: Run, choices: Choices) -> None:
             strongest_examples(run, index, neuron)
 
 
-def on_this_sentence(run: Run, neuron: int, choices: Choices) -> None:
+def on_this_sentence(run: Run, neuron: int, navigator: Navigator) -> None:
     """Its value on every token."""
-    block, twin = run.request.block, run.request.twin
+    block, accent = run.state.block, run.card.colour
     values = neuron_values(run.trace, block, neuron)
-    threshold = threshold_for(twin)
+    threshold = threshold_for(run.card.phi)
     most = int(values.argmax())
     fires = int((values > threshold).sum())
     sentence: Sentence = [
@@ -45,28 +46,28 @@ def on_this_sentence(run: Run, neuron: int, choices: Choices) -> None:
     if fires:
         sentence += [", most on ", quoted(run.labels[most]), ": ", number(signed(values[most]))]
     chart(
-        Head([*sentence, "."], "fires", twin),
-        figures.values(run.labels, values, run.token, twin, threshold),
+        Head([*sentence, "."], "fires", accent),
+        figures.values(run.labels, values, run.token, accent, threshold),
         "The neuron's value on each token of the sentence.",
         palettes(),
         f"{run.stamp} {neuron}",
         key="neuron-values",
         height=310,
-        on_choose=choices.token,
+        on_choose=lambda token: navigator.do(ChooseToken(token)),
     )
 
 
 def what_its_key_matches(run: Run, neuron: int) -> None:
     """The words whose embedding would wake it most."""
-    found = key_matches(run.model, run.request.block, neuron, 16)
+    found = key_matches(run.model, run.state.block, neuron, 16)
     half = len(found.words) // 2
-    colour = f"@{run.request.twin}"
+    colour = f"@{run.card.colour}"
     sentence: Sentence = [
         "Of all common words, its key matches the embedding of ", number(found.words[0]),
         " best: alone in the stream it would give ", number(signed(found.scores[0])), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "keymatch", run.request.twin),
+        Head(sentence, "keymatch", run.card.colour),
         named_bars(
             [
                 Bars("best", found.words[:half], found.scores[:half], colour),
@@ -84,10 +85,10 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
 
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The sentences of the probe set on which it is strongest."""
-    found = index.blocks[run.request.block]
+    found = index.blocks[run.state.block]
     values, places = found.values[:, neuron], found.examples[:, neuron]
     ranks = [rank for rank in range(len(values)) if values[rank] > index.threshold]
-    max_tokens = run.model.encoder.config.max_tokens
+    max_tokens = run.model.sizes.max_tokens
     shown = []
     for rank in ranks:
         text = index.texts[places[rank]]
@@ -108,7 +109,7 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
         else [number("It never fired"), f" on {index.source}."]
     )
     passages(
-        Head(sentence, "examples", run.request.twin),
+        Head(sentence, "examples", run.card.colour),
         shown,
         palettes(),
         f"{run.stamp} {neuron}",

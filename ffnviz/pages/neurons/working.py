@@ -7,26 +7,31 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ffnviz.analysis.needs import missing
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.working import DotProduct, logit, output_component, pre_activation
+from ffnviz.analysis.working import LOGIT_NEEDS, DotProduct, logit, output_component, pre_activation
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lens import waterfall
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.page import Choices, choice_setting, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import choice_setting, count_setting
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.run import Run
 
-WHAT = choice_setting("number", ["the neuron", "an output component", "a logit"])
+WHAT = choice_setting(
+    "number", {"neuron": "the neuron", "output": "an output component", "logit": "a logit"}
+)
 COMPONENT = count_setting("component", 0, 0, 99_999)
-WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
+WORD = count_setting("logit_word", 0, 0, 9, also=("word",))  # its place among the likeliest
 SETTINGS = (WHAT, COMPONENT, WORD)
 PHI = {
     "relu": "h = np.maximum(z, 0)                     # ReLU",
-    "gelu": "from math import erf, sqrt\nh = z * (1 + erf(z / sqrt(2))) / 2        # GELU",
-}
+    "gelu": "from math import erf, sqrt
+h = z * (1 + erf(z / sqrt(2))) / 2        # GELU",
+}  # of another φ the snippet gives the pre-activation alone
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,10 @@ class Shown:
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """Which number, its terms, and how to compute it again."""
-    neuron = chooser(run, choices)
-    shown = which_number(run, choices, neuron)
+    neuron = chooser(run, navigator)
+    shown = which_number(run, navigator, neuron)
     terms, again = st.columns([1.9, 1], gap="medium")
     with terms:
         its_terms(run, shown)
@@ -64,48 +69,47 @@ def render(run: Run, choices: Choices) -> None:
         compute_it_again(shown)
 
 
-def which_number(run: Run, choices: Choices, neuron: int) -> Shown:
+def which_number(run: Run, navigator: Navigator, neuron: int) -> Shown:
     """The controls, and what they ask for."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        what = st.segmented_control("Which number", ["the neuron", "an output component",
-                                    "a logit"], required=True, label_visibility="collapsed",
-                                    **choices.widget(WHAT))  # fmt: skip
-        if what == "an output component":
-            d_model = run.model.encoder.config.d_model
-            shown = min(choices.value(COMPONENT), d_model - 1)
-            widget = choices.widget(COMPONENT)
+        what = st.segmented_control("Which number", required=True, label_visibility="collapsed",
+                                    **navigator.options(WHAT))  # fmt: skip
+        if what == "output":
+            d_model = run.model.sizes.d_model
+            shown = min(navigator.value(COMPONENT), d_model - 1)
+            widget = navigator.widget(COMPONENT)
             st.session_state[widget["key"]] = shown
             st.number_input("Component", 0, d_model - 1, step=1, width=150,
                             label_visibility="collapsed", **widget)  # fmt: skip
             return _component(run, shown)
-        if what == "a logit":
+        if what == "logit" and not missing(run.card, LOGIT_NEEDS):
             told = predict(run.model, run.trace, run.token)
             st.segmented_control("Word", range(len(told.words)), required=True,
                                  label_visibility="collapsed",
                                  format_func=lambda place: told.words[place],
-                                 **choices.widget(WORD))  # fmt: skip
-            place = choices.value(WORD)
+                                 **navigator.widget(WORD))  # fmt: skip
+            place = navigator.value(WORD)
             return _logit(run, int(told.ids[place]), told.words[place])
     return _neuron(run, neuron)
 
 
 def _neuron(run: Run, neuron: int) -> Shown:
-    block, token, twin = run.request.block, run.token, run.request.twin
+    block, token, network = run.state.block, run.token, run.card.id
     found = pre_activation(run.model, run.trace, block, token, neuron)
     h = float(run.trace.blocks[block].ffn.hidden[token, neuron])
     sentence: Sentence = [
         f"Block {block + 1}'s neuron {neuron} at ", quoted(run.labels[token]), ": ",
         f"x · key {_added(float(found.terms.sum()), found.bias)} = ", number(_plain(found.total)),
-        "; then ", f"{ACTIVATIONS[twin].label}({_plain(found.total)}) = ", number(_plain(h)), ".",
+        "; then ", f"{run.card.phi.label}({_plain(found.total)}) = ", number(_plain(h)), ".",
     ]  # fmt: skip
-    file = f"{twin}-block{block + 1}-token{token + 1}-neuron{neuron}"
+    file = f"{network}-block{block + 1}-token{token + 1}-neuron{neuron}"
     return Shown(
-        found, sentence, "x · key + b", file, "x @ key", f"\n{PHI[twin]}", "component of x"
+        found, sentence, "x · key + b", file, "x @ key", f"\n{PHI[phi]}" if (phi := run.card.phi.name) in PHI else "", "component of x"
     )
 
 
 def _component(run: Run, component: int) -> Shown:
-    block, token, twin = run.request.block, run.token, run.request.twin
+    block, token, network = run.state.block, run.token, run.card.id
     found = output_component(run.model, run.trace, block, token, component)
     n = int(np.count_nonzero(found.terms))
     sentence: Sentence = [
@@ -113,19 +117,19 @@ def _component(run: Run, component: int) -> Shown:
         quoted(run.labels[token]), ": ", number(f"{n:,} neurons"), " add to ",
         number(_plain(found.total)), "; the bars name the neurons that add most.",
     ]  # fmt: skip
-    file = f"{twin}-block{block + 1}-token{token + 1}-output{component}"
+    file = f"{network}-block{block + 1}-token{token + 1}-output{component}"
     return Shown(found, sentence, "output", file, "hidden @ w2_column", "", "neuron")
 
 
 def _logit(run: Run, word: int, name: str) -> Shown:
-    token, twin = run.token, run.request.twin
+    token, network = run.token, run.card.id
     found = logit(run.model, run.trace, token, word)
     sentence: Sentence = [
         "The logit of ", number(name), " at ", quoted(run.labels[token]), " is ",
         number(_plain(found.total)), f": {len(found.left):,} products of the final vector with "
         "the word's own.",
     ]  # fmt: skip
-    file = f"{twin}-token{token + 1}-logit{word}"
+    file = f"{network}-token{token + 1}-logit{word}"
     return Shown(
         found, sentence, "logit", file, "final @ word_vector", "", "component of the final vector"
     )
@@ -141,8 +145,8 @@ def its_terms(run: Run, shown: Shown) -> None:
         names.append("bias")
         added.append(found.bias)
     chart(
-        Head(shown.sentence, "working", run.request.twin),
-        waterfall(names, np.array(added), found.total, run.request.twin, shown.name, shown.terms),
+        Head(shown.sentence, "working", run.card.colour),
+        waterfall(names, np.array(added), found.total, run.card.colour, shown.name, shown.terms),
         "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
         palettes(),
         f"{run.stamp} {shown.file}",

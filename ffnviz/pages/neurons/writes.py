@@ -8,7 +8,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Choices
+from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.run import Run
 
@@ -16,30 +16,30 @@ WORDS = 14
 NEURONS = 10
 
 
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """Its words beside its relatives."""
-    neuron = chooser(run, choices)
+    neuron = chooser(run, navigator)
     words, relatives = st.columns([1.4, 1], gap="medium")
     with words:
         its_words(run, neuron)
     with relatives:
-        most_like_it(run, neuron, choices)
+        most_like_it(run, neuron, navigator)
 
 
 def its_words(run: Run, neuron: int) -> None:
     """The words whose logits its value raises and lowers most."""
-    promoted, suppressed = written_words(run.model, run.request.block, neuron, WORDS)
-    norm, larger_than = value_norms(run.model, run.request.block, neuron)
+    promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
+    norm, larger_than = value_norms(run.model, run.state.block, neuron)
     sentence: Sentence = [
         "Awake, it pushes towards ", number(promoted.words[0]), " and away from ",
         number(suppressed.words[0]), "; its value is ", number(f"{norm:.2f} long"),
         f", longer than those of {percent(larger_than)} of the block's neurons.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "writes", run.request.twin),
+        Head(sentence, "writes", run.card.colour),
         named_bars(
             [
-                Bars("promoted", promoted.words, promoted.scores, f"@{run.request.twin}"),
+                Bars("promoted", promoted.words, promoted.scores, f"@{run.card.colour}"),
                 Bars("suppressed", suppressed.words, suppressed.scores, "@muted"),
             ],
             "added to the logit by a unit of activation",
@@ -52,9 +52,9 @@ def its_words(run: Run, neuron: int) -> None:
     )
 
 
-def most_like_it(run: Run, neuron: int, choices: Choices) -> None:
+def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
     """The neurons with the most similar keys and values; a click meets one."""
-    by_key, by_value = similar(run.model, run.request.block, neuron, NEURONS)
+    by_key, by_value = similar(run.model, run.state.block, neuron, NEURONS)
     sentence: Sentence = [
         "The most similar key belongs to ", number(f"neuron {by_key.neurons[0]}"),
         f" (cosine {by_key.cosines[0]:.2f}), the most similar value to ",
@@ -66,9 +66,9 @@ def most_like_it(run: Run, neuron: int, choices: Choices) -> None:
         return Bars(title, names, found.cosines, colour, found.neurons)
 
     chart(
-        Head(sentence, "similar", run.request.twin),
+        Head(sentence, "similar", run.card.colour),
         named_bars(
-            [bars("by key", by_key, "@muted"), bars("by value", by_value, f"@{run.request.twin}")],
+            [bars("by key", by_key, "@muted"), bars("by value", by_value, f"@{run.card.colour}")],
             "cosine; click a bar to meet that neuron",
         ),
         "The neurons of this block whose keys and values are most like this one's.",
@@ -76,5 +76,5 @@ def most_like_it(run: Run, neuron: int, choices: Choices) -> None:
         f"{run.stamp} {neuron}",
         key="similar-neurons",
         height=680,
-        on_choose=lambda other: choices.neuron(run.request.twin, other),
+        on_choose=lambda other: navigator.do(ChooseNeuron(run.neuron(other))),
     )

@@ -9,20 +9,21 @@ from ffnviz.components.head import Head
 from ffnviz.figures.lens import waterfall
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.page import Choices, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import count_setting
 from ffnviz.run import Run
 
-WORD = count_setting("word", 0, 0, 9)  # its place among the likeliest
+WORD = count_setting("parts_word", 0, 0, 9, also=("word",))  # its place among the likeliest
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The words to choose from over the waterfall of the chosen one."""
     told = predict(run.model, run.trace, run.token)
-    place = min(choices.value(WORD), len(told.words) - 1)
+    place = min(navigator.value(WORD), len(told.words) - 1)
     st.segmented_control(
         "Word", range(len(told.words)), required=True, label_visibility="collapsed",
-        format_func=lambda place: told.words[place], **choices.widget(WORD),
+        format_func=lambda place: told.words[place], **navigator.widget(WORD),
     )  # fmt: skip
     found = contributions(run.model, run.trace, run.token, int(told.ids[place]))
     most = int(found.added.argmax())
@@ -33,8 +34,8 @@ def render(run: Run, choices: Choices) -> None:
         f"). The parts sum to {total:.4f}; the network said ", number(f"{found.logit:.4f}"), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "parts", run.request.twin),
-        waterfall(found.parts, found.added, found.logit, run.request.twin),
+        Head(sentence, "parts", run.card.colour),
+        waterfall(found.parts, found.added, found.logit, run.card.colour),
         "What each part of the network added to the logit of the chosen word.",
         palettes(),
         f"{run.stamp} {place}",

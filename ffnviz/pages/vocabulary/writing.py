@@ -11,36 +11,38 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.figures.writing import steps
-from ffnviz.page import Choices, count_setting, live
+from ffnviz.page import Navigator, live
+from ffnviz.settings import count_setting
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
 
-WORDS = count_setting("words", 0, 0, 128)
-STEP = count_setting("step", 0, 0, 128)  # from 1; 0 is the last
+MOST = 128
+WORDS = count_setting("words", 0, 0, MOST)
+STEP = count_setting("step", 0, 0, MOST)  # from 1; 0 is the last
 MANY = 10
 SO_FAR = "written-so-far"
 BARS = 10
 
 
 @live
-def render(run: Run, choices: Choices) -> None:
+def render(run: Run, navigator: Navigator) -> None:
     """The controls beside the text, its words, and one step's choice."""
-    how = strategy(choices)
-    written = write(run, how, choices.value(WORDS))
+    how = strategy(navigator)
+    written = write(run, how, navigator.value(WORDS))
     set_, text = st.columns([0.8, 2.6], gap="medium")
     with set_:
-        controls(choices, "write")
-        buttons(written, choices)
+        controls(navigator, "write")
+        buttons(written, navigator)
     with text:
-        the_text(run, written, how, choices)
+        the_text(run, written, how, navigator)
 
 
 def write(run: Run, how: Strategy, n_words: int) -> Writing:
     """The text with so many words behind it; what was written before is not computed again."""
-    of = (run.request.twin, run.request.text, run.request.device, how)
+    of = (run.card.colour, run.state.sentence, run.device, how)
     kept_of, kept = st.session_state.get(SO_FAR, (None, None))
     fits = kept_of == of and len(kept.steps) <= n_words
-    written: Writing = kept if fits else begin(run.model, run.request.text)
+    written: Writing = kept if fits else begin(run.model, run.state.sentence)
     missing = n_words - len(written.steps)
     bar = st.progress(0.0, f"Writing {missing} words …") if missing > MANY else None
     for done in range(missing):
@@ -53,45 +55,45 @@ def write(run: Run, how: Strategy, n_words: int) -> Writing:
     return written
 
 
-def buttons(written: Writing, choices: Choices) -> None:
+def buttons(written: Writing, navigator: Navigator) -> None:
     """Write, begin again, take over."""
 
     def write_more(n: int) -> None:
-        choices.choose(WORDS, len(written.steps) + n)
-        choices.choose(STEP, 0)
+        navigator.choose(WORDS, min(MOST, len(written.steps) + n))
+        navigator.choose(STEP, 0)
 
     def take_over() -> None:
-        choices.text(written.text)
-        choices.choose(WORDS, 0)
+        navigator.do(Type(written.text))
+        navigator.choose(WORDS, 0)
 
     with st.container(horizontal=True):
         st.button("Write a word", on_click=write_more, args=(1,), disabled=written.full)
         st.button(f"Write {MANY}", on_click=write_more, args=(MANY,), disabled=written.full)
         st.button("Into the box", on_click=take_over, disabled=not written.steps)
-        st.button("Start over", on_click=lambda: choices.choose(WORDS, 0),
+        st.button("Start over", on_click=lambda: navigator.choose(WORDS, 0),
                   disabled=not written.steps)  # fmt: skip
     if written.full:
         st.markdown("The network reads no more than this; start over, or shorten the sentence.")
 
 
-def the_text(run: Run, written: Writing, how: Strategy, choices: Choices) -> None:
+def the_text(run: Run, written: Writing, how: Strategy, navigator: Navigator) -> None:
     """What is written, its words as bars, and the choice behind one of them."""
     if not written.steps:
         st.info("Press “Write a word”: a [MASK] is put behind your sentence and filled. If the "
                 "sentence ends with [MASK], that one is filled.")  # fmt: skip
         return
-    looked_at = min(choices.value(STEP) or len(written.steps), len(written.steps)) - 1
+    looked_at = min(navigator.value(STEP) or len(written.steps), len(written.steps)) - 1
     chart(
         Head([quoted(written.start), " ", number(written.written.strip())], "write",
-             run.request.twin),
+             run.card.colour),
         steps([step.word for step in written.steps],
-              np.array([step.probability for step in written.steps]), looked_at, run.request.twin),
+              np.array([step.probability for step in written.steps]), looked_at, run.card.colour),
         "The probability of each written word.",
         palettes(),
         f"{run.stamp} {how} {len(written.steps)} {looked_at}",
         key="written",
         height=270,
-        on_choose=lambda step: choices.choose(STEP, step + 1),
+        on_choose=lambda step: navigator.choose(STEP, step + 1),
     )  # fmt: skip
     one_step(run, written.steps[looked_at], how, looked_at)
 
@@ -108,10 +110,10 @@ def one_step(run: Run, step: Step, how: Strategy, place: int) -> None:
         f"cut left; the softmax had {step.entropy:.1f} bits of entropy.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "step", run.request.twin),
+        Head(sentence, "step", run.card.colour),
         word_bars([
             Words("softmax", words, told.softmax[first], "@muted"),
-            Words("after the cut", words, told.cut[first], f"@{run.request.twin}"),
+            Words("after the cut", words, told.cut[first], f"@{run.card.colour}"),
         ]),
         "The ten likeliest words at this step, before the cut and after it.",
         palettes(),

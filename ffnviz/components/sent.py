@@ -1,0 +1,33 @@
+"""What a browser sent, checked: our pictures send what they show, others can send anything."""
+
+from collections.abc import Sequence
+from typing import Any
+
+
+def place(value: Any, n: int) -> int | None:
+    """A whole number from 0 to n − 1, or None if it is anything else."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value < n else None
+
+
+def entry(value: Any, name: str) -> Any:
+    """What an object has under a name; None if it has nothing there, or is no object."""
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def one_of(value: Any, allowed: Sequence[str]) -> str | None:
+    """A text that is among the allowed ones, or None if it is anything else."""
+    return value if isinstance(value, str) and value in allowed else None
+
+
+def numbers(value: Any, n: int, low: float, high: float) -> list[float] | None:
+    """So many numbers, each moved into a range; None if it is anything else."""
+    if not isinstance(value, list) or len(value) != n or not all(map(_is_number, value)):
+        return None
+    return [float(min(high, max(low, each))) for each in value]
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value == value  # NaN is not

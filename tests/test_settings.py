@@ -1,0 +1,171 @@
+"""Settings: any text gives a legal value, one name is one setting, and a URL stays short."""
+
+from typing import Any
+from unittest.mock import Mock
+from urllib.parse import quote_plus, urlencode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ffnviz.page import (
+    ENCODED,
+    Choices,
+    Part,
+    Setting,
+    count_setting,
+    number_setting,
+    present_names,
+    shortened,
+    text_setting,
+)
+from ffnviz.pages import PAGES
+from ffnviz.pages.neurons.kept_names import NAMES, ROOM_IN_URL
+from ffnviz.session import LONGEST_TEXT
+
+PARTS = [part for page in PAGES for part in page.parts]
+SETTINGS = [setting for part in PARTS for setting in part.settings]
+BY_NAME = {setting.name: setting for setting in SETTINGS}
+AWKWARD = ["nan", "-inf", "1e999", "1_000", "٣", "³", "9" * 5_000, "\x00", "\ufffe", "\ud800",
+           "a" * 9_999, "🙂" * 9_999, "e\u0301" * 9_999, "2:1709, " * 999, "[" * 9_999]  # fmt: skip
+ANY_TEXT = st.one_of(
+    st.text(st.characters()),  # lone surrogates too
+    st.floats().map(str),
+    st.integers().map(str),
+    st.text("0123456789:-, ;", max_size=40).map(lambda text: text * 60),
+)
+
+
+@pytest.mark.parametrize("setting", BY_NAME.values(), ids=BY_NAME.keys())
+def test_an_awkward_text_gives_a_value_that_its_own_text_gives_again(setting: Setting[Any]) -> None:
+    for text in AWKWARD:
+        check(setting, text)
+
+
+@settings(max_examples=30)
+@given(st.lists(ANY_TEXT, min_size=len(BY_NAME), max_size=len(BY_NAME)))
+def test_any_text_gives_a_value_that_its_own_text_gives_again(texts: list[str]) -> None:
+    for setting, text in zip(BY_NAME.values(), texts, strict=True):
+        check(setting, text)
+
+
+def check(setting: Setting[Any], text: str) -> None:
+    """A legal value, whose own text parses back to it."""
+    value = setting.parse(text)
+    if value is None:
+        value = setting.default
+    written = setting.text(value)
+    assert setting.parse(written) == value
+    assert isinstance(value, (type(setting.default), float))
+    quote_plus(written)  # what no URL can hold raises here
+    if setting.longest is not None:
+        assert len(written) <= setting.longest
+    if isinstance(value, int | float):
+        least, most = setting.parse("-1e999"), setting.parse("1e999")
+        assert least <= value <= most
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "count"),
+    [
+        ("7", 7, 7),
+        ("7.4", 7.4, 7),
+        ("-3", 1, 1),
+        ("1e3", 9, 9),
+        ("inf", 9, 9),
+        ("-1e999", 1, 1),
+        ("9" * 5_000, 9, 9),
+        *((no_number, None, None) for no_number in ("nan", "1_000", "٣", "³", "", "3rd", "0x5")),
+    ],
+)
+def test_a_number_beyond_its_range_is_its_nearer_end(
+    text: str, number: float | None, count: int | None
+) -> None:
+    assert number_setting("x", 5, 1, 9).parse(text) == number
+    assert count_setting("x", 5, 1, 9).parse(text) == count
+
+
+def test_a_number_keeps_all_its_digits() -> None:
+    setting = number_setting("x", 5, 0, 9)
+    assert setting.text(0.123456789) == "0.123456789"
+    assert setting.text(3.0) == "3"
+
+
+def test_a_text_is_cut_and_not_dropped() -> None:
+    setting = text_setting("x", "default", longest=10)
+    assert setting.parse("a" * 25) == "a" * 10
+    assert setting.parse("🙂" * 25) == "🙂" * 2  # of 12 characters each in a URL
+    assert setting.parse("a\ud800") == "a\ufffd"
+    assert setting.parse("") == ""
+
+
+@given(st.text(st.characters(), max_size=60), st.integers(0, 50), st.integers(0, 200))
+def test_a_shortened_text_is_the_longest_beginning_with_room(
+    text: str, longest: int, room: int
+) -> None:
+    found = shortened(text, longest, room)
+    plain = "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
+    fitting = [n for n in range(min(len(plain), longest) + 1) if len(quote_plus(plain[:n])) <= room]
+    assert found == plain[: fitting[-1]]
+
+
+def test_one_name_is_one_setting() -> None:
+    by_name: dict[str, Setting[Any]] = {}
+    for setting in SETTINGS:
+        assert by_name.setdefault(setting.name, setting) is setting, setting.name
+    former = {old for setting in SETTINGS for old in setting.also}
+    assert not former & {*by_name, "text", "twin", "block", "token", "order", "neuron", "part"}
+
+
+def test_a_former_name_is_read_for_its_own_part_only() -> None:
+    one, other = (
+        Part(Mock(), name, name, (count_setting(name, 1, 0, 9, also=("x",)),)) for name in "ab"
+    )
+    assert present_names({"x": "5", "y": "6"}, one) == {"a": "5", "y": "6"}
+    assert present_names({"x": "5"}, other) == {"b": "5"}
+    assert present_names({"x": "5", "a": "7"}, one) == {"a": "7"}  # the present name counts
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_no_page_has_a_url_that_servers_refuse(part: Part) -> None:
+    # The most that can be typed in any script: of the signs a URL writes longest.
+    worst = {setting.name: setting.parse("🙂" * 9_999) for setting in part.settings}
+    texts = {name: value for name, value in worst.items() if isinstance(value, str)}
+    texts.pop(NAMES.name, None)
+    url = urlencode({**texts, "twin": "relu", "block": "2", "token": "128", "order": "strength",
+                     "neuron": "relu-2047", "part": part.name})  # fmt: skip
+    names = len(f"&{NAMES.name}=") + ROOM_IN_URL if NAMES in part.settings else 0
+    assert len(url) + len("&text=") + LONGEST_TEXT + names < 8_000
+
+
+class Table:
+    """What Choices needs of a session."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def set(self, name: str, text: str | None, done: bool) -> None:
+        assert done
+        self.texts.pop(name, None)
+        if text is not None:
+            self.texts[name] = text
+
+    def choices(self) -> Choices:
+        others = dict.fromkeys(["token", "neuron", "order", "text", "meet", "turn"], Mock())
+        return Choices(**others, setting=self.texts.get, set=self.set, outdated=lambda: False)
+
+
+@given(st.one_of(st.none(), st.integers(), st.floats()))
+def test_what_a_browser_sends_is_made_legal_before_it_is_kept(value: float | None) -> None:
+    table = Table()
+    setting = number_setting("x", 5.0, 1.0, 9.0)
+    table.choices().choose(setting, value)  # type: ignore[arg-type]
+    assert 1 <= table.choices().value(setting) <= 9
+    assert all(1 <= float(text) <= 9 for text in table.texts.values())
+
+
+def test_every_text_box_knows_how_much_it_takes() -> None:
+    setting = text_setting("x", longest=17)
+    assert Table().choices().widget(setting)["max_chars"] == 17
+    assert "max_chars" not in Table().choices().widget(number_setting("y", 1, 0, 2))
+    assert len(quote_plus(",")) == ENCODED
