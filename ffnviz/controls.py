@@ -98,11 +98,11 @@ def left_out_notice(run: Run) -> None:
 
 def token_chips(run: Run, session: Session) -> None:
     """The tokens, each with the share of neurons it wakes; the chosen one drives the page."""
-    twin, block = run.request.twin, run.request.block
-    counted = awake(run.trace, block, threshold_for(run.card.phi.name))
+    block = run.state.block
+    counted = awake(run.trace, block, threshold_for(run.card.phi))
     sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, block)
     chips(
-        Head(sentence, "tokens", twin),
+        Head(sentence, "tokens", run.card.colour),
         run.labels,
         [float(share) for share in counted.shares],
         run.token,

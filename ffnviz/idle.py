@@ -56,7 +56,7 @@ def _closed_sessions() -> object:
     """Streamlit's store of sessions whose tabs were closed; None where no server runs."""
     if not exists():
         return None
-    manager = get_instance()._session_mgr
+    manager = getattr(get_instance(), "_session_mgr", None)  # a test's runtime has none
     return getattr(getattr(manager, "_session_storage", None), "_cache", None)
 
 

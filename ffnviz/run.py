@@ -61,17 +61,6 @@ class Watched:
         return self.network.card
 
     @property
-    def ours(self) -> Model:
-        """The network, where it is made of our own modules.
-
-        Raises:
-            NotForThisNetwork: where it is not.
-        """
-        encoder_of(self.network)
-        assert isinstance(self.network, Model)
-        return self.network
-
-    @property
     def trace(self) -> Trace:
         """Its trace of the sentence."""
         return self.here(("trace",), self.new_trace)

@@ -91,12 +91,21 @@ def masked_id(network: Network) -> int:
     return mask_id
 
 
+def ours(network: Network) -> Model:
+    """The same network, known to be made of our own modules.
+
+    Raises:
+        NotForThisNetwork: if it is made of others.
+    """
+    if not isinstance(network, Model):
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.OURS.value}")
+    return network
+
+
 def encoder_of(network: Network) -> Encoder:
     """Our own encoder, module by module.
 
     Raises:
         NotForThisNetwork: if the network is made of other modules.
     """
-    if not isinstance(network, Model):
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.OURS.value}")
-    return network.encoder
+    return ours(network).encoder

@@ -21,8 +21,9 @@ class ActivationMap:
     """One map.
 
     Attributes:
-        name: the twin's, also the name of its accent in the palette.
-        label: the twin's name as written.
+        name: the network's id.
+        label: the network's name as written.
+        colour: its accent: a name in the palette, or "#rrggbb".
         note: said beside the label, for example the share awake.
         hidden: (T, d_ff), in the order of the weights.
         order: (d_ff,), the neuron to draw at each place.
@@ -30,6 +31,7 @@ class ActivationMap:
 
     name: str
     label: str
+    colour: str
     note: str
     hidden: NDArray[np.floating]
     order: NDArray[np.integer]
@@ -99,7 +101,7 @@ def activation_maps(
         arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
         arrays[f"{shown.name}.order"] = shown.order.astype(np.uint16)
     header = {
-        "maps": [{"name": m.name, "label": m.label, "note": m.note} for m in maps],
+        "maps": [{"name": m.name, "label": m.label, "colour": m.colour, "note": m.note} for m in maps],
         "texts": list(texts),
         "token": token,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},

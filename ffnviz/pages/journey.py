@@ -4,7 +4,8 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.actions import ChooseNeuron, ChooseOrder
-from ffnviz.analysis.memory import written_words
+from ffnviz.analysis.memory import WRITES_NEEDS, written_words
+from ffnviz.analysis.needs import Need, missing
 from ffnviz.analysis.neurons import neuron_values, strongest_neuron
 from ffnviz.analysis.ordering import ORDERS, neuron_order
 from ffnviz.analysis.path import FfnPath, Vector, ffn_path
@@ -91,6 +92,10 @@ def _stages(path: FfnPath, asleep: str) -> list[Stage]:
 
 def what_it_says(run: Run) -> None:
     """The softmax at the chosen token, with this block's FFN and without."""
+    lacking = missing(run.card, (Need.WORD_HEAD,))
+    if lacking:
+        st.info(f"No prediction for this network. {lacking[0].value}")
+        return
     block = run.state.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.trace, block, run.token)
@@ -144,13 +149,14 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
     neuron = _neuron(run)
     of, block = run.watched(neuron.network), run.state.block
     values = neuron_values(of.trace, block, neuron.index)
+    writes = not missing(of.card, WRITES_NEEDS)
     neuron_card(
         Head(sentences.of_neuron(run.labels, values), "neuron", of.card.colour),
         f"Neuron {neuron.index} · {of.card.label} · block {block + 1}",
         run.labels,
         values,
         run.token,
-        written_words(of.network, block, neuron.index, k=8)[0].words,
+        written_words(of.network, block, neuron.index, k=8)[0].words if writes else (),
         palettes(),
         run.stamp,
         key="neuron-card",

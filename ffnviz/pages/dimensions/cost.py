@@ -22,8 +22,8 @@ from ffnviz.figures import cost as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
-from ffnviz.settings import Setting, choice_setting, count_setting
 from ffnviz.run import Run
+from ffnviz.settings import Setting, choice_setting, count_setting
 
 LARGEST = 1_000_000
 PRESET = choice_setting("preset", {name: preset.name for name, preset in PRESETS.items()})

@@ -25,9 +25,9 @@ from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Navigator, live
-from ffnviz.settings import Setting, choice_setting, count_setting
 from ffnviz.pages.lab.subject import show_verdicts, tally
 from ffnviz.run import Run
+from ffnviz.settings import Setting, choice_setting, count_setting
 
 DRAWN = "my drawing"
 PLAIN = {name: each.label for name, each in ACTIVATIONS.items() if not each.gated}

@@ -21,9 +21,9 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.page import Navigator, live
-from ffnviz.settings import count_setting
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
+from ffnviz.settings import count_setting
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
 N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",))

@@ -13,9 +13,9 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.measured import one_at_a_time, stop_if_unwanted
 from ffnviz.page import Navigator, live
-from ffnviz.settings import count_setting
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
+from ffnviz.settings import count_setting
 
 LAYERS = count_setting("layers", DEPTH, 2, DEEPEST)
 SETTINGS = (LAYERS,)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
+from ffnviz.analysis.needs import ours
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import Claim, verdicts
 from ffnviz.figures.style import palettes
@@ -16,8 +17,8 @@ MOST_SPACED = 3  # more findings than these stand closer together
 
 def subject_of(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
-    encoder = run.subject.once("encoder in float64", lambda: in_double(run.subject.ours))
-    return Subject(run.subject.ours, run.trace, run.state.block, run.token, encoder)
+    encoder = run.subject.once("encoder in float64", lambda: in_double(ours(run.model)))
+    return Subject(ours(run.model), run.trace, run.state.block, run.token, encoder)
 
 
 def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:

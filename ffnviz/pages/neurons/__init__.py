@@ -1,14 +1,17 @@
 """Neurons: meet one, see its working, switch it off."""
 
+from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
 from ffnviz.pages.neurons import compare, name, probes, switch, wakes, working, writes
 
 PARTS = (
     Part(wakes.render, "What wakes it", "wakes"),
-    Part(probes.render, "On many sentences", "probes"),
-    Part(writes.render, "What it writes", "writes"),
+    Part(probes.render, "On many sentences", "probes", needs=(Need.INDEX,)),
+    Part(writes.render, "What it writes", "writes",
+         needs=(Need.WORD_HEAD, Need.WORD_VECTORS)),
     Part(working.render, "Show the working", "working", working.SETTINGS),
-    Part(switch.render, "Switch it off", "switch", switch.SETTINGS),
+    Part(switch.render, "Switch it off", "switch", switch.SETTINGS,
+         (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM)),
     Part(compare.render, "Compare", "compare", compare.SETTINGS),
-    Part(name.render, "Name it", "name", name.SETTINGS, name.follow),
+    Part(name.render, "Name it", "name", name.SETTINGS, (Need.INDEX,), name.follow),
 )

@@ -11,8 +11,8 @@ from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.model.trace import Trace
 from ffnviz.page import Navigator, live
-from ffnviz.settings import text_setting
 from ffnviz.run import Run, labels_of
+from ffnviz.settings import text_setting
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.")
 SETTINGS = (OTHER,)

@@ -17,8 +17,8 @@ from ffnviz.analysis.names import (
     with_name,
 )
 from ffnviz.page import Navigator
-from ffnviz.settings import text_setting
 from ffnviz.run import Run
+from ffnviz.settings import text_setting
 
 LONGEST_IN_URL = 1_800
 ROOM_IN_URL = 2_800  # characters of the URL for the same: JSON's signs take three each

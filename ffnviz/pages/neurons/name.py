@@ -23,10 +23,10 @@ from ffnviz.figures.naming import scores
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator, live
-from ffnviz.settings import Setting, choice_setting, text_setting
 from ffnviz.pages.neurons.choose import chooser, index_of, neuron_shown
 from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep, kept, networks_of
 from ffnviz.run import Run
+from ffnviz.settings import Setting, choice_setting, text_setting
 
 MISTAKES = 8
 KIND = choice_setting("guess", {"tag": "a tag of the sentence", "words": "words of my own"})

@@ -19,18 +19,11 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.edit import Edit
 from ffnviz.model.trace import Trace
-from ffnviz.page import (
-    ENCODED,
-    Navigator,
-    Setting,
-    choice_setting,
-    live,
-    number_setting,
-    shortened,
-)
+from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.pages.neurons.probe_measure import measure
 from ffnviz.run import Run
+from ffnviz.settings import ENCODED, Setting, choice_setting, number_setting, shortened
 
 MOST = 10
 LEAST = 6
@@ -48,7 +41,7 @@ def _whole_pieces(text: str) -> str:
     return cut if len(cut) == len(text) or not whole else whole[0]
 
 
-SET: Setting[str] = Setting("off", "", _whole_pieces, str, LONGEST)  # empty: the neuron shown
+SET: Setting[str] = Setting("off", "", _whole_pieces, str, longest=LONGEST)  # empty: the neuron shown
 SETTINGS = (SET, DO, BY, WHERE)
 
 Neurons = Mapping[int, tuple[int, ...]]

@@ -15,11 +15,10 @@ from ffnviz.components.head import Head
 from ffnviz.figures.lens import waterfall
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Navigator, live
-from ffnviz.settings import choice_setting, count_setting
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.run import Run
+from ffnviz.settings import choice_setting, count_setting
 
 WHAT = choice_setting(
     "number", {"neuron": "the neuron", "output": "an output component", "logit": "a logit"}
@@ -29,8 +28,7 @@ WORD = count_setting("logit_word", 0, 0, 9, also=("word",))  # its place among t
 SETTINGS = (WHAT, COMPONENT, WORD)
 PHI = {
     "relu": "h = np.maximum(z, 0)                     # ReLU",
-    "gelu": "from math import erf, sqrt
-h = z * (1 + erf(z / sqrt(2))) / 2        # GELU",
+    "gelu": "from math import erf, sqrt\nh = z * (1 + erf(z / sqrt(2))) / 2        # GELU",
 }  # of another φ the snippet gives the pre-activation alone
 
 

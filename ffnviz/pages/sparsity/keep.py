@@ -11,7 +11,7 @@ from ffnviz.figures import keep as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.page import Navigator, live
+from ffnviz.page import Navigator, live, series
 from ffnviz.run import Run
 from ffnviz.settings import number_setting
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ffnviz.analysis.needs import ours
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.swap import Swapped, swap
 from ffnviz.components.chart import chart
@@ -27,7 +28,7 @@ def one_network(run: Run, of: Watched, other_card: Card) -> None:
     token, block = run.token, run.state.block
     own, other = of.card.label, other_card.phi.label
     told = predict(of.network, of.trace, token)
-    swapped = swap(of.network, of.trace, token, other_card.phi.name)
+    swapped = swap(ours(of.network), of.trace, token, other_card.phi.name)
     above = percent(float((of.trace.blocks[block].ffn.hidden > 0).float().mean()))
     above_swapped = percent(swapped.awake[block])
     panels = [

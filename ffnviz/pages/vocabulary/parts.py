@@ -10,8 +10,8 @@ from ffnviz.figures.lens import waterfall
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Navigator, live
-from ffnviz.settings import count_setting
 from ffnviz.run import Run
+from ffnviz.settings import count_setting
 
 WORD = count_setting("parts_word", 0, 0, 9, also=("word",))  # its place among the likeliest
 

@@ -12,9 +12,9 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.figures.writing import steps
 from ffnviz.page import Navigator, live
-from ffnviz.settings import count_setting
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
+from ffnviz.settings import count_setting
 
 MOST = 128
 WORDS = count_setting("words", 0, 0, MOST)
