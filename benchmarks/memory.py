@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 from benchmarks.measure import machine
 from benchmarks.page import sentence
@@ -43,7 +44,9 @@ async def visit(port: int, text: str) -> None:
     message.rerun_script.query_string = urlencode(query)
     message.rerun_script.page_name = PART
     async with connect(
-        f"ws://localhost:{port}/_stcore/stream", subprotocols=["streamlit"], max_size=None
+        f"ws://localhost:{port}/_stcore/stream",
+        subprotocols=[Subprotocol("streamlit")],
+        max_size=None,
     ) as socket:
         await socket.send(message.SerializeToString())
         while True:
@@ -55,7 +58,7 @@ async def visit(port: int, text: str) -> None:
 
 async def visits(port: int, n: int) -> None:
     """So many of them, a few at the same time."""
-    chance = random.Random(1)  # noqa: S311 - sentences to read, no secrets
+    chance = random.Random(1)
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one() -> None:

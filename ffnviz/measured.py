@@ -43,18 +43,19 @@ class Measured(Generic[R]):
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Waits until no other visitor computes anything heavy, and says for how many it waits."""
-    bar, said = None, 0
+    place = st.empty()
+    said = 0
 
     def waiting(others: int) -> None:
-        nonlocal bar, said
+        nonlocal said
         stop_if_unwanted()
         if others != said:
-            text = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
-            bar, said = bar.progress(0.0, text) if bar else st.progress(0.0, text), others
+            said = others
+            place.progress(0.0, f"Waiting for {others} {'other' if others == 1 else 'others'} …")
 
     with heavy(waiting):
-        if bar:
-            bar.empty()
+        if said:
+            place.empty()
         yield
 
 

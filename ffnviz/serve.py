@@ -1,4 +1,4 @@
-"""The page as a web application: Streamlit's, with a script before it and addresses that end well."""
+"""The page as a web application: Streamlit's, with a script of ours before it."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -61,7 +61,7 @@ def count_setting(
 
     def parse(text: str) -> int:
         number = _number(text)
-        return default if number is None else int(min(max(number, low), high))
+        return default if number is None else round(min(max(number, low), high))
 
     return Setting(name, default, parse, str, also)
 

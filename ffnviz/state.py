@@ -12,7 +12,7 @@ from ffnviz.settings import Setting, shortened
 
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
-ROOM_FOR_SENTENCE = 4_500  # characters of a URL, which servers take up to about 8,000 of
+ROOM_FOR_SENTENCE = 2_000  # characters of the URL; servers take about 8,000 in all
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.model.model import Model, load
-from ffnviz.run import Request, Run
+from tests.runs import run_of
 
 JOINER, SELECTOR = "\u200d", "\ufe0f"
 UNSEEN = st.text(st.characters(categories=("Cc", "Cf", "Zs", "Zl", "Zp")), min_size=1, max_size=9)
@@ -19,17 +19,7 @@ def model(model_folder: str) -> Model:
 
 
 def labels(model: Model, text: str) -> list[str]:
-    request = Request(text, "relu", 0, None, None, "token", "cpu")
-    return Run(
-        request,
-        {"relu": model},
-        {"relu": model.trace(text)},
-        {},
-        lambda _: model.trace(text),
-        {},
-        "",
-        lambda _, compute: compute(),
-    ).labels
+    return run_of(model, text).labels
 
 
 @pytest.mark.parametrize(

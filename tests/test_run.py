@@ -5,22 +5,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ffnviz.model.model import Model, load
-from ffnviz.run import Request, Run, TraceTiming
-
-
-def run_of(model: Model, text: str, token: int | None = None) -> Run:
-    request = Request(text, "relu", 0, token, None, "token", "cpu")
-    trace = model.trace(text)
-    return Run(
-        request,
-        {"relu": model},
-        {"relu": trace},
-        {"relu": TraceTiming(1.0, 0.5)},
-        lambda _: trace,
-        {},
-        "",
-        lambda _, compute: compute(),
-    )
+from ffnviz.run import TraceTiming
+from tests.runs import run_of
 
 
 @pytest.fixture(scope="module")

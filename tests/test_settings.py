@@ -1,27 +1,25 @@
 """Settings: any text gives a legal value, one name is one setting, and a URL stays short."""
 
 from typing import Any
-from unittest.mock import Mock
 from urllib.parse import quote_plus, urlencode
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ffnviz.page import (
+from ffnviz.actions import Set, reduce
+from ffnviz.page import Navigator, Part
+from ffnviz.pages import PAGES
+from ffnviz.pages.neurons.kept_names import NAMES, ROOM_IN_URL
+from ffnviz.settings import (
     ENCODED,
-    Choices,
-    Part,
     Setting,
     count_setting,
     number_setting,
-    present_names,
     shortened,
     text_setting,
 )
-from ffnviz.pages import PAGES
-from ffnviz.pages.neurons.kept_names import NAMES, ROOM_IN_URL
-from ffnviz.session import LONGEST_TEXT
+from ffnviz.state import ROOM_FOR_SENTENCE, House, Size, State, from_url
 
 PARTS = [part for page in PAGES for part in page.parts]
 SETTINGS = [setting for part in PARTS for setting in part.settings]
@@ -52,8 +50,6 @@ def test_any_text_gives_a_value_that_its_own_text_gives_again(texts: list[str]) 
 def check(setting: Setting[Any], text: str) -> None:
     """A legal value, whose own text parses back to it."""
     value = setting.parse(text)
-    if value is None:
-        value = setting.default
     written = setting.text(value)
     assert setting.parse(written) == value
     assert isinstance(value, (type(setting.default), float))
@@ -75,12 +71,10 @@ def check(setting: Setting[Any], text: str) -> None:
         ("inf", 9, 9),
         ("-1e999", 1, 1),
         ("9" * 5_000, 9, 9),
-        *((no_number, None, None) for no_number in ("nan", "1_000", "٣", "³", "", "3rd", "0x5")),
+        *((no_number, 5, 5) for no_number in ("nan", "1_000", "٣", "³", "", "3rd", "0x5")),
     ],
 )
-def test_a_number_beyond_its_range_is_its_nearer_end(
-    text: str, number: float | None, count: int | None
-) -> None:
+def test_a_number_beyond_its_range_is_its_nearer_end(text: str, number: float, count: int) -> None:
     assert number_setting("x", 5, 1, 9).parse(text) == number
     assert count_setting("x", 5, 1, 9).parse(text) == count
 
@@ -118,12 +112,15 @@ def test_one_name_is_one_setting() -> None:
 
 
 def test_a_former_name_is_read_for_its_own_part_only() -> None:
-    one, other = (
-        Part(Mock(), name, name, (count_setting(name, 1, 0, 9, also=("x",)),)) for name in "ab"
-    )
-    assert present_names({"x": "5", "y": "6"}, one) == {"a": "5", "y": "6"}
-    assert present_names({"x": "5"}, other) == {"b": "5"}
-    assert present_names({"x": "5", "a": "7"}, one) == {"a": "7"}  # the present name counts
+    one, other = (count_setting(name, 1, 0, 9, also=("x",)) for name in "ab")
+    house = house_of({"one": (one,), "other": (other,)})
+
+    def read(part: str, **url: str) -> dict[str, str]:
+        return dict(from_url("page", {"part": part, **url}, house).settings)
+
+    assert read("one", x="5", y="6") == {"a": "5"}
+    assert read("other", x="5") == {"b": "5"}
+    assert read("one", x="5", a="7") == {"a": "7"}  # the present name counts
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
@@ -135,37 +132,40 @@ def test_no_page_has_a_url_that_servers_refuse(part: Part) -> None:
     url = urlencode({**texts, "twin": "relu", "block": "2", "token": "128", "order": "strength",
                      "neuron": "relu-2047", "part": part.name})  # fmt: skip
     names = len(f"&{NAMES.name}=") + ROOM_IN_URL if NAMES in part.settings else 0
-    assert len(url) + len("&text=") + LONGEST_TEXT + names < 8_000
+    assert len(url) + len("&text=") + ROOM_FOR_SENTENCE + names < 8_000
+
+
+def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> House:
+    return House({"page": parts}, {"relu": Size(1, 4)}, ("token",), "Hello.")
 
 
 class Table:
-    """What Choices needs of a session."""
+    """What a Navigator needs of a session: a state that actions change."""
 
-    def __init__(self) -> None:
-        self.texts: dict[str, str] = {}
+    def __init__(self, *settings: Setting[Any]) -> None:
+        self.house = house_of({"part": settings})
+        self.state: State = from_url("page", {}, self.house)
 
-    def set(self, name: str, text: str | None, done: bool) -> None:
-        assert done
-        self.texts.pop(name, None)
-        if text is not None:
-            self.texts[name] = text
+    def do(self, action: Set, settled: bool) -> None:
+        assert settled
+        self.state = reduce(self.state, action, self.house)
 
-    def choices(self) -> Choices:
-        others = dict.fromkeys(["token", "neuron", "order", "text", "meet", "turn"], Mock())
-        return Choices(**others, setting=self.texts.get, set=self.set, outdated=lambda: False)
+    def navigator(self) -> Navigator:
+        return Navigator(lambda: self.state, self.do, lambda: None)
 
 
 @given(st.one_of(st.none(), st.integers(), st.floats()))
 def test_what_a_browser_sends_is_made_legal_before_it_is_kept(value: float | None) -> None:
-    table = Table()
     setting = number_setting("x", 5.0, 1.0, 9.0)
-    table.choices().choose(setting, value)  # type: ignore[arg-type]
-    assert 1 <= table.choices().value(setting) <= 9
-    assert all(1 <= float(text) <= 9 for text in table.texts.values())
+    table = Table(setting)
+    table.navigator().choose(setting, value)  # type: ignore[arg-type]
+    assert 1 <= table.navigator().value(setting) <= 9
+    assert all(1 <= float(text) <= 9 for _, text in table.state.settings)
 
 
 def test_every_text_box_knows_how_much_it_takes() -> None:
-    setting = text_setting("x", longest=17)
-    assert Table().choices().widget(setting)["max_chars"] == 17
-    assert "max_chars" not in Table().choices().widget(number_setting("y", 1, 0, 2))
+    box, number = text_setting("x", longest=17), number_setting("y", 1, 0, 2)
+    navigator = Table(box, number).navigator()
+    assert navigator.widget(box)["max_chars"] == 17
+    assert "max_chars" not in navigator.widget(number)
     assert len(quote_plus(",")) == ENCODED

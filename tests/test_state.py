@@ -92,16 +92,18 @@ names = st.sampled_from(
 )  # fmt: skip
 legal_neurons = neurons().map(lambda n: f"{n.network}-{n}")
 urls = st.dictionaries(names, anything | numbers | legal_neurons)
+STRANGE = [Neuron("/etc", 0, 1), Neuron("relu", 0, -1), Neuron("relu", 2, 1)]
+places, tokens = st.sampled_from(["wakes", "name", "x"]), st.none() | st.integers(0, 9)
 actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Type, anything, st.booleans()),
     st.builds(ChooseToken, st.integers(-3, 300)),
     st.builds(ChooseNetwork, st.sampled_from([*HOUSE.networks, "/etc"])),
     st.builds(ChoosePartner, st.sampled_from([*HOUSE.networks, "/etc", None])),
     st.builds(ChooseBlock, st.integers(-2, 12)),
-    st.builds(ChooseNeuron, neurons() | st.just(Neuron("/etc", 0, 1)) | st.just(Neuron("relu", 0, -1))),
+    st.builds(ChooseNeuron, neurons() | st.sampled_from(STRANGE)),
     st.builds(ChooseOrder, st.sampled_from([*HOUSE.orders, "size"])),
     st.builds(Turn, st.sampled_from([*HOUSE.rooms, "x"]), anything, urls),
-    st.builds(Meet, neurons(), st.just("neurons"), st.sampled_from(["wakes", "name", "x"]), st.none() | st.integers(0, 9)),
+    st.builds(Meet, neurons() | st.sampled_from(STRANGE), st.just("neurons"), places, tokens),
     st.builds(Set, st.dictionaries(names, st.none() | anything)),
 )  # fmt: skip
 

@@ -101,7 +101,9 @@ def activation_maps(
         arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
         arrays[f"{shown.name}.order"] = shown.order.astype(np.uint16)
     header = {
-        "maps": [{"name": m.name, "label": m.label, "colour": m.colour, "note": m.note} for m in maps],
+        "maps": [
+            {"name": m.name, "label": m.label, "colour": m.colour, "note": m.note} for m in maps
+        ],
         "texts": list(texts),
         "token": token,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},

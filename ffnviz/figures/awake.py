@@ -63,7 +63,7 @@ def share_against_threshold(
     curves: Mapping[Series, tuple[NDArray[np.floating], NDArray[np.floating]]],
     threshold: float,
 ) -> Figure:
-    """The share of hidden values beyond a threshold, a curve a network, the slider's place marked."""
+    """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return {
         "data": [
             {"type": "scatter", "mode": "lines", "name": of.label, "x": x, "y": 100 * y,

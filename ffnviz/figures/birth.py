@@ -33,7 +33,11 @@ def birth(
         y = f"y{place + 1}"
         for (of, block), values in curves.items():
             name = f"{of.label}, block {block + 1}"
-            traces.append(_curve(name, of.colour, millions, values, y, DASHES[block % len(DASHES)], place == 0))
+            traces.append(
+                _curve(
+                    name, of.colour, millions, values, y, DASHES[block % len(DASHES)], place == 0
+                )
+            )
         axes[f"yaxis{place + 1}"] = axis("%", domain=list(DOMAINS[place]), rangemode="tozero")
         titles.append(panel_title(title, 0, DOMAINS[place][1]))
     # The share falls to a seventh: only a logarithmic axis keeps its end apart from nothing.

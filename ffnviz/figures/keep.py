@@ -11,9 +11,7 @@ from ffnviz.figures.style import Series
 PERCENTS = np.geomspace(0.1, 100, 61)
 
 
-def concentration(
-    curves: Mapping[Series, NDArray[np.floating]], kept: float
-) -> Figure:
+def concentration(curves: Mapping[Series, NDArray[np.floating]], kept: float) -> Figure:
     """A curve a network, the slider's place marked.
 
     Args:

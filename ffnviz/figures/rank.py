@@ -39,9 +39,7 @@ def spectra(values: Mapping[str, NDArray[np.floating]], twin: str) -> Figure:
     }
 
 
-def effective_ranks(
-    ranks: Mapping[Series, Sequence[float]], stages: Sequence[str]
-) -> Figure:
+def effective_ranks(ranks: Mapping[Series, Sequence[float]], stages: Sequence[str]) -> Figure:
     """A group of bars a stage, a bar a network."""
     return {
         "data": [

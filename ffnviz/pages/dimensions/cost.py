@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
+from ffnviz.actions import Set
 from ffnviz.analysis.cost import (
     Shape,
     ffn_share,
@@ -75,9 +76,7 @@ def chosen_shape(navigator: Navigator) -> Shape:
         if (value := navigator.value(setting))
     }
     gated = navigator.value(GATED)
-    return replace(
-        shape, **changed, gated=shape.gated if gated == "preset" else gated == "gated"
-    )
+    return replace(shape, **changed, gated=shape.gated if gated == "preset" else gated == "gated")
 
 
 def what_to_count(navigator: Navigator, shape: Shape) -> None:
@@ -87,7 +86,7 @@ def what_to_count(navigator: Navigator, shape: Shape) -> None:
     def take_preset() -> None:
         navigator.choose(PRESET, st.session_state["cost-preset"])
         for setting in SETTINGS[1:]:
-            navigator.choose(setting, setting.default)
+            navigator.do(Set({setting.name: None}))
 
     st.session_state["cost-preset"] = navigator.value(PRESET)
     st.selectbox("Start from", list(PRESETS), key="cost-preset", on_change=take_preset,

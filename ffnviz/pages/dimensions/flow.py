@@ -55,8 +55,8 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         st.markdown("The same in PyTorch, with this block's weights. It runs in a notebook:")
         st.code(
             CODE.format(
-                network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
-                d_model=config.d_model, d_ff=config.d_ff,
+                network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n,
+                label=label, d_model=config.d_model, d_ff=config.d_ff,
             ),
             language=None, wrap_lines=True,
         )  # fmt: skip

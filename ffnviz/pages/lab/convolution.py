@@ -40,7 +40,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
             st.code(found.refused, language=None, wrap_lines=True)
     with right:
         how_close(run, found)
-        config = run.model.encoder.config
+        config = run.model.sizes
         into, hidden, out = (str(shape) for shape in found.shapes)
         st.code(
             CODE.format(d_model=config.d_model, d_ff=config.d_ff, n=len(found.difference),

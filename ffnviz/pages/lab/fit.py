@@ -111,9 +111,7 @@ def what_to_fit(run: Run, navigator: Navigator) -> tuple[str, str]:
         )
     own = run.card.phi
     labels = {**PHI.options, "twin": f"the network's: {own.label}"}
-    phi = st.selectbox(
-        "φ", list(labels), format_func=labels.__getitem__, **navigator.widget(PHI)
-    )
+    phi = st.selectbox("φ", list(labels), format_func=labels.__getitem__, **navigator.widget(PHI))
     return str(name), own.name if phi == "twin" else str(phi)
 
 

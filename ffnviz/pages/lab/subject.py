@@ -22,7 +22,7 @@ def subject_of(run: Run) -> Subject:
 
 
 def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
-    """What was computed for this block and token, so that a slider that chooses from it is quick."""
+    """What was computed for this block and token: a slider that chooses from it is quick."""
     of = (name, run.state.block, run.token)
     return run.subject.here(of, lambda: compute(subject_of(run)))
 

@@ -83,7 +83,7 @@ def one_gate(run: Run, found: Zoo, gate: str) -> None:
 
 def parameters(run: Run, found: Zoo) -> None:
     """Gated and plain at equal parameters."""
-    d_model = run.model.encoder.config.d_model
+    d_model = run.model.sizes.d_model
     rows = "".join(
         f"| {ACTIVATIONS[name].label} | {d_ff:,} | {count:,} |\n"
         for name, (d_ff, count) in found.parameters.items()

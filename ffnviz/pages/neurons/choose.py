@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ffnviz.actions import ChooseNeuron
 from ffnviz.analysis.index_file import IndexFileError, read_index
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neuron_index import NeuronIndex

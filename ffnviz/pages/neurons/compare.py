@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from ffnviz.actions import Type
 from ffnviz.analysis.compare import Comparison, compare
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -62,7 +63,9 @@ def _pair_name(run: Run, names: list[str], pair: np.ndarray) -> str:
     return one if one == two else f"{one} → {two}"
 
 
-def all_pairs(run: Run, navigator: Navigator, found: Comparison, names: list[str], pair: int) -> None:
+def all_pairs(
+    run: Run, navigator: Navigator, found: Comparison, names: list[str], pair: int
+) -> None:
     """The neurons that differ most, on every pair of tokens."""
     apart = np.abs(found.difference)
     row, column = np.unravel_index(int(apart.argmax()), apart.shape)

@@ -19,6 +19,7 @@ from ffnviz.analysis.names import (
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 from ffnviz.settings import text_setting
+from ffnviz.state import Neuron
 
 LONGEST_IN_URL = 1_800
 ROOM_IN_URL = 2_800  # characters of the URL for the same: JSON's signs take three each

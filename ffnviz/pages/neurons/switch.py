@@ -41,7 +41,9 @@ def _whole_pieces(text: str) -> str:
     return cut if len(cut) == len(text) or not whole else whole[0]
 
 
-SET: Setting[str] = Setting("off", "", _whole_pieces, str, longest=LONGEST)  # empty: the neuron shown
+SET: Setting[str] = Setting(
+    "off", "", _whole_pieces, str, longest=LONGEST
+)  # empty: the neuron shown
 SETTINGS = (SET, DO, BY, WHERE)
 
 Neurons = Mapping[int, tuple[int, ...]]

@@ -102,7 +102,13 @@ def _neuron(run: Run, neuron: int) -> Shown:
     ]  # fmt: skip
     file = f"{network}-block{block + 1}-token{token + 1}-neuron{neuron}"
     return Shown(
-        found, sentence, "x · key + b", file, "x @ key", f"\n{PHI[phi]}" if (phi := run.card.phi.name) in PHI else "", "component of x"
+        found,
+        sentence,
+        "x · key + b",
+        file,
+        "x @ key",
+        f"\n{PHI[phi]}" if (phi := run.card.phi.name) in PHI else "",
+        "component of x",
     )
 
 

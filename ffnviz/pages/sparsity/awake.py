@@ -75,7 +75,11 @@ def against_threshold(run: Run, threshold: float) -> None:
     beyond_it = [
         part
         for of, (x, y) in curves.items()
-        for part in (number(percent(np.interp(threshold, x, y))), f" of {of.label}'s values", " and ")
+        for part in (
+            number(percent(np.interp(threshold, x, y))),
+            f" of {of.label}'s values",
+            " and ",
+        )
     ][:-1]
     sentence: Sentence = ["Beyond ", number(f"{threshold:g}"), " lie ", *beyond_it, "."]
     chart(

@@ -40,9 +40,7 @@ def render(run: Run, navigator: Navigator) -> None:
 def what_they_carry(run: Run, share: float) -> None:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
-    curves = {
-        series(of): concentration(of.network, of.trace, block).shares for of in run.both
-    }
+    curves = {series(of): concentration(of.network, of.trace, block).shares for of in run.both}
     carried = [
         part
         for of, shares in curves.items()

@@ -32,7 +32,8 @@ def one_network(run: Run, of: Watched, other_card: Card) -> None:
     above = percent(float((of.trace.blocks[block].ffn.hidden > 0).float().mean()))
     above_swapped = percent(swapped.awake[block])
     panels = [
-        Words(f"{own}'s weights with {of.card.phi.label}<br>{above} of block {block + 1} above zero",
+        Words(f"{own}'s weights with {of.card.phi.label}<br>"
+              f"{above} of block {block + 1} above zero",
               told.words, told.probabilities, f"@{of.card.colour}"),
         Words(f"{own}'s weights with {other}<br>{above_swapped} above zero",
               swapped.prediction.words, swapped.prediction.probabilities, f"@{other_card.colour}"),

@@ -11,5 +11,7 @@ PARTS = (
     Part(devices.render, "CPU and GPU", "devices", (REPEATS,), OURS),
     Part(products.render, "How fast the products are", "products", (REPEATS,), OURS),
     Part(growth.render, "How it grows", "growth", needs=OURS),
-    Part(convolution.render, "As a convolution", "convolution", (REPEATS,), (*OURS, Need.PLAIN_FFN)),
+    Part(
+        convolution.render, "As a convolution", "convolution", (REPEATS,), (*OURS, Need.PLAIN_FFN)
+    ),
 )

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ffnviz.analysis.growth import Convolution, as_convolution
+from ffnviz.analysis.needs import ours
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
@@ -27,7 +28,7 @@ def render(run: Run, navigator: Navigator) -> None:
     """The button and the code beside the two times."""
     repeats, block = navigator.value(REPEATS), run.state.block
     of = (run.card.id, run.state.sentence, run.device, block, repeats)
-    config = run.model.encoder.config
+    config = run.model.sizes
     left, right = st.columns([1.2, 1.4], gap="medium")
     with left:
         st.code(
@@ -36,7 +37,7 @@ def render(run: Run, navigator: Navigator) -> None:
         repeats_slider(navigator, "convolution")
         measured = measure_button(
             "convolution", of, run,
-            lambda progress: as_convolution(run.model, run.trace, block, repeats, progress),
+            lambda progress: as_convolution(ours(run.model), run.trace, block, repeats, progress),
         )  # fmt: skip
         if measured is not None:
             about(measured, of, run)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.stages import WHOLE, StageTimes, time_stages
 from ffnviz.components.chart import chart
@@ -52,7 +53,7 @@ def both(run: Run, repeats: int, progress: Progress) -> dict[str, StageTimes]:
     """The stages on every device there is."""
     found = {}
     for place, (device, load) in enumerate(run.devices.items()):
-        model = load()
+        model = ours(load())
         trace = model.trace(run.state.sentence)
 
         def share(done: float, place: int = place) -> None:

@@ -8,6 +8,7 @@ from ffnviz.analysis.growth import (
     grow_with_length,
     grow_with_width,
 )
+from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -44,10 +45,10 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
 def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
     """Both measurements, one after the other."""
     length = grow_with_length(
-        run.model, run.state.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
+        ours(run.model), run.state.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
     )
     width = grow_with_width(
-        run.model, RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
+        ours(run.model), RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
     )
     return length, width
 

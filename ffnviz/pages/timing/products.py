@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from ffnviz.analysis.needs import ours
 from ffnviz.analysis.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -24,7 +25,7 @@ def render(run: Run, navigator: Navigator) -> None:
         repeats_slider(navigator, "products")
         measured = measure_button(
             "products", of, run,
-            lambda progress: throughput(run.model, run.trace, block, repeats, progress),
+            lambda progress: throughput(ours(run.model), run.trace, block, repeats, progress),
         )  # fmt: skip
         if measured is not None:
             about(measured, of, run)

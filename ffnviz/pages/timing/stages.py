@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from ffnviz.analysis.needs import ours
 from ffnviz.analysis.stages import StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -22,7 +23,10 @@ def render(run: Run, navigator: Navigator) -> None:
     with left:
         repeats_slider(navigator, "stages")
         measured = measure_button(
-            "stages", of, run, lambda progress: time_stages(run.model, run.trace, repeats, progress)
+            "stages",
+            of,
+            run,
+            lambda progress: time_stages(ours(run.model), run.trace, repeats, progress),
         )
         first_impression(run)
         if measured is not None:

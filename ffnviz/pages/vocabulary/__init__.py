@@ -7,9 +7,19 @@ from ffnviz.pages.vocabulary.strategy import CUTS
 
 PARTS = (
     Part(softmax.render, "From logits to words", "softmax", CUTS, (Need.WORD_HEAD,)),
-    Part(writing.render, "Write on", "write", (*CUTS, writing.WORDS, writing.STEP),
-         (Need.WORD_HEAD, Need.MASK)),
+    Part(
+        writing.render,
+        "Write on",
+        "write",
+        (*CUTS, writing.WORDS, writing.STEP),
+        (Need.WORD_HEAD, Need.MASK),
+    ),
     Part(forming.render, "How the prediction forms", "lens", needs=(Need.WORD_HEAD,)),
-    Part(parts.render, "Who added what", "parts", (parts.WORD,),
-         (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM)),
+    Part(
+        parts.render,
+        "Who added what",
+        "parts",
+        (parts.WORD,),
+        (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM),
+    ),
 )

@@ -58,7 +58,9 @@ def _slider(
     all_at: float | None,
     key: str,
 ) -> None:
-    stops: list[N] = sorted({navigator.value(setting)}.union(usual))  # a link may hold one in between
+    stops: list[N] = sorted(
+        {navigator.value(setting)}.union(usual)
+    )  # a link may hold one in between
     slider(
         label,
         ["all" if stop == all_at else f"{stop:g}" for stop in stops],

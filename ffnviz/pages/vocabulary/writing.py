@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from ffnviz.actions import Type
 from ffnviz.analysis.decoding import Strategy, distribution
 from ffnviz.analysis.writing import Step, Writing, begin, no_text, write_word
 from ffnviz.components.chart import chart
