@@ -53,13 +53,15 @@ def attention_weights(
 class SelfAttention(nn.Module):
     """MultiHead(x) = Concat(head_1, …, head_h) W_O, Vaswani et al. 2017, section 3.2.2."""
 
-    def __init__(self, d_model: int, n_heads: int, causal: bool, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, n_heads: int, causal: bool, dropout: float = 0.0, bias: bool = True
+    ) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.causal = causal
         self.dropout = dropout
-        self.project_in = nn.Linear(d_model, 3 * d_model)  # W_Q, W_K, W_V side by side
-        self.project_out = nn.Linear(d_model, d_model)  # W_O
+        self.project_in = nn.Linear(d_model, 3 * d_model, bias)  # W_Q, W_K, W_V side by side
+        self.project_out = nn.Linear(d_model, d_model, bias)  # W_O
 
     def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> AttentionRecord:
         """One pass over x, (*batch, T, d_model), with all stages recorded."""

@@ -32,16 +32,19 @@ class BlockRecord:
 
 
 class Block(nn.Module):
-    """What both kinds of block share: the sub-layers and their LayerNorms."""
+    """Pre-LN: m = x + Attention(LN(x)); y = m + FFN(LN(m)). Xiong et al. 2020, figure 1 (b).
+
+    Post-LN: m = LN(x + Attention(x)); y = LN(m + FFN(m)). Vaswani et al. 2017, section 3.1.
+    """
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        self.attention_norm = nn.LayerNorm(config.d_model, config.layer_norm_eps)
-        self.attention = SelfAttention(
-            config.d_model, config.n_heads, config.causal, config.dropout
-        )
-        self.ffn_norm = nn.LayerNorm(config.d_model, config.layer_norm_eps)
-        self.ffn = feed_forward(config.d_model, config.d_ff, config.activation, config.dropout)
+        d_model, eps, bias = config.d_model, config.layer_norm_eps, config.bias
+        self.norm_first = config.norm == "pre"
+        self.attention_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.attention = SelfAttention(d_model, config.n_heads, config.causal, config.dropout, bias)
+        self.ffn_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout, bias)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -51,7 +54,29 @@ class Block(nn.Module):
 
         The edits are made in its FFN.
         """
-        raise NotImplementedError("choose PreNormBlock or PostNormBlock")
+        attention = self.attend(x)
+        middle = self.add_attention(x, attention.output)
+        ffn = self.feed(middle, edits)
+        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
+
+    def attend(self, x: Float[Tensor, "*batch tokens d_model"]) -> AttentionRecord:
+        """The attention's stages on the block's input, (*batch, T, d_model)."""
+        record: AttentionRecord = self.attention(self.attention_norm(x) if self.norm_first else x)
+        return record
+
+    def feed(
+        self, middle: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> FeedForwardRecord:
+        """The FFN's stages on the stream before it, (*batch, T, d_model), with edits made."""
+        record: FeedForwardRecord = self.ffn(self.ffn_reads(middle), edits)
+        return record
+
+    def ffn_reads(
+        self, middle: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """What the FFN gets of the stream before it: pre-LN, its LayerNorm; post-LN, the stream."""
+        read: Tensor = self.ffn_norm(middle) if self.norm_first else middle
+        return read
 
     def add_attention(
         self,
@@ -59,7 +84,8 @@ class Block(nn.Module):
         output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """The stream between the two: what the attention wrote, added to the block's input."""
-        raise NotImplementedError("choose PreNormBlock or PostNormBlock")
+        stream: Tensor = x + self.dropout(output)
+        return stream if self.norm_first else self.attention_norm(stream)
 
     def add_ffn(
         self,
@@ -67,77 +93,5 @@ class Block(nn.Module):
         output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
         """The stream after the block: what its FFN wrote, added to the stream before it."""
-        raise NotImplementedError("choose PreNormBlock or PostNormBlock")
-
-
-class PreNormBlock(Block):
-    """m = x + Attention(LN(x)); y = m + FFN(LN(m)). Xiong et al. 2020, figure 1 (b)."""
-
-    def forward(
-        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
-    ) -> BlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
-
-        The edits are made in its FFN.
-        """
-        attention = self.attention(self.attention_norm(x))
-        middle = self.add_attention(x, attention.output)
-        ffn = self.ffn(self.ffn_norm(middle), edits)
-        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
-
-    def add_attention(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
-        """m = x + output."""
-        stream: Tensor = x + self.dropout(output)
-        return stream
-
-    def add_ffn(
-        self,
-        middle: Float[Tensor, "*batch tokens d_model"],
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
-        """y = m + output."""
         stream: Tensor = middle + self.dropout(output)
-        return stream
-
-
-class PostNormBlock(Block):
-    """m = LN(x + Attention(x)); y = LN(m + FFN(m)). Vaswani et al. 2017, section 3.1."""
-
-    def forward(
-        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
-    ) -> BlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
-
-        The edits are made in its FFN.
-        """
-        attention = self.attention(x)
-        middle = self.add_attention(x, attention.output)
-        ffn = self.ffn(middle, edits)
-        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
-
-    def add_attention(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
-        """m = LN(x + output)."""
-        stream: Tensor = self.attention_norm(x + self.dropout(output))
-        return stream
-
-    def add_ffn(
-        self,
-        middle: Float[Tensor, "*batch tokens d_model"],
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
-        """y = LN(m + output)."""
-        stream: Tensor = self.ffn_norm(middle + self.dropout(output))
-        return stream
-
-
-def block(config: EncoderConfig) -> Block:
-    """The block for a configuration."""
-    return PreNormBlock(config) if config.norm == "pre" else PostNormBlock(config)
+        return stream if self.norm_first else self.ffn_norm(stream)

@@ -29,6 +29,7 @@ class EncoderConfig:
         causal: True if a token may only attend to itself and what came before it.
         dropout: probability in [0, 1) of dropping a value while training.
         layer_norm_eps: added to the variance in every LayerNorm.
+        bias: whether attention, FFN and LayerNorm have bias vectors.
 
     Raises:
         ConfigError: on a value outside what is allowed.
@@ -45,6 +46,7 @@ class EncoderConfig:
     causal: bool = False
     dropout: float = 0.0
     layer_norm_eps: float = 1e-5
+    bias: bool = True
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "max_tokens", "d_model", "n_heads", "d_ff", "n_blocks"):
@@ -57,8 +59,9 @@ class EncoderConfig:
             raise _wrong("activation", self.activation, f"one of {', '.join(ACTIVATIONS)}")
         if self.norm not in NORMS:
             raise _wrong("norm", self.norm, f"one of {', '.join(NORMS)}")
-        if type(self.causal) is not bool:
-            raise _wrong("causal", self.causal, "true or false")
+        for name in ("causal", "bias"):
+            if type(getattr(self, name)) is not bool:
+                raise _wrong(name, getattr(self, name), "true or false")
         if not _is_number(self.dropout) or not 0 <= self.dropout < 1:
             raise _wrong("dropout", self.dropout, "a number from 0 up to but not including 1")
         if not _is_number(self.layer_norm_eps) or not 0 < self.layer_norm_eps < 1:
@@ -70,8 +73,11 @@ class EncoderConfig:
         return self.d_model // self.n_heads
 
     def to_dict(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)
+        """The fields as plain JSON values; `bias` only where there is none."""
+        values = asdict(self)
+        if self.bias:
+            del values["bias"]  # folders written before it could be left out have no such field
+        return values
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> "EncoderConfig":

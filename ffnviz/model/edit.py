@@ -33,6 +33,9 @@ class Edit:
     def __post_init__(self) -> None:
         if (self.scale is None) == (self.value is None):
             raise ValueError("An edit needs either a scale or a value.")
+        for name in ("neurons", "tokens"):  # a trace keeps its edits: a list could change under it
+            if isinstance(getattr(self, name), list):
+                object.__setattr__(self, name, tuple(getattr(self, name)))
 
     @cached_property
     def _neurons(self) -> Tensor:
@@ -81,3 +84,8 @@ def edited(
     for edit in edits:
         hidden = edit.apply(hidden)
     return hidden
+
+
+def edits_of(edits: Sequence[Edit], block: int) -> tuple[Edit, ...]:
+    """Those that are made in one block, in their order."""
+    return tuple(edit for edit in edits if edit.block == block)

@@ -1,6 +1,6 @@
 """The encoder: token ids in, every intermediate value and the logits out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -9,16 +9,16 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ffnviz.model.block import Block, BlockRecord, block
+from ffnviz.model.block import Block, BlockRecord
 from ffnviz.model.config import EncoderConfig
-from ffnviz.model.edit import Edit
+from ffnviz.model.edit import Edit, edits_of
 
 INIT_STD = 0.02
 
 
 @dataclass(frozen=True)
 class StreamRecord:
-    """The residual stream from the embedding to the final LayerNorm.
+    """The residual stream from the embedding to the final LayerNorm, with all stages.
 
     Attributes:
         ids: the token ids, (*batch, T).
@@ -43,6 +43,10 @@ class EncoderTrace(StreamRecord):
 
     logits: Float[Tensor, "*batch tokens vocab_size"]
 
+    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
+        """The logits at one token, (*batch, vocab_size)."""
+        return self.logits[..., token, :]
+
 
 class Encoder(nn.Module):
     """Embedding + positions, blocks, final LayerNorm (pre-LN only), logits by the tied embedding.
@@ -57,10 +61,10 @@ class Encoder(nn.Module):
         self.position_embedding = nn.Embedding(config.max_tokens, config.d_model)
         # A ModuleList holds modules of any kind to a type checker: say that these are blocks.
         self.blocks = cast(
-            "Sequence[Block]", nn.ModuleList(block(config) for _ in range(config.n_blocks))
+            "Sequence[Block]", nn.ModuleList(Block(config) for _ in range(config.n_blocks))
         )
         self.final_norm: nn.Module = (
-            nn.LayerNorm(config.d_model, config.layer_norm_eps)
+            nn.LayerNorm(config.d_model, config.layer_norm_eps, bias=config.bias)
             if config.norm == "pre"
             else nn.Identity()  # a post-LN block ends with a LayerNorm of its own
         )
@@ -104,13 +108,22 @@ class Encoder(nn.Module):
         edits: Sequence[Edit] = (),
     ) -> tuple[tuple[BlockRecord, ...], Float[Tensor, "*batch tokens d_model"]]:
         """The stream x through the blocks from `first` on: their records, and the final norm."""
+        records = tuple(self.walk(x, first, edits))
+        return records, self.final_norm(records[-1].output if records else x)
+
+    def walk(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        first: int = 0,
+        edits: Sequence[Edit] = (),
+    ) -> Iterator[BlockRecord]:
+        """The blocks' records one after the other, so that nobody need hold more than one."""
         for edit in edits:
             edit.check(self.config.n_blocks, self.config.d_ff, x.shape[-2])
-        records = []
         for number, module in enumerate(self.blocks[first:], start=first):
-            records.append(module(x, [edit for edit in edits if edit.block == number]))
-            x = records[-1].output
-        return tuple(records), self.final_norm(x)
+            record = module(x, edits_of(edits, number))
+            x = record.output
+            yield record
 
     def unembed(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Logits by the tied embedding matrix E: x Eᵀ, (…, d_model) -> (…, vocab_size)."""

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from ffnviz.model.activations import ACTIVATIONS
@@ -26,6 +26,11 @@ class FeedForwardRecord:
     hidden: Float[Tensor, "*batch tokens d_ff"]
     output: Float[Tensor, "*batch tokens d_model"]
 
+    @property
+    def above_zero(self) -> Bool[Tensor, "*batch tokens d_ff"]:
+        """Where a neuron is above zero, (*batch, T, d_ff)."""
+        return self.hidden > 0
+
 
 @dataclass(frozen=True)
 class GatedFeedForwardRecord(FeedForwardRecord):
@@ -37,6 +42,14 @@ class GatedFeedForwardRecord(FeedForwardRecord):
 
     value: Float[Tensor, "*batch tokens d_ff"]
 
+    @property
+    def above_zero(self) -> Bool[Tensor, "*batch tokens d_ff"]:
+        """Where x W1 + b1 is above zero: the sign of hidden is as much that of the value.
+
+        For every φ here φ(x) > 0 where x > 0. Edits change nothing of it.
+        """
+        return self.pre_activation > 0
+
 
 class FeedForward(nn.Module):
     """FFN(x) = φ(x W1 + b1) W2 + b2, the same for every token.
@@ -44,11 +57,13 @@ class FeedForward(nn.Module):
     Vaswani et al. 2017, eq. 2 (φ = ReLU); Hendrycks & Gimpel 2016 (φ = GELU).
     """
 
-    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0) -> None:
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
+    ) -> None:
         super().__init__()
         self.activation = ACTIVATIONS[activation]
-        self.expand = nn.Linear(d_model, d_ff)
-        self.compress = nn.Linear(d_ff, d_model)
+        self.expand = nn.Linear(d_model, d_ff, bias)
+        self.compress = nn.Linear(d_ff, d_model, bias)
         self.dropout = nn.Dropout(dropout)
 
     def forward(
@@ -67,9 +82,11 @@ class FeedForward(nn.Module):
 class GatedFeedForward(FeedForward):
     """FFN(x) = (φ(x W1 + b1) ⊗ (x V + c)) W2 + b2, Shazeer 2020, eq. 6 (there without biases)."""
 
-    def __init__(self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0) -> None:
-        super().__init__(d_model, d_ff, activation, dropout)
-        self.gated_value = nn.Linear(d_model, d_ff)
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
+    ) -> None:
+        super().__init__(d_model, d_ff, activation, dropout, bias)
+        self.gated_value = nn.Linear(d_model, d_ff, bias)
 
     def forward(
         self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
@@ -85,7 +102,9 @@ class GatedFeedForward(FeedForward):
         return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
 
 
-def feed_forward(d_model: int, d_ff: int, activation: str, dropout: float = 0.0) -> FeedForward:
+def feed_forward(
+    d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
+) -> FeedForward:
     """The FFN for an activation by its name: gated where the activation is."""
     kind = GatedFeedForward if ACTIVATIONS[activation].gated else FeedForward
-    return kind(d_model, d_ff, activation, dropout)
+    return kind(d_model, d_ff, activation, dropout, bias)

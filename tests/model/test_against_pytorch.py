@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.model.block import Block, block
+from ffnviz.model.block import Block
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import Encoder
 from tests.model.reference import randomise
@@ -35,6 +35,7 @@ def theirs(ours: Block, config: EncoderConfig) -> nn.TransformerEncoderLayer:
         layer_norm_eps=config.layer_norm_eps,
         batch_first=True,
         norm_first=config.norm == "pre",
+        bias=config.bias,
     )
     ours_by_their_name = {
         "self_attn.in_proj_weight": ours.attention.project_in.weight,
@@ -50,7 +51,7 @@ def theirs(ours: Block, config: EncoderConfig) -> nn.TransformerEncoderLayer:
         "norm2.weight": ours.ffn_norm.weight,
         "norm2.bias": ours.ffn_norm.bias,
     }
-    layer.load_state_dict(ours_by_their_name)
+    layer.load_state_dict({name: t for name, t in ours_by_their_name.items() if t is not None})
     return layer
 
 
@@ -65,10 +66,19 @@ def test_a_block_computes_what_the_layer_of_pytorch_computes(
     norm: str, activation: str, causal: bool, sizes: EncoderConfig
 ) -> None:
     config = replace(sizes, norm=norm, activation=activation, causal=causal)
-    ours = randomise(block(config))
+    ours = randomise(Block(config))
     x = torch.randn(2, N_TOKENS, config.d_model, generator=torch.Generator().manual_seed(1))
     expected = theirs(ours, config)(x, src_mask=mask(config))
     assert (ours(x).output - expected).abs().max() <= TOLERANCE
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_block_without_biases_computes_what_that_layer_of_pytorch_computes(norm: str) -> None:
+    config = replace(SMALL, norm=norm, activation="gelu", bias=False)
+    ours = randomise(Block(config))
+    assert not [name for name, _ in ours.named_parameters() if "bias" in name]
+    x = torch.randn(2, N_TOKENS, config.d_model, generator=torch.Generator().manual_seed(1))
+    assert (ours(x).output - theirs(ours, config)(x)).abs().max() <= TOLERANCE
 
 
 @VARIANTS

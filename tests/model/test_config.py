@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.config import LARGEST, ConfigError, EncoderConfig
+from ffnviz.model.model import MODELS, TWINS
 
 SIZES = ["vocab_size", "max_tokens", "d_model", "n_heads", "d_ff", "n_blocks"]
 WHOLE = "a whole number from 1 to 1,000,000"
@@ -23,7 +24,11 @@ WRONG: list[tuple[str, object, str]] = [
     ("n_heads", 1_024, "a divisor of d_model = 512"),
     *(("activation", value, "one of relu, gelu") for value in NO_NAMES),
     *(("norm", value, "one of pre, post") for value in NO_NAMES),
-    *(("causal", value, "true or false") for value in (0, 1, "true", None)),
+    *(
+        (name, value, "true or false")
+        for name in ("causal", "bias")
+        for value in (0, 1, "true", None)
+    ),
     *(
         ("dropout", value, "from 0 up to but not including 1")
         for value in (-0.1, 1.0, 1, math.nan, math.inf, "0.1", None, True)
@@ -102,3 +107,16 @@ def test_a_configuration_survives_a_json_file(config: EncoderConfig) -> None:
 def test_a_configuration_cannot_be_changed() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         EncoderConfig().d_ff = 1  # type: ignore[misc]
+
+
+def test_biases_are_spoken_of_only_where_there_are_none() -> None:
+    assert "bias" not in EncoderConfig().to_dict()
+    assert EncoderConfig(bias=False).to_dict()["bias"] is False
+    for config in (EncoderConfig(), EncoderConfig(bias=False)):
+        assert EncoderConfig.from_dict(config.to_dict()) == config
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_the_shipped_configurations_are_written_as_they_stand(twin: str) -> None:
+    text = (MODELS / twin / "config.json").read_text(encoding="utf-8")
+    assert json.dumps(EncoderConfig.from_dict(json.loads(text)).to_dict(), indent=2) + "\n" == text

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.block import Block, BlockRecord, PostNormBlock, PreNormBlock
+from ffnviz.model.block import Block, BlockRecord
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import Encoder, EncoderTrace
 from ffnviz.model.feed_forward import GatedFeedForward
@@ -117,8 +117,7 @@ def test_in_training_dropout_takes_half_of_all_that_is_added_and_doubles_the_res
     norm: str,
 ) -> None:
     # Without LayerNorms, and with W2 taken out, one sees what was dropped.
-    module = PostNormBlock if norm == "post" else PreNormBlock
-    block = module(EncoderConfig(d_model=24, n_heads=3, d_ff=24, norm=norm, dropout=0.5)).train()
+    block = Block(EncoderConfig(d_model=24, n_heads=3, d_ff=24, norm=norm, dropout=0.5)).train()
     block.attention_norm = block.ffn_norm = block.ffn.compress = nn.Identity()  # type: ignore[assignment]
     torch.manual_seed(1)
     record = block(torch.randn(50, 24))

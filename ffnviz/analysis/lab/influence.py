@@ -9,10 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.attention import SelfAttention
-from ffnviz.model.decoder import DecoderBlock
 
 DIRECTIONS = 3
 SEED = 11

@@ -17,6 +17,7 @@ class Activation:
         function: φ itself, any shape to the same shape, never in place.
         gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         source: the paper that introduced it.
+        exact_zeros: whether φ is exactly zero on a whole side, as ReLU is.
     """
 
     name: str
@@ -25,3 +26,4 @@ class Activation:
     function: Callable[[Tensor], Tensor]
     gated: bool
     source: str
+    exact_zeros: bool = False

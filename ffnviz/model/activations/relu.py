@@ -11,6 +11,7 @@ RELU = Activation(
     function=F.relu,
     gated=False,
     source="Nair & Hinton 2010; in the Transformer: Vaswani et al. 2017, eq. 2",
+    exact_zeros=True,
 )
 
 REGLU = Activation(
@@ -20,4 +21,5 @@ REGLU = Activation(
     function=F.relu,
     gated=True,
     source="Shazeer 2020, eq. 5",
+    exact_zeros=True,
 )

@@ -9,8 +9,8 @@ from torch import Tensor, nn
 from ffnviz.analysis.lab import (
     influence,
 )
+from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Verdict
-from ffnviz.model.decoder import DecoderBlock
 from tests.analysis.lab.broken import Peeking, deaf, finding, subject, with_ffn
 
 HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF

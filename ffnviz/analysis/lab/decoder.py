@@ -1,6 +1,6 @@
 """One decoder block: what was written so far, what was read, then the FFN.
 
-The twins have none, as they are encoders; this one stands beside them for the Lab.
+The encoders have none; this one stands beside them for the Lab.
 """
 
 from dataclasses import dataclass
@@ -45,13 +45,13 @@ class CrossAttention(nn.Module):
     Vaswani et al. 2017, section 3.2.3, "encoder-decoder attention".
     """
 
-    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
         super().__init__()
         self.n_heads = n_heads
         self.dropout = dropout
-        self.project_query = nn.Linear(d_model, d_model)  # W_Q
-        self.project_memory = nn.Linear(d_model, 2 * d_model)  # W_K, W_V side by side
-        self.project_out = nn.Linear(d_model, d_model)  # W_O
+        self.project_query = nn.Linear(d_model, d_model, bias)  # W_Q
+        self.project_memory = nn.Linear(d_model, 2 * d_model, bias)  # W_K, W_V side by side
+        self.project_out = nn.Linear(d_model, d_model, bias)  # W_O
 
     def forward(
         self,
@@ -97,13 +97,13 @@ class DecoderBlock(nn.Module):
 
     def __init__(self, config: EncoderConfig) -> None:
         super().__init__()
-        d_model, eps = config.d_model, config.layer_norm_eps
-        self.attention_norm = nn.LayerNorm(d_model, eps)
-        self.attention = SelfAttention(d_model, config.n_heads, True, config.dropout)
-        self.cross_norm = nn.LayerNorm(d_model, eps)
-        self.cross = CrossAttention(d_model, config.n_heads, config.dropout)
-        self.ffn_norm = nn.LayerNorm(d_model, eps)
-        self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout)
+        d_model, eps, bias = config.d_model, config.layer_norm_eps, config.bias
+        self.attention_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.attention = SelfAttention(d_model, config.n_heads, True, config.dropout, bias)
+        self.cross_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.cross = CrossAttention(d_model, config.n_heads, config.dropout, bias)
+        self.ffn_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout, bias)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(

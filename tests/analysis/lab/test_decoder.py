@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
+from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.model.config import EncoderConfig
-from ffnviz.model.decoder import DecoderBlock
 
 CONFIG = EncoderConfig(vocab_size=10, d_model=16, n_heads=4, d_ff=32, activation="gelu")
 
