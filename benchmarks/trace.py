@@ -1,4 +1,4 @@
-"""`model.trace`, everything recorded, against PyTorch's fused encoder, which keeps nothing.
+"""`model.trace` with all logits against PyTorch's fused encoder, which keeps nothing.
 
 Both are given the same weights. The trace starts from text, the baseline from token ids: what
 tokenising costs counts against the trace.
@@ -102,7 +102,7 @@ def row(model: ffnviz.Model, n_tokens: int, threads: int) -> list[object]:
     ids = torch.tensor(model.tokenizer.encode(text).ids)
     difference = check(model, fused, text, ids)
     taken = in_turn(
-        {"trace": lambda: model.trace(text), "fused": lambda: fused.logits(ids)}, REPEATS
+        {"trace": lambda: model.trace(text).logits, "fused": lambda: fused.logits(ids)}, REPEATS
     )
     trace, baseline = taken["trace"], taken["fused"]
     return [

@@ -1,5 +1,7 @@
 """The names a notebook may rely on. Whoever changes them changes this test, on purpose."""
 
+from pathlib import Path
+
 import ffnviz
 
 
@@ -25,6 +27,15 @@ def test_the_errors_are_value_errors_so_a_notebook_can_catch_them_as_such() -> N
     assert issubclass(ffnviz.ModelFolderError, ValueError)
 
 
-def test_what_the_readme_shows_can_be_reached_from_a_trace() -> None:
-    fields = ffnviz.Trace.__dataclass_fields__
-    assert {"tokens", "text", "embedding", "blocks", "final", "logits"} <= fields.keys()
+def test_what_the_readme_shows_can_be_reached_from_a_trace(model_folder: Path) -> None:
+    trace = ffnviz.load(model_folder).trace("The cat sat on the [MASK].")
+    n = len(trace.tokens)
+    block = trace.blocks[0]
+    assert trace.text.startswith("The cat")
+    assert trace.embedding.shape == trace.final.shape == block.middle.shape == (n, 16)
+    assert trace.logits.shape == (n, 300)
+    assert block.attention.weights.shape == (2, n, n)
+    for name in ("input", "output"):
+        assert getattr(block.ffn, name).shape == getattr(block, name).shape == (n, 16)
+    for name in ("pre_activation", "hidden"):
+        assert getattr(block.ffn, name).shape == (n, 32)

@@ -1,49 +1,110 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from ffnviz.model.edit import Edit
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.block import BlockRecord
+from ffnviz.model.card import Card, Provenance, Sizes, seed_in
+from ffnviz.model.edit import Edit, edits_of
 from ffnviz.model.encoder import Encoder
+from ffnviz.model.feed_forward import GatedFeedForward
 from ffnviz.model.folder import read_folder
+from ffnviz.model.on_demand import OnDemand
 from ffnviz.model.tokenizer import Tokenizer
-from ffnviz.model.trace import Trace
+from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.model.views import FfnView, Norm, WordHead, WordVectors
 
 MODELS = Path(__file__).parents[2] / "assets" / "models"
 TWINS = ("relu", "gelu")
+RECORD = "training.json"
 
 
 @dataclass(frozen=True)
 class Model:
-    """A trained encoder, ready for inference.
+    """A trained encoder, ready for inference; a Network. Its weights never change.
 
     Attributes:
         name: the twin, or the folder's name.
         encoder: ids (…, T) to an EncoderTrace.
         tokenizer: text to ids and spans, and back.
         token_counts: how often each entry stood in the training text, (vocab_size,).
+        folder: where it was read from, if it was.
     """
 
     name: str
     encoder: Encoder
     tokenizer: Tokenizer
     token_counts: Tensor
+    folder: Path | None = None
+
+    @cached_property
+    def card(self) -> Card:
+        """What it is; its colour is that of its kind of φ."""
+        config = self.encoder.config
+        phi = ACTIVATIONS[config.activation]
+        return Card(
+            id=self.name,
+            label=phi.label if self._is_twin else self.name,
+            phi=phi,
+            colour="relu" if phi.exact_zeros else "gelu",
+            gated=phi.gated,
+            causal=config.causal,
+            has_mask=True,
+            has_word_head=True,
+            has_word_vectors=True,
+            pre_norm=config.norm == "pre",
+            ours=True,
+            provenance=self._provenance,
+        )
+
+    @property
+    def _is_twin(self) -> bool:
+        return self.folder is not None and self.folder.parent == MODELS
+
+    @property
+    def _provenance(self) -> Provenance:
+        record = None if self.folder is None else self.folder / RECORD
+        if record is None or not record.is_file():
+            return Provenance(token_counts=self.token_counts)
+        index = MODELS.parent / "index" / f"{self.name}.npz" if self._is_twin else None
+        return Provenance(record, seed_in(record), self.token_counts, index)
+
+    @property
+    def sizes(self) -> Sizes:
+        """How large it is."""
+        c = self.encoder.config
+        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens)
 
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
         return self.encoder.token_embedding.weight.device
 
+    @cached_property
+    def input_words(self) -> WordVectors:
+        """The vectors that words enter the stream with, (vocab_size, d_model)."""
+        return WordVectors(self.encoder.token_embedding.weight)
+
+    @property
+    def head(self) -> WordHead:
+        """The final norm, if any, and the embedding matrix again, without a bias."""
+        norm = self.encoder.final_norm
+        final = _norm(norm) if isinstance(norm, nn.LayerNorm) else None
+        return WordHead(final, self.input_words, None, tied=True)
+
     @torch.inference_mode()
     def trace(self, text: str, edits: Sequence[Edit] = ()) -> Trace:
         """Everything the encoder computes for a text of at most max_tokens tokens.
 
-        Of a longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say
-        what was not. Edits change hidden values on the way, and so all that comes after them.
+        The stream is kept; a block's stages and the logits are computed when asked for. Of a
+        longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say what
+        was not. Edits change hidden values on the way, and so all that comes after them.
 
         Raises:
             ValueError: if the text is empty, or an edit is to change what is not there.
@@ -51,10 +112,80 @@ class Model:
         encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
-        computed = self.encoder(torch.tensor(encoding.ids, device=self.device), edits)
+        run = self.run(torch.tensor(encoding.ids, device=self.device), edits)
         return Trace(
-            **vars(computed), text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out
+            run.ids, run.embedding, run.blocks, run.final, run.unembed,
+            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+        )  # fmt: skip
+
+    @torch.inference_mode()
+    def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
+        """The same for ids, (*batch, T).
+
+        Raises:
+            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
+                what is not there.
+        """
+        encoder = self.encoder
+        embedding = encoder.embed(ids)
+        blocks = []
+        for number, record in enumerate(encoder.walk(embedding, edits=edits)):
+            module, own = encoder.blocks[number], edits_of(edits, number)
+            attention = OnDemand(partial(module.attend, record.input))
+            ffn = OnDemand(partial(module.feed, record.middle, own))
+            blocks.append(BlockTrace(record.input, record.middle, record.output, attention, ffn))
+        final = encoder.final_norm(blocks[-1].output)
+        return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)
+
+    def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
+        """The blocks' records for ids, (*batch, T), one after the other, none kept."""
+        return self.encoder.walk(self.encoder.embed(ids))
+
+    def ffn(self, block: int) -> FfnView:
+        """One block's FFN, by its place from 0; the weights themselves, not copies."""
+        module = self.encoder.blocks[block]
+        ffn = module.ffn
+        gated = ffn.gated_value if isinstance(ffn, GatedFeedForward) else None
+        norm = _norm(module.ffn_norm) if module.norm_first else None
+        return FfnView(
+            keys=ffn.expand.weight,
+            key_bias=ffn.expand.bias,
+            values=ffn.compress.weight.mT,
+            output_bias=ffn.compress.bias,
+            gated_value=None if gated is None else gated.weight,
+            gated_value_bias=None if gated is None else gated.bias,
+            phi=ffn.activation,
+            norm=norm,
+            # In a post-LN block the stream before the FFN is the attention's LayerNorm.
+            word_norm=norm or _norm(module.attention_norm),
+            stages=ffn,
         )
+
+    @torch.inference_mode()
+    def logits(self, rows: Tensor) -> Tensor:
+        """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""
+        return self.encoder.unembed(self.encoder.final_norm(rows))
+
+    @torch.inference_mode()
+    def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
+        """The word's vector and the position's, (d_model,) each."""
+        encoder = self.encoder
+        return {
+            "word": encoder.token_embedding.weight[trace.ids[token]],
+            "position": encoder.position_embedding.weight[token],
+        }
+
+    @torch.inference_mode()
+    def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
+        """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""
+        x = self.encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)
+        for record in self.encoder.walk(x, first=block + 1):
+            x = record.output
+        return x
+
+
+def _norm(module: nn.LayerNorm) -> Norm:
+    return Norm(module.weight, module.bias, module.eps)
 
 
 def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
@@ -66,4 +197,4 @@ def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
     """
     folder = MODELS / name if name in TWINS else Path(name)
     encoder, tokenizer, token_counts = read_folder(folder)
-    return Model(folder.name, encoder.to(device), tokenizer, token_counts)
+    return Model(folder.name, encoder.to(device), tokenizer, token_counts, folder)

@@ -1,15 +1,126 @@
-"""A typed text, and everything the encoder computed for it."""
+"""What a network computed for a text: the stream is kept, all else is computed when asked for."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ffnviz.model.attention import AttentionRecord
+from ffnviz.model.block import BlockRecord
 from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.feed_forward import FeedForwardRecord
+from ffnviz.model.on_demand import OnDemand, nbytes_of, tensors_of
 from ffnviz.model.tokenizer import Token
 
 
-@dataclass(frozen=True)
-class Trace(EncoderTrace):
-    """The forward pass of one text; shapes as in EncoderTrace, without a batch dimension.
+@dataclass(frozen=True, eq=False)
+class BlockTrace:
+    """A block's part of a pass: the streams, and its stages when they are asked for.
+
+    Attributes:
+        input: the residual stream before the block, (*batch, T, d_model).
+        middle: the stream between attention and FFN, (*batch, T, d_model).
+        output: the stream after the block, (*batch, T, d_model).
+        attention_stages: computes `attention`.
+        ffn_stages: computes `ffn`, with the edits of this pass.
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    middle: Float[Tensor, "*batch tokens d_model"]
+    output: Float[Tensor, "*batch tokens d_model"]
+    attention_stages: OnDemand[AttentionRecord] = field(repr=False)
+    ffn_stages: OnDemand[FeedForwardRecord] = field(repr=False)
+
+    @property
+    def attention(self) -> AttentionRecord:
+        """The attention's stages, to the bit what the pass had."""
+        return self.attention_stages.get()
+
+    @property
+    def ffn(self) -> FeedForwardRecord:
+        """The FFN's stages, to the bit what the pass had."""
+        return self.ffn_stages.get()
+
+    def forget(self) -> None:
+        """Let go of the stages; the streams stay."""
+        self.attention_stages.forget()
+        self.ffn_stages.forget()
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All that is held right now; computes nothing."""
+        yield from (self.input, self.middle, self.output)
+        yield from tensors_of(self.attention_stages.held)
+        yield from tensors_of(self.ffn_stages.held)
+
+
+@dataclass(frozen=True, eq=False)
+class StreamTrace:
+    """A forward pass whose stages and logits are computed when asked for.
+
+    It stays the pass it was as long as nobody changes the network's weights in place. Threads may
+    share it.
+
+    Attributes:
+        ids: the token ids, (*batch, T).
+        embedding: the stream before the first block, (*batch, T, d_model).
+        blocks: one a block, in order.
+        final: what the output matrix reads, (*batch, T, d_model).
+        unembed: the output matrix: rows of `final`, (…, d_model), to logits, (…, vocab_size).
+    """
+
+    ids: Int[Tensor, "*batch tokens"]
+    embedding: Float[Tensor, "*batch tokens d_model"]
+    blocks: tuple[BlockTrace, ...]
+    final: Float[Tensor, "*batch tokens d_model"]
+    unembed: Callable[[Tensor], Tensor] = field(repr=False)
+    _logits: OnDemand[Tensor] = field(init=False, repr=False)
+    _rows: dict[int, OnDemand[Tensor]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_logits", OnDemand(partial(self.unembed, self.final)))
+
+    @property
+    def logits(self) -> Float[Tensor, "*batch tokens vocab_size"]:
+        """One score a vocabulary entry at every token, (*batch, T, vocab_size)."""
+        return self._logits.get()
+
+    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
+        """The logits at one token alone, (*batch, vocab_size).
+
+        As `logits` has them up to rounding: one row is added up in another order than many.
+
+        Raises:
+            IndexError: if there is no such token.
+        """
+        place = range(self.final.shape[-2])[token]
+        row = OnDemand(partial(self.unembed, self.final[..., place, :]))
+        return self._rows.setdefault(place, row).get()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held right now, what was computed on demand included."""
+        return nbytes_of(self._tensors())
+
+    def forget(self) -> None:
+        """Let go of all that was computed on demand; it is computed again when asked for."""
+        for block in self.blocks:
+            block.forget()
+        self._logits.forget()
+        self._rows.clear()
+
+    def _tensors(self) -> Iterator[Tensor]:
+        yield from (self.ids, self.embedding, self.final)
+        for block in self.blocks:
+            yield from block.tensors()
+        held = [asked.held for asked in (self._logits, *list(self._rows.values()))]
+        yield from (logits for logits in held if logits is not None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trace(StreamTrace):
+    """The forward pass of one text; shapes as in StreamTrace, without a batch dimension.
 
     Attributes:
         text: the text as typed.
@@ -27,7 +138,12 @@ class Trace(EncoderTrace):
         return self.text[self.tokens[-1].end :] if self.n_left_out else ""
 
 
-def usual_token(tokens: Sequence[Token], mask_id: int) -> int:
+# What every pass offers, computed at once or when asked for.
+BlockStages = BlockTrace | BlockRecord
+ForwardPass = StreamTrace | EncoderTrace
+
+
+def usual_token(tokens: Sequence[Token], mask_id: int | None) -> int:
     """The token one looks at unless told otherwise: the first [MASK], or else the last word."""
     masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
     words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]

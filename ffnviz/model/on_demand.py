@@ -1,0 +1,50 @@
+"""Values that are computed when first asked for, and can be forgotten again."""
+
+from collections.abc import Callable, Iterable
+from typing import Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+T = TypeVar("T")
+
+
+class OnDemand(Generic[T]):
+    """A value that is computed when first asked for, and held until it is forgotten.
+
+    Two threads that ask at once may both compute it; each gets a whole one, and they are equal.
+    """
+
+    def __init__(self, compute: Callable[[], T]) -> None:
+        self._compute = compute
+        self._held: T | None = None
+
+    def get(self) -> T:
+        """The value, computed without gradients unless it is held."""
+        held = self._held  # read once: another thread may forget it meanwhile
+        if held is None:
+            with torch.inference_mode():
+                held = self._compute()
+            self._held = held
+        return held
+
+    @property
+    def held(self) -> T | None:
+        """The value if it is held, and else None; computes nothing."""
+        return self._held
+
+    def forget(self) -> None:
+        """Let go of the value; whoever asks again has it computed again."""
+        self._held = None
+
+
+def tensors_of(record: object) -> list[Tensor]:
+    """The tensors that are fields of a record; of None, none."""
+    values = () if record is None else vars(record).values()
+    return [value for value in values if isinstance(value, Tensor)]
+
+
+def nbytes_of(tensors: Iterable[Tensor]) -> int:
+    """Bytes that tensors occupy together, what they share counted once."""
+    storages = [tensor.untyped_storage() for tensor in tensors]
+    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
