@@ -126,7 +126,7 @@ def reduce(state: State, action: Action, house: House) -> State:
             token = state.token if token is None else token
             return _turned(replace(met, neuron=neuron, token=token), page, part, settings, house)
         case Set(settings):
-            texts = {k: v for k, v in (dict(state.settings) | settings).items() if v is not None}
+            texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
             return replace(state, settings=house.legal(state.page, state.part, texts))
         case _:
             assert_never(action)

@@ -9,8 +9,7 @@ import streamlit as st
 
 from ffnviz.actions import Meet, Set, Turn
 from ffnviz.analysis.needs import Need, missing
-from ffnviz.figures.style import Series
-from ffnviz.run import Run, Watched
+from ffnviz.run import Run
 from ffnviz.settings import Setting
 from ffnviz.state import Neuron, State
 
@@ -94,11 +93,6 @@ def live(render: Render) -> Render:
         alone(run.state.subject, navigator)
 
     return shown
-
-
-def series(watched: Watched) -> Series:
-    """A network as a legend names it, in its colour."""
-    return Series(watched.card.label, watched.card.colour)
 
 
 @dataclass(frozen=True)

@@ -86,9 +86,9 @@ class Session:
         if "state" not in table:
             table["gpu"] = find_gpu().device is not None
             table["left"], table["parts"] = {}, {}
-            self._look_at(from_url(page, url, self.house))
+            self._follow(page, url)
         elif url not in ({}, table["url"]) and self.state == table["shown"]:
-            self._look_at(from_url(page, url, self.house))
+            self._follow(page, url)
         elif page != self.state.page and "turn_to" not in table:
             self.do(Turn(page))
 
@@ -151,6 +151,11 @@ class Session:
             text = trace.text[: trace.tokens[-1].end]
             state = replace(state, sentence=text, token=run.token)
         self._show_url(to_url(state, self.house))
+
+    def _follow(self, page: str, url: Mapping[str, str]) -> None:
+        self._look_at(from_url(page, url, self.house))
+        # The box keeps all of a text, also what no link of ours would hold.
+        st.session_state["text"] = url.get("text", self.house.start)
 
     def _look_at(self, state: State) -> None:
         table = st.session_state

@@ -48,7 +48,7 @@ def number_setting(
 
     def parse(text: str) -> float:
         number = _number(text)
-        return default if number is None else min(max(number, low), high)
+        return default if number is None else float(min(max(number, low), high))
 
     # All digits, so that it parses back to the same number; {:g} has six.
     return Setting(name, default, parse, lambda value: repr(float(value)).removesuffix(".0"), also)
@@ -67,8 +67,8 @@ def count_setting(
 
 
 def _number(text: str) -> float | None:
-    # As a person writes one: no blanks, no underscores, no digits of other scripts, no "nan".
-    if not text.isascii() or set(text) - set("0123456789+-.eE"):
+    # float() also reads 1_000 and ٣, which nobody's keyboard means by a number in a URL.
+    if not text.isascii() or "_" in text:
         return None
     try:
         number = float(text)

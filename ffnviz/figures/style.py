@@ -5,6 +5,7 @@ the background to green, a pair that stays apart for colour-blind eyes.
 """
 
 from dataclasses import asdict, dataclass
+from typing import Protocol, TypeVar
 
 
 @dataclass(frozen=True)
@@ -30,17 +31,19 @@ class Palette:
     negative_mid: str
 
 
-@dataclass(frozen=True)
-class Series:
-    """What one network's curves and bars are called, and their colour.
+class Named(Protocol):
+    """Whose curves and bars they are: what a legend calls it, and its colour."""
 
-    Attributes:
-        label: in legends and sentences.
-        colour: a name in the palette, or "#rrggbb".
-    """
+    @property
+    def label(self) -> str:
+        """In legends and sentences."""
 
-    label: str
-    colour: str
+    @property
+    def colour(self) -> str:
+        """A name in the palette, or "#rrggbb"."""
+
+
+Series = TypeVar("Series", bound=Named)  # a network's card, for instance
 
 
 LIGHT = Palette(

@@ -41,7 +41,7 @@ def picture(say: Say) -> None:
 def maps(trigger: str) -> Callable[[Say], None]:
     def show(say: Say) -> None:
         said: dict[str, Say] = dict.fromkeys(["on_choose", "on_order", "on_open"], pytest.fail)
-        shown = ActivationMap("gelu", "", "", np.zeros((2, 4)), np.arange(4))
+        shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4))
         names = ("a", "b"), 0, ("gelu", 0), ("index", "strength"), "index"
         activation_maps(HEAD, [shown], *names, {}, "", "k", **{**said, trigger: say})
 

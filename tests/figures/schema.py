@@ -1,7 +1,7 @@
 """A figure as plotly.py accepts it: an unknown or impossible property raises there."""
 
 import re
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import plotly.graph_objects as go
@@ -10,6 +10,14 @@ from ffnviz.figures.layout import Figure
 from ffnviz.figures.style import LIGHT
 
 COLOURS = asdict(LIGHT)
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a network's card tells a figure."""
+
+    label: str
+    colour: str
 
 
 def checked(figure: Figure) -> go.Figure:

@@ -9,10 +9,9 @@ from ffnviz.figures.flow import SHOWN, flow, shared_weights
 from ffnviz.figures.lens import early_words, followed, waterfall
 from ffnviz.figures.plane import planes
 from ffnviz.figures.rank import effective_ranks, spectra
-from ffnviz.figures.style import Series
 from ffnviz.figures.timing import growth, products, side_by_side, stages
 from ffnviz.figures.writing import steps
-from tests.figures.schema import checked
+from tests.figures.schema import Line, checked
 
 PARTS = {"embedding": 10, "attention": 20, "FFN": 60, "LayerNorm": 0, "output": 10}
 
@@ -68,7 +67,7 @@ def test_spectra_are_shares_of_their_largest() -> None:
 
 
 def test_effective_ranks_have_a_bar_a_twin_and_stage() -> None:
-    drawn = checked(effective_ranks({Series("ReLU", "relu"): [2.0, 3.0]}, ["a", "b"]))
+    drawn = checked(effective_ranks({Line("ReLU", "relu"): [2.0, 3.0]}, ["a", "b"]))
     assert list(drawn.data[0].y) == [2, 3]
     assert list(drawn.data[0].text) == ["2.0", "3.0"]
 

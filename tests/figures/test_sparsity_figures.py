@@ -9,11 +9,10 @@ from ffnviz.figures.birth import PUBLISHED, birth
 from ffnviz.figures.keep import PERCENTS, concentration
 from ffnviz.figures.layout import escaped, token_axis
 from ffnviz.figures.never import reached
-from ffnviz.figures.style import Series
 from ffnviz.figures.words import Words, word_bars
-from tests.figures.schema import checked
+from tests.figures.schema import Line, checked
 
-RELU, GELU = Series("ReLU", "relu"), Series("GELU", "gelu")
+RELU, GELU = Line("ReLU", "relu"), Line("GELU", "gelu")
 LABELS = ["The", "<b>cat</b>", "&amp;"]
 
 

@@ -6,18 +6,19 @@ from ffnviz.analysis.rank import STAGES, Spectrum, out_of_reach, reach, spectra
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import rank as figures
-from ffnviz.figures.style import Series, palettes
+from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Navigator, series
+from ffnviz.model.card import Card
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The singular values beside the effective ranks."""
-    found = {series(of): spectra(of.trace, run.state.block) for of in run.both}
+    found = {of.card: spectra(of.trace, run.state.block) for of in run.both}
     left, right = st.columns([1.25, 1], gap="medium")
     with left:
-        singular_values(run, found[series(run.subject)])
+        singular_values(run, found[run.card])
     with right:
         effective_ranks(run, found)
 
@@ -44,9 +45,9 @@ def singular_values(run: Run, found: dict[str, Spectrum]) -> None:
     )
 
 
-def effective_ranks(run: Run, found: dict[Series, dict[str, Spectrum]]) -> None:
+def effective_ranks(run: Run, found: dict[Card, dict[str, Spectrum]]) -> None:
     """Each network's effective ranks at every stage."""
-    before, after = (found[series(run.subject)][stage].effective_rank for stage in STAGES[1:3])
+    before, after = (found[run.card][stage].effective_rank for stage in STAGES[1:3])
     verb = "raises" if after > before else "lowers"
     sentence: Sentence = [
         f"On these {len(run.labels)} tokens {run.card.label} {verb} the "

@@ -12,7 +12,7 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures import awake as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Navigator, live, series
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 from ffnviz.settings import number_setting
 
@@ -45,10 +45,10 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     for of in run.both:
         beyond = threshold if threshold_for(of.card.phi.name) else 0.0
         for trained, shown in ((True, of.trace), (False, of.untrained)):
-            shares[series(of), trained] = np.array(
+            shares[of.card, trained] = np.array(
                 [awake(shown, block, beyond).shares for block in range(len(shown.blocks))]
             )
-    here, block = series(run.subject), run.state.block
+    here, block = run.card, run.state.block
     now, before = (shares[here, trained][block].mean() for trained in (True, False))
     sentence: Sentence = [f"In block {block + 1}, the trained {here.label} network has ",
                 number(f"{percent(now)} of its neurons awake"), " on this sentence; with its "
@@ -71,7 +71,7 @@ def against_threshold(run: Run, threshold: float) -> None:
     curves = {}
     for of in run.both:
         beyond = share_against_threshold(of.trace, run.state.block, CURVE)
-        curves[series(of)] = (beyond.thresholds, beyond.shares)
+        curves[of.card] = (beyond.thresholds, beyond.shares)
     beyond_it = [
         part
         for of, (x, y) in curves.items()

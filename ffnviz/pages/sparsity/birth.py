@@ -8,14 +8,14 @@ from ffnviz.components.head import Head
 from ffnviz.figures.birth import birth
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Navigator, series
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """Both networks' records in one picture."""
-    records = {series(of): record_of(of.network) for of in run.both}
-    own = records[series(run.subject)]
+    records = {of.card: record_of(of.network) for of in run.both}
+    own = records[run.card]
     n_blocks = own.active.shape[1]
     panels = [
         ("neurons above zero, share of all values", {

@@ -11,7 +11,7 @@ from ffnviz.figures import keep as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.page import Navigator, live, series
+from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 from ffnviz.settings import number_setting
 
@@ -40,7 +40,7 @@ def render(run: Run, navigator: Navigator) -> None:
 def what_they_carry(run: Run, share: float) -> None:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
-    curves = {series(of): concentration(of.network, of.trace, block).shares for of in run.both}
+    curves = {of.card: concentration(of.network, of.trace, block).shares for of in run.both}
     carried = [
         part
         for of, shares in curves.items()

@@ -9,7 +9,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures import never as figures
 from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.page import Navigator, series
+from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 SHOWN = 40
@@ -17,9 +17,9 @@ SHOWN = 40
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The picture over the numbers of the neurons that no book reached."""
-    block, here = run.state.block, series(run.subject)
-    records = {series(of): record_of(of.network) for of in run.both}
-    found = {series(of): reached(of.trace, block) for of in run.both}
+    block, here = run.state.block, run.card
+    records = {of.card: record_of(of.network) for of in run.both}
+    found = {of.card: reached(of.trace, block) for of in run.both}
     d_ff = run.model.sizes.d_ff
     asleep = {of: record.final_never_active[block] for of, record in records.items()}
     chart(
