@@ -19,7 +19,7 @@ DIRECTIONS = 3
 SEED = 11
 LENGTH, LONGEST_MAP = 10, 24
 DEPTH, DEEPEST = 3, 6
-ROWS = 128  # tokens, of all copies together, that a layer holds the activations of at a time
+ROWS = 256  # tokens, of all copies together, that a layer holds the activations of at a time
 
 Map = Callable[[Tensor], Tensor]
 
@@ -223,7 +223,7 @@ def _shares(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
                 materialize_grads=True,  # what the output does not hear at all has a slope of 0
             )  # fmt: skip
             squares[outputs] += slope.square().sum(dim=-1)
-        progress((int(outputs[-1]) + 1) / n)
+            progress((int(outputs[0]) + len(outputs) * (k + 1) / DIRECTIONS) / n)
     heard = squares.sqrt().double()
     return (heard / heard.sum(dim=1, keepdim=True).clamp_min(1e-300)).numpy()
 
