@@ -8,7 +8,6 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from ffnviz import measured
 from ffnviz.heavy import heavy
 
 PATIENCE_S = 120
@@ -27,7 +26,7 @@ def page() -> None:
 def bars(monkeypatch: pytest.MonkeyPatch) -> "Bars":
     """The progress bars that the page shows."""
     found = Bars()
-    monkeypatch.setattr(measured.st, "progress", found.progress)
+    monkeypatch.setattr(st, "progress", found.progress)
     return found
 
 
