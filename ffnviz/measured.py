@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 import torch
+from streamlit.delta_generator import DeltaGenerator
 
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.slider import slider
@@ -43,7 +44,7 @@ class Measured(Generic[R]):
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Waits until no other visitor computes anything heavy, and says for how many it waits."""
-    place = st.empty()
+    bars: list[DeltaGenerator] = []  # one, if there is any waiting
     said = 0
 
     def waiting(others: int) -> None:
@@ -51,11 +52,12 @@ def one_at_a_time() -> Iterator[None]:
         stop_if_unwanted()
         if others != said:
             said = others
-            place.progress(0.0, f"Waiting for {others} {'other' if others == 1 else 'others'} …")
+            text = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
+            bars[:] = [bars[0].progress(0.0, text) if bars else st.progress(0.0, text)]
 
     with heavy(waiting):
-        if said:
-            place.empty()
+        for bar in bars:
+            bar.empty()
         yield
 
 

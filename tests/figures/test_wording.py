@@ -51,5 +51,11 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert "mat (21%); without this FFN floor (9.0%)" in read(
         sentences.of_prediction("[MASK]", ("mat", 0.21), ("floor", 0.09))
     )
-    assert "93% of its values exactly zero (7.0% awake)" in read(sentences.of_maps(0.07, 0.4, 0.1))
+    assert read(sentences.of_maps([("ReLU", 0.07, 0.0), ("GELU", 0.4, 0.1)])) == (
+        "On this sentence ReLU leaves 93% of its values exactly zero (7.0% awake); "
+        "GELU is away from zero, beyond 0.1, in 40%."
+    )
+    assert read(sentences.of_maps([("GELU", 0.4, 0.1)])) == (
+        "On this sentence GELU is away from zero, beyond 0.1, in 40%."
+    )
     assert "strongest on “cat”: −2.50" in read(sentences.of_neuron(labels, np.array([1.0, -2.5])))

@@ -11,17 +11,14 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.shares import Map, shares_heard
 from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.model.attention import SelfAttention
 from ffnviz.model.draws import draws_from
 
-DIRECTIONS = 3
 SEED = 11
 LENGTH, LONGEST_MAP = 10, 24
 DEPTH, DEEPEST = 3, 6
-ROWS = 128  # tokens, of all copies together, that a layer holds the activations of at a time
-
-Map = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -80,8 +77,7 @@ def who_hears_whom(
 
     The inputs are what the block gets of this sentence; a sentence shorter than `length` gives
     what it has. Attention and FFN stand behind their LayerNorm, which mixes no tokens, and so
-    stay on the scale they know. A Frobenius norm is estimated from DIRECTIONS random directions
-    (Hutchinson 1989): a derivative that is exactly zero stays so.
+    stay on the scale they know. A Frobenius norm is estimated, see `shares_heard`.
     """
     # Cloned, as what an inference made takes no part in differentiation.
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
@@ -89,10 +85,10 @@ def who_hears_whom(
     layers = _layers(subject, x, read, depth)
     heard = []
     for place, layer in enumerate(layers):
-        told = part_of(progress, place, len(layers) + 1)
-        heard.append(Heard(layer.name, layer.trained, _shares(layer.make(), x, told), layer.steps))
+        share = shares_heard(layer.make(), x, part_of(progress, place, len(layers) + 1))
+        heard.append(Heard(layer.name, layer.trained, share, layer.steps))
     decoder = _decoder(subject, depth)
-    memory = _shares(
+    memory = shares_heard(
         lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read,
         part_of(progress, len(layers), len(layers) + 1),
     )  # fmt: skip
@@ -205,27 +201,6 @@ def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]
 def _read(subject: Subject, x: Tensor) -> Tensor:
     """What the twin made of the sentence: the decoder's memory, as many tokens as x has."""
     return subject.trace.final[: len(x)].to("cpu", torch.float32).clone()
-
-
-def _shares(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
-    n, d = x.shape
-    generator = torch.Generator().manual_seed(SEED)
-    directions = [torch.randn(n, d, generator=generator) for _ in range(DIRECTIONS)]
-    squares = torch.zeros(n, n)
-    for outputs in torch.arange(n).split(max(1, ROWS // n)):
-        # One copy of the sentence an output: what copy i gets back, it gets for output i alone.
-        copies = x.expand(len(outputs), n, d).clone().requires_grad_()
-        with torch.enable_grad():
-            output = f(copies)[torch.arange(len(outputs)), outputs]  # (outputs, d)
-        for k, direction in enumerate(directions):
-            (slope,) = torch.autograd.grad(
-                output, copies, direction[outputs], retain_graph=k < DIRECTIONS - 1,
-                materialize_grads=True,  # what the output does not hear at all has a slope of 0
-            )  # fmt: skip
-            squares[outputs] += slope.square().sum(dim=-1)
-        progress((int(outputs[-1]) + 1) / n)
-    heard = squares.sqrt().double()
-    return (heard / heard.sum(dim=1, keepdim=True).clamp_min(1e-300)).numpy()
 
 
 def _findings(

@@ -1,0 +1,25 @@
+"""Two visitors who want something heavy: the second is told to wait, and goes on."""
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+
+LONG = "The cat sat on the mat, the dog sat on the floor beside her, and nobody knew where she was."
+
+
+def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
+    new_page: OpenPage,
+) -> None:
+    first, second = new_page(), new_page()
+    first.page.goto(f"{first.address}/lab?text={LONG}&part=hears&length=24&depth=6")
+    second.page.goto(f"{second.address}/lab?text={LONG}&part=hears&length=2&depth=1")
+    for visitor in (first, second):
+        expect(visitor.page.get_by_text("ten kinds of layers")).to_be_visible()
+    first.page.get_by_role("button", name="Differentiate").click()
+    expect(first.page.get_by_text("Measuring …")).to_be_visible()
+    second.page.get_by_role("button", name="Differentiate").click()
+    expect(second.page.get_by_text("Waiting for 1 other …")).to_be_visible()
+    first.page.close()
+    second.chart("lab-influence").wait_for()
+    assert "For 2 tokens an RNN takes 2 steps" in second.sentence("lab-influence")
+    expect(second.page.get_by_text("Waiting for")).to_have_count(0)
