@@ -61,8 +61,8 @@ def check(setting: Setting[Any], text: str) -> None:
     if setting.longest is not None:
         assert len(written) <= setting.longest
     if isinstance(value, int | float):
-        least, most = setting.parse("-1e999"), setting.parse("1e999")
-        assert least <= value <= most
+        ends: list[Any] = [setting.parse("-1e999"), setting.parse("1e999")]
+        assert ends[0] <= value <= ends[1]
 
 
 @pytest.mark.parametrize(
@@ -158,8 +158,8 @@ class Table:
 @given(st.one_of(st.none(), st.integers(), st.floats()))
 def test_what_a_browser_sends_is_made_legal_before_it_is_kept(value: float | None) -> None:
     table = Table()
-    setting = number_setting("x", 5.0, 1.0, 9.0)
-    table.choices().choose(setting, value)  # type: ignore[arg-type]
+    setting: Setting[Any] = number_setting("x", 5.0, 1.0, 9.0)
+    table.choices().choose(setting, value)
     assert 1 <= table.choices().value(setting) <= 9
     assert all(1 <= float(text) <= 9 for text in table.texts.values())
 

@@ -28,9 +28,8 @@ def chooser(run: Run, choices: Choices) -> int:
     st.session_state[by_strength] = shown if shown in strongest else None
 
     def choose(key: str) -> None:
-        number = st.session_state[key]
-        if number is not None and 0 <= number < run.model.encoder.config.d_ff:
-            choices.neuron(twin, int(number))
+        if st.session_state[key] is not None:
+            choices.neuron(twin, int(st.session_state[key]))
 
     with st.container(horizontal=True, vertical_alignment="center", key="choose-neuron"):
         st.markdown("**Neuron**", width="content")
