@@ -57,8 +57,8 @@ def check(setting: Setting[Any], text: str) -> None:
     if setting.longest is not None:
         assert len(written) <= setting.longest
     if isinstance(value, int | float):
-        least, most = setting.parse("-1e999"), setting.parse("1e999")
-        assert least <= value <= most
+        ends: list[Any] = [setting.parse("-1e999"), setting.parse("1e999")]
+        assert ends[0] <= value <= ends[1]
 
 
 @pytest.mark.parametrize(

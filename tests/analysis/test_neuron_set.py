@@ -1,34 +1,13 @@
-"""Sets of neurons and names as people write them: any text is read or refused in plain words."""
-
-import json
-from contextlib import suppress
+"""Sets of neurons as people write them: any text is read or refused in plain words."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.names import (
-    LONGEST_FILE,
-    Name,
-    NamesError,
-    read_names,
-    to_file,
-    to_line,
-    with_name,
-)
 from ffnviz.analysis.neuron_set import NeuronSetError, read_set, written_set
 
 SETS = st.dictionaries(
     st.integers(0, 2), st.sets(st.integers(0, 31), min_size=1).map(lambda s: tuple(sorted(s)))
-)
-NAMES = st.builds(
-    Name,
-    st.sampled_from(["relu", "gelu"]),
-    st.integers(1, 2),
-    st.integers(0, 2_047),
-    st.text(max_size=40),
-    st.text(max_size=20),
-    st.text(max_size=20),
 )
 
 
@@ -81,48 +60,3 @@ def test_no_text_raises_anything_else(text: str) -> None:
         pass
     else:
         assert all(0 <= n < 8 for block, ns in found.items() for n in ns if block in (0, 1))
-
-
-@given(st.lists(NAMES, max_size=6))
-def test_names_are_the_same_after_a_file_and_after_a_url(names: list[Name]) -> None:
-    kept: tuple[Name, ...] = ()
-    for name in names:
-        kept = with_name(kept, name)
-    assert len({name.of for name in kept}) == len(kept)
-    assert read_names(to_file(kept)) == kept
-    assert read_names(to_line(kept)) == kept
-
-
-def test_a_new_name_takes_the_place_of_the_old_one() -> None:
-    old, other = Name("relu", 1, 5, "old"), Name("gelu", 1, 5, "other")
-    new = Name("relu", 1, 5, "new", tag="past")
-    assert with_name((old, other), new) == (other, new)
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("{", "not JSON"),
-        ("[" * 9_000, "not JSON"),
-        ("3", "not a list"),
-        ("[3]", "Entry 1 is not a name"),
-        ('[["relu", 1]]', "Entry 1 is not a name"),
-        ('[["relu", "1", 5, "x"]]', "Entry 1: block cannot be '1'"),
-        ('[["relu", true, 5, "x"]]', "block cannot be True"),
-        ('[{"twin": "relu", "colour": "red"}]', "Entry 1 is not a name"),
-        (json.dumps([["relu", 1, 5, "x" * 5_000]]), "name is too long"),
-        ("x" * (LONGEST_FILE + 1), "longer than"),
-    ],
-)
-def test_a_file_that_holds_no_names_is_refused_in_plain_words(text: str, message: str) -> None:
-    with pytest.raises(NamesError, match=message):
-        read_names(text)
-
-
-@given(st.one_of(st.text(max_size=50), st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner),
-).map(json.dumps)))  # fmt: skip
-def test_no_file_raises_anything_else(text: str) -> None:
-    with suppress(NamesError):
-        read_names(text)

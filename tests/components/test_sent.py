@@ -40,10 +40,14 @@ def picture(say: Say) -> None:
 
 def maps(trigger: str) -> Callable[[Say], None]:
     def show(say: Say) -> None:
-        said: dict[str, Say] = dict.fromkeys(["on_choose", "on_order", "on_open"], pytest.fail)
+        said: dict[str, Say] = {trigger: say}
         shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4))
-        names = ("a", "b"), 0, ("gelu", 0), ("index", "strength"), "index"
-        activation_maps(HEAD, [shown], *names, {}, "", "k", **{**said, trigger: say})
+        activation_maps(
+            HEAD, [shown], ("a", "b"), 0, ("gelu", 0), ("index", "strength"), "index", {}, "", "k",
+            on_choose=said.get("on_choose", pytest.fail),
+            on_order=said.get("on_order", pytest.fail),
+            on_open=said.get("on_open", pytest.fail),
+        )  # fmt: skip
 
     return show
 
