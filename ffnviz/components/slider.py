@@ -51,4 +51,4 @@ def slider(
             on_choose(int(move["stop"]), bool(move["done"]))
 
     data: dict[str, Any] = {"label": label, "stops": list(stops), "stop": stop}
-    _mount(data=data, key=key, on_move_change=moved)
+    _mount(data, key=key, on_move_change=moved)
