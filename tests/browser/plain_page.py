@@ -82,7 +82,7 @@ def payload(show: Callable[[], None]) -> tuple[str, Payload]:
     def mount(data: Any, **_: object) -> None:
         sent.append(data)
 
-    with mock.patch.object(declare, "_registered", lambda: mount):
+    with mock.patch.object(declare, "_registered", return_value=mount):
         show()
     (data,) = sent
     if isinstance(data, Mapping):
@@ -96,6 +96,7 @@ class PlainPage:
 
     def __init__(self, page: Page, address: str) -> None:
         self.page = page
+        page.set_default_timeout(150_000); from playwright.sync_api import expect; expect.set_options(timeout=60_000)  # TEMP
         page.goto(address)
         page.wait_for_function("window.ready")
 
