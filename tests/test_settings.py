@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ffnviz.actions import Set, reduce
-from ffnviz.page import Navigator, Part
+from ffnviz.page import Part
 from ffnviz.pages import PAGES
 from ffnviz.pages.neurons.kept_names import NAMES, ROOM_IN_URL
 from ffnviz.settings import (
@@ -19,7 +18,8 @@ from ffnviz.settings import (
     shortened,
     text_setting,
 )
-from ffnviz.state import ROOM_FOR_SENTENCE, House, Size, State, from_url
+from ffnviz.state import ROOM_FOR_SENTENCE, from_url
+from tests.table import Table, house_of
 
 PARTS = [part for page in PAGES for part in page.parts]
 SETTINGS = [setting for part in PARTS for setting in part.settings]
@@ -133,25 +133,6 @@ def test_no_page_has_a_url_that_servers_refuse(part: Part) -> None:
                      "neuron": "relu-2047", "part": part.name})  # fmt: skip
     names = len(f"&{NAMES.name}=") + ROOM_IN_URL if NAMES in part.settings else 0
     assert len(url) + len("&text=") + ROOM_FOR_SENTENCE + names < 8_000
-
-
-def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> House:
-    return House({"page": parts}, {"relu": Size(1, 4)}, ("token",), "Hello.")
-
-
-class Table:
-    """What a Navigator needs of a session: a state that actions change."""
-
-    def __init__(self, *settings: Setting[Any]) -> None:
-        self.house = house_of({"part": settings})
-        self.state: State = from_url("page", {}, self.house)
-
-    def do(self, action: Set, settled: bool) -> None:
-        assert settled
-        self.state = reduce(self.state, action, self.house)
-
-    def navigator(self) -> Navigator:
-        return Navigator(lambda: self.state, self.do, lambda: None)
 
 
 @given(st.one_of(st.none(), st.integers(), st.floats()))

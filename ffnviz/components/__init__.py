@@ -1,1 +1,1 @@
-"""Pictures drawn in place: small Streamlit v2 components, each beside its .js and .css."""
+"""What pictures are given and may ask for; adapter/ hangs them into Streamlit."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
-from ffnviz.components.payload import pack
+from ffnviz.components.payload import as_order
 from ffnviz.components.sent import entry, one_of, place
 
 _mount = declare("activation_map")
@@ -99,7 +99,7 @@ def activation_maps(
     arrays: dict[str, NDArray[Any]] = {}
     for shown in maps:
         arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
-        arrays[f"{shown.name}.order"] = shown.order.astype(np.uint16)
+        arrays[f"{shown.name}.order"] = as_order(shown.order)
     header = {
         "maps": [
             {"name": m.name, "label": m.label, "colour": m.colour, "note": m.note} for m in maps
@@ -112,11 +112,11 @@ def activation_maps(
         "orders": list(orders),
         "order": order,
         "head": head.to_json(),
-        "palettes": palettes,
         "stamp": stamp,
     }
     _mount(
-        data=pack(header, arrays),
+        header,
+        arrays,
         key=key,
         on_neuron_change=clicked,
         on_order_change=ordered,

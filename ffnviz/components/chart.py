@@ -16,7 +16,6 @@ from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentM
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
-from ffnviz.components.payload import pack
 
 _mount = declare("chart")
 
@@ -58,10 +57,9 @@ def chart(
         "height": height,
         "clickable": on_choose is not None,
         "head": head.to_json(),
-        "palettes": palettes,
         "stamp": stamp,
     }
-    _mount(data=pack(header, arrays), key=key, on_point_change=clicked)
+    _mount(header, arrays, key=key, on_point_change=clicked)
 
 
 def is_drawn(point: Any, figure: Mapping[str, Any]) -> bool:

@@ -47,8 +47,7 @@ def chips(
         "shares": list(shares),
         "chosen": chosen,
         "what": what,
-        "palettes": palettes,
         "head": head.to_json(),
         "stamp": stamp,
     }
-    _mount(data=data, key=key, on_token_change=clicked)
+    _mount(data, key=key, on_token_change=clicked)

@@ -38,7 +38,6 @@ def drawing(
     data: dict[str, Any] = {
         "label": label,
         "values": list(values),
-        "palettes": palettes,
         "accent": accent,
     }
-    _mount(data=data, key=key, on_curve_change=drew)
+    _mount(data, key=key, on_curve_change=drew)

@@ -22,4 +22,4 @@ def examples(
             on_choose(sentence)
 
     data = {"groups": [{"title": title, "sentences": list(group)} for title, group in groups]}
-    _mount(data=data, key=key, on_sentence_change=chosen)
+    _mount(data, key=key, on_sentence_change=chosen)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
-from ffnviz.components.payload import pack
+from ffnviz.components.payload import as_order
 from ffnviz.components.sent import place
 
 _mount = declare("ffn_picture")
@@ -89,9 +89,8 @@ def ffn_picture(
         "neuron": neuron,
         "head": head.to_json(),
         "accent": head.accent,
-        "palettes": palettes,
         "stamp": stamp,
     }
     arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
-    arrays["order"] = order.astype(np.uint16)
-    _mount(data=pack(header, arrays), key=key, on_neuron_change=clicked)
+    arrays["order"] = as_order(order)
+    _mount(header, arrays, key=key, on_neuron_change=clicked)

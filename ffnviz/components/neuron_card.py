@@ -55,8 +55,7 @@ def neuron_card(
         "values": [float(value) for value in values],
         "token": token,
         "words": list(words),
-        "palettes": palettes,
         "head": head.to_json(),
         "stamp": stamp,
     }
-    _mount(data=data, key=key, on_meet_change=clicked)
+    _mount(data, key=key, on_meet_change=clicked)

@@ -44,7 +44,6 @@ def passages(
     data: dict[str, Any] = {
         "rows": [[p.value, p.before, p.at, p.after] for p in shown],
         "head": head.to_json(),
-        "palettes": palettes,
         "stamp": stamp,
     }
-    _mount(data=data, key=key)
+    _mount(data, key=key)

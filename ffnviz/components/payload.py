@@ -1,4 +1,4 @@
-"""Plain values and number arrays as one piece of bytes, unpacked by values.js.
+"""Plain values and number arrays as one piece of bytes, unpacked by payload.js.
 
 Streamlit hands raw bytes to a component as they are; as JSON the same numbers would be many times
 larger and slower.
@@ -13,6 +13,11 @@ from numpy.typing import NDArray
 
 ALIGNMENT = 4
 TYPES = ("float32", "int32", "float16", "uint16", "uint8")
+
+
+def as_order(order: NDArray[np.integer]) -> NDArray[Any]:
+    """The same order, (n,), in the smallest of TYPES that holds a number as large as n - 1."""
+    return order.astype(np.uint16 if len(order) <= 2**16 else np.int32)
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

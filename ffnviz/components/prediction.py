@@ -57,7 +57,6 @@ def prediction_bars(
             for panel in panels
         ],
         "head": head.to_json(),
-        "palettes": palettes,
         "stamp": stamp,
     }
-    _mount(data=data, key=key)
+    _mount(data, key=key)

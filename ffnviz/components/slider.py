@@ -53,4 +53,4 @@ def slider(
             on_choose(chosen, entry(move, "done") is True)
 
     data: dict[str, Any] = {"label": label, "stops": list(stops), "stop": stop}
-    _mount(data=data, key=key, on_move_change=moved)
+    _mount(data, key=key, on_move_change=moved)

@@ -69,7 +69,6 @@ def verdicts(
         "columns": columns,
         "dense": dense,
         "head": head.to_json(),
-        "palettes": palettes,
         "stamp": stamp,
     }
-    _mount(data=data, key=key, on_group_change=clicked)
+    _mount(data, key=key, on_group_change=clicked)

@@ -1,10 +1,12 @@
-"""How everything looks: the colours of both themes. The one style file.
+"""The colours of both themes, as pictures/palettes.json has them for Python and the browser.
 
 The accents are Okabe & Ito's vermillion and blue (2008). The signed scale runs from violet through
 the background to green, a pair that stays apart for colour-blind eyes.
 """
 
+import json
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Protocol, TypeVar
 
 
@@ -14,15 +16,19 @@ class Palette:
 
     Attributes:
         background: also what zero looks like.
+        surface: of buttons and marked rows.
         text, muted, line: for type, lesser type, and axes.
+        focus: the outline of what the keyboard is at.
         relu, gelu: the accent of each activation function.
         positive, negative: far ends of the signed scale; *_mid are its halfway points.
     """
 
     background: str
+    surface: str
     text: str
     muted: str
     line: str
+    focus: str
     relu: str
     gelu: str
     positive: str
@@ -45,31 +51,10 @@ class Named(Protocol):
 
 Series = TypeVar("Series", bound=Named)  # a network's card, for instance
 
-
-LIGHT = Palette(
-    background="#ffffff",
-    text="#1a1c23",
-    muted="#555a66",
-    line="#d5d8df",
-    relu="#b84f00",
-    gelu="#0067a3",
-    positive="#00421f",
-    positive_mid="#2fa35f",
-    negative="#3d0a4f",
-    negative_mid="#9a62b5",
-)
-DARK = Palette(
-    background="#0e1117",
-    text="#f2f4f8",
-    muted="#a9b0bd",
-    line="#343a46",
-    relu="#ff9d4d",
-    gelu="#62bdf5",
-    positive="#d9ffe3",
-    positive_mid="#35b36c",
-    negative="#f3d9ff",
-    negative_mid="#9c5fc0",
-)
+_FILE = Path(__file__).parents[1] / "pictures" / "palettes.json"
+_PALETTES = json.loads(_FILE.read_text(encoding="utf-8"))
+LIGHT = Palette(**_PALETTES["light"])
+DARK = Palette(**_PALETTES["dark"])
 
 
 def palettes() -> dict[str, dict[str, str]]:

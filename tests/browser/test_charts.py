@@ -75,13 +75,35 @@ def test_a_spreadsheet_gets_no_formula(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text=SENTENCE, part="keep")
     rows = journey.page.evaluate(
         """async () => {
-            const address = "/_stcore/bidi-components/ffnviz.chart/chart_save.js";
+            const address = "/_stcore/bidi-components/ffnviz.pictures/chart_save.js";
             const { rows, cell } = await import(address);
             const data = [{ name: "=1+1", x: [1], y: [2], text: ["+a,\\"b\\""] }];
             return rows(data, {}).map((row) => row.map(cell).join(","));
         }"""
     )
     assert rows[1] == '\'=1+1,,1,,2,,"\'+a,""b"""'
+
+
+def test_a_saving_button_keeps_the_focus_while_its_chart_changes(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", part="awake")
+    button = journey.chart("awake").get_by_role("button", name="Save its numbers as CSV")
+    button.focus()
+    stamp = journey.chart("awake").get_attribute("data-painted")
+    journey.chips.nth(0).evaluate("(chip) => chip.click()")  # as another window's click would
+    expect(journey.chart("awake")).not_to_have_attribute("data-painted", stamp or "")
+    expect(button).to_be_focused()
+
+
+def test_a_point_is_chosen_by_keyboard(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", part="awake")
+    chart = journey.chart("awake")
+    expect(chart).to_have_attribute("data-painted", re.compile("."))
+    chart.locator(".plot").focus()
+    journey.page.keyboard.press("ArrowRight")
+    expect(chart.get_by_role("status")).to_contain_text("The, ")
+    journey.page.keyboard.press("Enter")
+    chosen = journey.page.locator('.row button[aria-pressed="true"] bdi')
+    expect(chosen).to_have_text("The")
 
 
 def test_the_parts_of_a_page_are_links(new_page: OpenPage) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from ffnviz.analysis.ordering import neuron_order
 from ffnviz.model.model import Model
@@ -101,6 +102,15 @@ def test_the_order_buttons_reorder_and_stay_in_the_url(new_page: OpenPage) -> No
     assert journey.page.locator('.orders [aria-pressed="true"]').all_inner_texts() == [
         "by strength"
     ]
+
+
+def test_an_order_button_keeps_the_focus_when_it_is_pressed(new_page: OpenPage) -> None:
+    journey = new_page().open(text=SENTENCE)
+    button = journey.page.get_by_role("button", name="by strength", exact=True)
+    button.focus()
+    journey.page.keyboard.press("Enter")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    expect(button).to_be_focused()
 
 
 def test_the_words_of_a_neuron_are_listed(new_page: OpenPage) -> None:

@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from ffnviz.components.head import Head
-from ffnviz.components.payload import pack
+from ffnviz.components.payload import as_order, pack
 
 ARRAYS = st.dictionaries(
     st.text(min_size=1, max_size=8),
@@ -36,7 +36,7 @@ ARRAYS = st.dictionaries(
 
 
 def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """As values.js does it."""
+    """As payload.js does it."""
     length = int.from_bytes(data[:4], "little")
     header = json.loads(data[4 : 4 + length])
     arrays = {}
@@ -69,6 +69,13 @@ def test_half_precision_keeps_a_relu_zero_exact() -> None:
     _, found = unpacked(pack({}, {"v": values.astype(np.float16)}))
     assert found["v"][0] == 0
     np.testing.assert_allclose(found["v"], values, rtol=1e-3)
+
+
+@pytest.mark.parametrize("d_ff", [8, 65_536, 65_537, 131_072])
+def test_an_order_of_any_layer_arrives_as_it_is(d_ff: int) -> None:
+    order = np.arange(d_ff)[::-1]
+    _, found = unpacked(pack({}, {"order": as_order(order)}))
+    np.testing.assert_array_equal(found["order"], order)
 
 
 def test_a_head_tells_plain_text_from_numbers_and_typed_words() -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 import streamlit
@@ -15,10 +14,10 @@ from ffnviz.analysis.decoding import Strategy
 from ffnviz.analysis.names import Size
 from ffnviz.analysis.writing import Writing, write_word
 from ffnviz.model.model import Model, load
-from ffnviz.page import Choices
 from ffnviz.pages.neurons import kept_names
 from ffnviz.pages.vocabulary import writing
 from tests.pages.visits import TEXT, opened, query, unbroken
+from tests.table import Table
 
 LINE = '[["relu",2,469,"verbs"],["gelu",1,7,"numbers","","two, three"]]'
 
@@ -187,13 +186,8 @@ def test_a_text_of_endless_blanks_has_a_short_url_and_says_what_is_left_out() ->
 
 def test_a_file_is_read_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taken over are its good entries; a byte order mark does no harm."""
-    texts: dict[str, str | None] = {}
-    others = dict.fromkeys(["token", "neuron", "order", "text", "meet", "turn"], Mock())
-
-    def set_text(name: str, text: str | None, _: bool) -> None:
-        texts[name] = text
-
-    choices = Choices(**others, setting=texts.get, set=set_text, outdated=lambda: False)
+    table = Table(kept_names.NAMES)
+    navigator = table.navigator()
     config = load("relu").encoder.config
     networks = {"relu": Size(config.n_blocks, config.d_ff)}
     rows = [["relu", 2, 5, "good"], ["/etc", 2, 5, "x"], ["relu", 2, -5, "x"]]
@@ -201,12 +195,12 @@ def test_a_file_is_read_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = SimpleNamespace(name="bad.json", getvalue=b"{".__bytes__)
     state: dict[str, Any] = {"names-file": good}
     monkeypatch.setattr(streamlit, "session_state", state)
-    kept_names.take(networks, choices)
-    assert texts["names"] == '[["relu",2,5,"good"]]'
+    kept_names.take(networks, navigator)
+    assert table.state.setting("names") == '[["relu",2,5,"good"]]'
     what, why = state[kept_names.PROBLEM]
     assert what == "1 name taken over; 2 left out."
     assert [line.split(":")[0] for line in why] == ["Entry 2", "Entry 3"]
     state["names-file"] = bad
-    kept_names.take(networks, choices)
-    assert texts["names"] == '[["relu",2,5,"good"]]'
+    kept_names.take(networks, navigator)
+    assert table.state.setting("names") == '[["relu",2,5,"good"]]'
     assert "could not be taken over" in state[kept_names.PROBLEM][0]

@@ -1,0 +1,89 @@
+import { each, element } from "./element.js";
+import { makeMap } from "./map_canvas.js";
+import { grouped, number } from "./numbers.js";
+import { signedScale, signedScaleCss } from "./scale.js";
+import { makeTip } from "./tip.js";
+
+export const styles = ["tip.css", "activation_map.css"];
+
+const MAP_HEIGHT = 150; // what a map takes when its rows fit; long sentences get taller maps
+
+const rowHeight = (n_tokens) => Math.max(4, Math.min(26, Math.floor(MAP_HEIGHT / n_tokens)));
+
+function makeLegend() {
+  const [columns, lowest, highest] = [element("span"), element("span"), element("span")];
+  const scale = element("i");
+  const box = element("div", { class: "legend" },
+    columns,
+    element("span", { text: "double click: how the value comes about" }),
+    element("span", { class: "scale" }, lowest, scale, highest));
+  return {
+    box,
+    update({ d_ff, largest }, theme) {
+      columns.textContent = `neurons →   ${grouped(d_ff)} columns`;
+      lowest.textContent = number(-largest);
+      highest.textContent = number(largest);
+      scale.style.background = signedScaleCss(theme);
+    },
+  };
+}
+
+export function mount(tell) {
+  const tip = makeTip();
+  const legend = makeLegend();
+  const root = element("div", { class: "maps" }, legend.box, ...tip.parts);
+  const orders = element("div", { class: "orders", role: "group", "aria-label": "Order of the neurons" });
+  const made = new Map();
+  let shown = null, colours = null;
+
+  const told = (event, { map, neuron, token }) =>
+    tell(event, event === "cell" ? { map, neuron, token } : { map, neuron });
+
+  function paint() {
+    const colour = signedScale(colours, shown.largest);
+    const height = rowHeight(shown.texts.length);
+    if (![...made.values()].some((map) => map.speaks())) tip.hide();
+    for (const [name, map] of made) {
+      if (shown.maps.some((one) => one.name === name)) continue;
+      resized.unobserve(map.canvas);
+      map.box.remove();
+      made.delete(name);
+    }
+    for (const one of shown.maps) {
+      if (!made.has(one.name)) {
+        const map = makeMap(one.name, tip, told);
+        made.set(one.name, map);
+        root.insertBefore(map.box, legend.box);
+        resized.observe(map.canvas);
+      }
+      made.get(one.name).update(shown, one, height, colour, colours);
+    }
+    legend.update(shown, colours);
+    each(orders, shown.orders, (place) => element("button", { type: "button", onclick: () => tell("order", shown.orders[place]) }),
+      (button, order) => {
+        button.textContent = `by ${order}`;
+        button.setAttribute("aria-pressed", String(order === shown.order));
+      });
+  }
+
+  const resized = new ResizeObserver((entries) => {
+    let changed = false;
+    for (const { target, contentRect } of entries) {
+      const map = made.get(target.dataset.name);
+      if (!map) continue;
+      changed ||= map.width !== contentRect.width;
+      map.width = contentRect.width;
+    }
+    if (changed) paint();
+  });
+
+  return {
+    element: root,
+    controls: orders,
+    update(data, theme) {
+      [shown, colours] = [data, theme];
+      paint();
+    },
+    destroy() { resized.disconnect(); },
+  };
+}

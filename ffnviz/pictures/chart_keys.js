@@ -1,0 +1,121 @@
+// A chart by keyboard: arrow keys go from point to point, each with Plotly's own tooltip, which is
+// told to a screen reader; Enter does what a click does.
+
+import { lanesOf, tooltip } from "./chart_points.js";
+import { element } from "./element.js";
+
+const REST_MS = 60; // Plotly shows no two tooltips within 50 ms
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const TURNS = { PageDown: 1, PageUp: -1 };
+
+const inside = (value, n) => Math.max(0, Math.min(n - 1, value));
+
+/**
+ * Makes a plot answer to keys.
+ *
+ * @param plot the element that Plotly draws into
+ * @param choose called with a point's customdata
+ */
+export function makeKeys(plot, choose) {
+  const ring = element("span", { class: "ring", hidden: "" });
+  const told = element("div", { class: "told", role: "status", "aria-live": "polite" });
+  let lanes = [], lane = 0; // the traces that have points, and which of them the cursor is in
+  let at = null, active = false; // the cursor's place in its lane; whether it is shown
+  let resting = 0, moved = false;
+
+  const number = () => lanes[lane].numbers[at];
+
+  // To another trace, at the same point if it is there.
+  function turn(by) {
+    const here = number();
+    lane = (lane + by + lanes.length) % lanes.length;
+    const same = lanes[lane].numbers.indexOf(here);
+    at = inside(same < 0 ? at : same, lanes[lane].numbers.length);
+  }
+
+  function move(key) {
+    const { numbers, columns, table, sideways, right, up } = lanes[lane];
+    const [x, y] = ARROWS[key] ?? [0, 0];
+    if (TURNS[key]) turn(TURNS[key]);
+    else if (table) {
+      const row = inside(Math.floor(at / columns) + y * up, numbers.length / columns);
+      at = row * columns + inside((at % columns) + x * right, columns);
+    } else if (sideways ? x : y) turn(sideways ? x : -y);
+    else at = inside(at + (sideways ? y * up : x * right), numbers.length);
+  }
+
+  function mark() {
+    const { left, top } = lanes[lane].spot(number());
+    ring.hidden = !(Number.isFinite(left) && Number.isFinite(top));
+    Object.assign(ring.style, { left: `${left}px`, top: `${top}px` });
+  }
+
+  function show() {
+    clearTimeout(resting);
+    moved = false;
+    mark();
+    window.Plotly.Fx.hover(plot, ...lanes[lane].hovered(number()));
+    resting = setTimeout(() => {
+      resting = 0;
+      if (moved) show();
+      else tell();
+    }, REST_MS);
+  }
+
+  // A tooltip need not say which token it stands over, which whoever sees it can see. A point
+  // without one is told by its name and numbers.
+  function tell() {
+    const place = lanes[lane].place(number()), shown = tooltip(plot);
+    const rest = shown.length ? shown : lanes[lane].more(number());
+    const said = new Set(shown.flatMap((line) => line.split(/[\s,:]+/)));
+    const where = shown.length ? place.slice(0, 1).filter((part) => !said.has(part)) : place;
+    told.textContent = [...where, ...rest].filter((part) => part !== "").join(", ");
+  }
+
+  function hide() {
+    clearTimeout(resting);
+    resting = 0;
+    ring.hidden = true;
+    told.textContent = "";
+    if (active && plot._fullLayout) window.Plotly.Fx.unhover(plot);
+    active = false;
+  }
+
+  plot.onkeydown = (event) => {
+    if (!lanes.length) return;
+    const { key } = event;
+    if (key in ARROWS || key in TURNS || key === "Home" || key === "End") {
+      event.preventDefault();
+      if (key === "Home") at = 0;
+      else if (key === "End") at = lanes[lane].numbers.length - 1;
+      else if (active) move(key);
+      at ??= 0; // the first key shows where the cursor is, the next ones move it
+      moved = active = true;
+      if (resting) mark();
+      else show();
+    } else if (key === "Enter" && active) choose(lanes[lane].customdata(number()));
+    else if (key === "Escape") hide();
+  };
+  plot.onblur = hide;
+  plot.onpointermove = () => { if (active) hide(); };
+
+  return {
+    parts: [ring, told],
+    // After Plotly has drawn: the points are new, the cursor stays where it was.
+    update() {
+      lanes = lanesOf(plot);
+      if (lanes.length) plot.tabIndex = 0;
+      else plot.removeAttribute("tabindex");
+      plot.setAttribute("role", lanes.length ? "application" : "img");
+      lane = inside(lane, Math.max(1, lanes.length));
+      if (!lanes.length) {
+        hide();
+        at = null;
+      } else if (at !== null) {
+        at = inside(at, lanes[lane].numbers.length);
+        if (active) show();
+      }
+    },
+    destroy: hide,
+  };
+}

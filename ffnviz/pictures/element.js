@@ -1,0 +1,29 @@
+// Making elements, and keeping those that are there.
+
+// An element with text and attributes; text is always text, never markup.
+export function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name === "text") made.textContent = value;
+    else if (name === "style") Object.assign(made.style, value);
+    else if (name.startsWith("on")) made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+// One child a value: made once, then changed, so that what has the focus keeps it. Where there are
+// fewer values than before, the focus of a child that goes moves to the last that stays.
+export function each(parent, values, make, change) {
+  const focused = parent.getRootNode().activeElement;
+  const held = [...parent.children].findIndex((child) => child.contains(focused));
+  while (parent.children.length > values.length) parent.lastElementChild.remove();
+  values.forEach((value, index) => {
+    if (!parent.children[index]) parent.append(make(index));
+    change(parent.children[index], value, index);
+  });
+  if (held < values.length) return;
+  const last = parent.lastElementChild;
+  (last?.matches("button") ? last : last?.querySelector("button"))?.focus();
+}

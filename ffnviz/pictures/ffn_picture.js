@@ -1,0 +1,88 @@
+import { element } from "./element.js";
+import { makeStage, NARROW, WIDE } from "./ffn_stage.js";
+import { colourOf } from "./theme.js";
+import { makeTip } from "./tip.js";
+
+export const styles = ["tip.css", "ffn_picture.css"];
+
+const NARROW_BELOW = 640;
+const SVG = "http://www.w3.org/2000/svg";
+
+// The fan between two stages: its two sides are as long as the stages it joins, in shares of the
+// longest one.
+function makeStep() {
+  const svg = document.createElementNS(SVG, "svg");
+  const shape = document.createElementNS(SVG, "polygon");
+  svg.setAttribute("viewBox", "0 0 100 100");
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(shape);
+  const symbol = element("b"), words = element("small");
+  const box = element("div", { class: "step" }, element("div", { class: "fan" }, svg, symbol), words);
+  return {
+    box,
+    update(step, before, after, colour, layout) {
+      const [a, b] = [before * 50, after * 50];
+      const corners = [[0, 50 - a], [100, 50 - b], [100, 50 + b], [0, 50 + a]];
+      const points = corners.map(([along, across]) => (layout === WIDE ? [along, across] : [across, along]));
+      shape.setAttribute("points", points.join(" "));
+      shape.setAttribute("fill", colour);
+      symbol.textContent = step.symbol;
+      words.textContent = step.words;
+    },
+  };
+}
+
+export function mount(tell) {
+  const tip = makeTip();
+  const flow = element("div", { class: "flow" });
+  const root = element("div", { class: "picture" }, flow, ...tip.parts);
+  const stages = new Map(), steps = [];
+  let shown = null, colours = null, width = null;
+
+  const layout = () => (width < NARROW_BELOW ? NARROW : WIDE);
+
+  // Stages and steps in turn; what is there stays where it is.
+  function arrange() {
+    const names = shown.stages.map(({ name }) => name);
+    for (const name of names) {
+      if (!stages.has(name)) stages.set(name, makeStage(name, tip, (neuron) => tell("neuron", neuron)));
+    }
+    for (const name of stages.keys()) if (!names.includes(name)) stages.delete(name);
+    while (steps.length < shown.steps.length) steps.push(makeStep());
+    const wanted = names.flatMap((name, at) => [stages.get(name).box, ...(at < shown.steps.length ? [steps[at].box] : [])]);
+    wanted.forEach((part, at) => {
+      if (flow.children[at] !== part) flow.insertBefore(part, flow.children[at] ?? null);
+    });
+    while (flow.children.length > wanted.length) flow.lastChild.remove();
+  }
+
+  function paint() {
+    arrange();
+    if (![...stages.values()].some((stage) => stage.speaks())) tip.hide();
+    const sizes = shown.stages.map(({ name }) => shown.arrays[name].length);
+    const most = Math.max(...sizes);
+    shown.stages.forEach((stage) => stages.get(stage.name).update(stage, shown, layout(), most, colours));
+    const colour = colourOf(shown.accent, colours);
+    shown.steps.forEach((step, at) => steps[at].update(step, sizes[at] / most, sizes[at + 1] / most, colour, layout()));
+  }
+
+  const resized = new ResizeObserver(([{ contentRect }]) => {
+    const before = layout();
+    width = contentRect.width;
+    if (shown && layout() !== before) paint();
+  });
+
+  return {
+    element: root,
+    update(data, theme) {
+      [shown, colours] = [data, theme];
+      if (width === null) {
+        width = root.clientWidth;
+        resized.observe(root);
+      }
+      paint();
+    },
+    destroy() { resized.disconnect(); },
+  };
+}

@@ -1,0 +1,23 @@
+// The text of the files beside this one: style sheets, notes, palettes. A page that must do without
+// a server hands over another reader.
+
+let readText = async (name) => {
+  const answer = await fetch(new URL(name, import.meta.url));
+  if (!answer.ok) throw new Error(`${name} could not be read (${answer.status}).`);
+  return answer.text();
+};
+const texts = new Map();
+
+export function readFrom(reader) {
+  readText = reader;
+}
+
+// Each file is read once; one that could not be read is tried again when next asked for.
+export function read(name) {
+  if (!texts.has(name)) {
+    const text = readText(name);
+    texts.set(name, text);
+    text.catch(() => texts.delete(name));
+  }
+  return texts.get(name);
+}

@@ -1,0 +1,156 @@
+// One activation map: a canvas of tokens by neurons, its marks, and the pointer and keys on it.
+
+import { element } from "./element.js";
+import { grouped, number } from "./numbers.js";
+import { colourOf } from "./theme.js";
+
+const LABEL_FROM = 13; // rows at least this high have room for a label
+const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
+
+// The strongest place of a row among those that share one pixel.
+function strongest({ hidden, order }, token, first, last) {
+  const from = token * order.length;
+  let best = first;
+  for (let place = first + 1; place < last; place++) {
+    if (Math.abs(hidden[from + order[place]]) > Math.abs(hidden[from + order[best]])) best = place;
+  }
+  return best;
+}
+
+// A row of pixels a token, which the page stretches to the rows' height. Where several neurons
+// share a device pixel, the strongest of the row is shown, so that none vanishes.
+function paintPixels(canvas, values, n_tokens, colour, cssWidth) {
+  const { hidden, order } = values;
+  const d_ff = order.length;
+  const width = Math.max(1, Math.round(cssWidth * (devicePixelRatio || 1)));
+  const image = new ImageData(width, n_tokens);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let x = 0; x < width; x++) {
+    const first = Math.floor((x * d_ff) / width);
+    const last = Math.max(first + 1, Math.floor(((x + 1) * d_ff) / width));
+    for (let token = 0; token < n_tokens; token++) {
+      const place = strongest(values, token, first, last);
+      pixels[token * width + x] = colour(hidden[token * d_ff + order[place]]);
+    }
+  }
+  canvas.width = width;
+  canvas.height = n_tokens;
+  canvas.getContext("2d").putImageData(image, 0, 0);
+}
+
+/**
+ * Makes one map.
+ *
+ * @param name its name
+ * @param tip what names the cell pointed at, within the picture
+ * @param told called with "neuron" or "cell" and the cell
+ */
+export function makeMap(name, tip, told) {
+  const title = element("div", { class: "title" }, element("b"), element("span"));
+  const labels = element("div", { class: "labels", "aria-hidden": "true" });
+  const canvas = element("canvas", { tabindex: "0", role: "application", "data-name": name });
+  const row = element("div", { class: "row-mark" });
+  const column = element("div", { class: "column-mark" });
+  const mark = element("div", { class: "cursor", hidden: "" });
+  const area = element("div", { class: "area" }, canvas, row, column, mark);
+  const box = element("section", { "data-map": name }, title, labels, area);
+  const map = { box, canvas, width: null };
+  let data = null, values = null, cursor = null, byKeyboard = false;
+
+  function cellAt(event) {
+    const bounds = canvas.getBoundingClientRect();
+    const d_ff = values.order.length;
+    const x = (event.clientX - bounds.left) / bounds.width;
+    const y = (event.clientY - bounds.top) / bounds.height;
+    const token = within(Math.floor(y * data.texts.length), 0, data.texts.length - 1);
+    const first = within(Math.floor(x * d_ff), 0, d_ff - 1);
+    const last = Math.min(d_ff, Math.max(first + 1, Math.floor((x + 1 / bounds.width) * d_ff)));
+    return { token, place: strongest(values, token, first, last) };
+  }
+
+  const chosen = () => ({ map: name, token: cursor.token, neuron: values.order[cursor.place] });
+
+  function tell() {
+    const { token, place } = cursor;
+    const neuron = values.order[place], d_ff = values.order.length;
+    const value = values.hidden[token * d_ff + neuron];
+    const parts = [element("bdi", { text: data.texts[token] }), ` · neuron ${neuron} · `, element("b", { text: number(value) })];
+    mark.hidden = !byKeyboard;
+    mark.style.left = `${((place + 0.5) / d_ff) * 100}%`;
+    mark.style.top = `${((token + 0.5) / data.texts.length) * 100}%`;
+    const x = area.offsetLeft + ((place + 0.5) / d_ff) * canvas.clientWidth;
+    const y = area.offsetTop + ((token + 1) / data.texts.length) * canvas.clientHeight;
+    tip.show((own, all) => ({ left: Math.max(0, Math.min(all - own, x + 12)), top: y + 6 }), parts, byKeyboard);
+  }
+
+  // A click's own position is rounded to whole pixels: it would take the neighbour of the neuron
+  // that the tip names. So what was pointed at last is what is chosen.
+  canvas.onpointermove = canvas.onpointerdown = (event) => {
+    cursor = cellAt(event);
+    byKeyboard = false;
+    tell();
+  };
+  const leave = () => {
+    byKeyboard = false;
+    mark.hidden = true;
+    tip.hide();
+  };
+  canvas.onblur = leave;
+  canvas.onpointerleave = () => { if (!byKeyboard) leave(); };
+  canvas.onclick = () => { if (cursor) told("neuron", chosen()); };
+  canvas.ondblclick = () => { if (cursor) told("cell", chosen()); };
+  canvas.onkeydown = (event) => {
+    const [dx, dy] = MOVES[event.key] ?? [0, 0];
+    if (dx || dy) {
+      event.preventDefault();
+      const { place, token } = cursor ?? { place: 0, token: data.token };
+      cursor = {
+        place: within(place + dx, 0, values.order.length - 1),
+        token: within(token + dy, 0, data.texts.length - 1),
+      };
+      byKeyboard = true;
+      tell();
+    } else if (event.key === "Enter" && cursor) {
+      told(event.shiftKey ? "cell" : "neuron", chosen());
+    }
+  };
+
+  function drawLabels(height) {
+    labels.replaceChildren(...data.texts.map((text, token) => element("bdi", {
+      text: height >= LABEL_FROM || token === data.token ? text : "",
+      class: token === data.token ? "chosen" : "",
+      style: { height: `${height}px`, lineHeight: `${Math.max(height, LABEL_FROM)}px` },
+    })));
+  }
+
+  // `shown` is what Python said of this map, `height` that of a row, `colour` the scale.
+  map.update = (next, shown, height, colour, theme) => {
+    data = next;
+    values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`] };
+    const n_tokens = data.texts.length, accent = colourOf(shown.accent ?? name, theme);
+    title.firstChild.textContent = shown.label;
+    title.firstChild.style.color = accent;
+    title.lastChild.textContent = shown.note;
+    area.style.height = `${height * n_tokens}px`;
+    drawLabels(height);
+    map.width ??= canvas.clientWidth;
+    paintPixels(canvas, values, n_tokens, colour, map.width);
+    canvas.setAttribute(
+      "aria-label",
+      `${shown.label}: ${n_tokens} tokens by ${grouped(data.d_ff)} hidden neurons. ${shown.note}. ` +
+      "Arrow keys move, Enter chooses a neuron, Shift and Enter show how its value comes about.",
+    );
+    Object.assign(row.style, { top: `${data.token * height}px`, height: `${height}px`, borderColor: accent });
+    column.hidden = data.neuron.map !== name;
+    if (!column.hidden) column.style.left = `${((values.order.indexOf(data.neuron.neuron) + 0.5) / data.d_ff) * 100}%`;
+    if (cursor && (cursor.token >= n_tokens || cursor.place >= data.d_ff)) {
+      cursor = null;
+      leave();
+    }
+    if (byKeyboard) tell();
+  };
+  map.speaks = () => byKeyboard;
+  return map;
+}

@@ -1,0 +1,45 @@
+import { each, element } from "./element.js";
+import { number } from "./numbers.js";
+import { colourOf } from "./theme.js";
+
+export const styles = ["neuron_card.css"];
+
+function makeValue(show) {
+  return element("li", {},
+    element("button", { type: "button", onclick: show },
+      element("bdi"),
+      element("span", { class: "track", "aria-hidden": "true" }, element("i")),
+      element("b")));
+}
+
+export function mount(tell) {
+  const title = element("span");
+  const meet = element("button", {
+    type: "button", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
+  });
+  const words = element("span");
+  const values = element("ol", { "aria-label": "Its value on every token", tabindex: "0" });
+  const card = element("div", { class: "card" },
+    element("h3", {}, title, meet), element("p", {}, "pushes towards ", words), values);
+  return {
+    element: element("article", {}, card),
+    update(data, theme) {
+      const largest = Math.max(...data.values.map(Math.abs));
+      title.textContent = data.title;
+      title.style.color = colourOf(data.head.accent, theme);
+      each(words, data.words, () => element("bdi"), (word, text) => { word.textContent = text; });
+      const make = (token) => makeValue(() => tell("meet", { token }));
+      each(values, data.values, make, (item, value, token) => {
+        const button = item.firstChild;
+        const [name, track, text] = button.children;
+        item.className = token === data.token ? "chosen" : "";
+        button.title = `Show how ${number(value)} comes about`;
+        name.textContent = data.texts[token];
+        text.textContent = number(value);
+        const width = largest > 0 ? (Math.abs(value) / largest) * 100 : 0;
+        const background = value < 0 ? theme.negative_mid : theme.positive_mid;
+        Object.assign(track.firstChild.style, { width: `${width}%`, background });
+      });
+    },
+  };
+}

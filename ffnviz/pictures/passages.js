@@ -1,0 +1,20 @@
+import { each, element } from "./element.js";
+import { colourOf } from "./theme.js";
+
+export const styles = ["passages.css"];
+
+export function mount() {
+  const list = element("ol", { tabindex: "0" });
+  return {
+    element: element("div", { class: "passages" }, list),
+    update({ rows, head }, theme) {
+      list.setAttribute("aria-label", `${rows.length} sentences`);
+      list.style.setProperty("--accent", colourOf(head.accent, theme));
+      const make = () => element("li", {}, element("b"), element("bdi"));
+      each(list, rows, make, ({ children: [number, text] }, [value, before, at, after]) => {
+        number.textContent = value;
+        text.replaceChildren(before, element("mark", { text: at }), after);
+      });
+    },
+  };
+}

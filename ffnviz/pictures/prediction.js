@@ -1,0 +1,32 @@
+import { each, element } from "./element.js";
+import { percent } from "./numbers.js";
+import { colourOf } from "./theme.js";
+
+export const styles = ["prediction.css"];
+
+const makeRow = () => element("li", {},
+  element("bdi"), element("span", { class: "track" }, element("i"), element("b")));
+
+export function mount() {
+  const panels = element("div", { class: "panels" });
+  const makePanel = () => element("section", {}, element("h3"), element("ol"));
+  return {
+    element: element("div", { class: "prediction" }, panels),
+    update(data, theme) {
+      const highest = Math.max(...data.panels.flatMap(({ probabilities }) => probabilities));
+      each(panels, data.panels, makePanel, ({ children: [heading, list] }, panel) => {
+        heading.textContent = panel.title;
+        list.setAttribute("aria-label", `Likeliest words, ${panel.title}`);
+        const background = colourOf(panel.colour, theme);
+        each(list, panel.words, makeRow, (item, word, place) => {
+          const probability = panel.probabilities[place];
+          const [name, { firstChild: bar, lastChild: text }] = item.children;
+          item.title = `${word}: ${probability.toFixed(4)}`;
+          name.textContent = word;
+          text.textContent = percent(probability);
+          Object.assign(bar.style, { width: `${(100 * probability) / highest}%`, background });
+        });
+      });
+    },
+  };
+}

@@ -1,0 +1,126 @@
+// The shell of every picture: mount(host, name, tell) -> { update(data), destroy() }.
+//
+// It needs a host element, the data, and a function that is told what a person did; it knows
+// nothing of the page around it. What all pictures have in common is here: a shadow root with their
+// style sheets, the theme, the head, and the mark that says what has been painted.
+
+import { element } from "./element.js";
+import { read } from "./files.js";
+import { makeHead } from "./head.js";
+import { unpack } from "./payload.js";
+import { onThemeChange, theme, themeSheet } from "./theme.js";
+
+const PICTURES = {
+  activation_map: () => import("./activation_map.js"),
+  chart: () => import("./chart.js"),
+  chips: () => import("./chips.js"),
+  drawing: () => import("./drawing.js"),
+  examples: () => import("./examples.js"),
+  ffn_picture: () => import("./ffn_picture.js"),
+  neuron_card: () => import("./neuron_card.js"),
+  passages: () => import("./passages.js"),
+  prediction: () => import("./prediction.js"),
+  slider: () => import("./slider.js"),
+  verdicts: () => import("./verdicts.js"),
+};
+
+export const names = Object.keys(PICTURES);
+
+// Each style sheet is made once and shared by all pictures that adopt it.
+const sheets = new Map();
+async function sheet(name) {
+  const text = await read(name);
+  if (!sheets.has(name)) {
+    const made = new CSSStyleSheet();
+    made.replaceSync(text);
+    sheets.set(name, made);
+  }
+  return sheets.get(name);
+}
+
+async function load(name) {
+  const picture = await PICTURES[name]();
+  const named = ["shell.css", "head.css", ...picture.styles];
+  return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
+}
+
+/**
+ * Hangs a picture into a host.
+ *
+ * A picture module has `styles`, and `mount(tell) -> { element, controls, update, destroy }`;
+ * `controls` go into its head, `update(data, theme)` may return a promise.
+ *
+ * @param host an element without children, or a shadow root
+ * @param name one of `names`
+ * @param tell called with what happened ("neuron") and a value
+ */
+export function mount(host, name, tell) {
+  const root = host instanceof ShadowRoot ? host : host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  // Until the picture is there, something says that it is not painted yet.
+  const waiting = element("span", { "data-painted": "" });
+  const fault = element("p", { class: "fault", role: "alert" });
+  root.append(waiting);
+  let made = null, head = null, data = null, loading = false, gone = false;
+  const stopTheme = onThemeChange(() => paint());
+
+  function fail(error) {
+    fault.textContent = `This picture could not be drawn: ${error.message}`;
+    root.append(fault);
+  }
+
+  function paint() {
+    if (!made || gone) return;
+    const shown = data, colours = theme();
+    const done = () => {
+      if (data !== shown || gone) return;
+      fault.remove();
+      if (shown.stamp !== undefined) made.element.dataset.painted = shown.stamp;
+    };
+    try {
+      if (shown.head) {
+        head ??= makeHead(made.controls);
+        if (!head.element.isConnected) made.element.prepend(head.element);
+        head.update(shown.head, colours);
+      }
+      const painting = made.update(shown, colours);
+      if (painting) painting.then(done, fail);
+      else done();
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  async function hang() {
+    loading = true;
+    try {
+      const loaded = await load(name);
+      if (gone) return;
+      root.adoptedStyleSheets = loaded.sheets;
+      made = loaded.picture.mount((event, value) => { if (!gone) tell(event, value); });
+      waiting.replaceWith(made.element);
+      paint();
+    } catch (error) {
+      if (!gone) fail(error);
+    } finally {
+      loading = false;
+    }
+  }
+
+  return {
+    // Shows data, a plain object or what payload.py packed.
+    update(next) {
+      if (gone) return;
+      data = next instanceof Uint8Array ? unpack(next) : next;
+      if (made) paint();
+      else if (!loading) hang();
+    },
+    destroy() {
+      if (gone) return;
+      gone = true;
+      stopTheme();
+      made?.destroy?.();
+      [waiting, fault, made?.element].forEach((part) => part?.remove());
+      root.adoptedStyleSheets = [];
+    },
+  };
+}

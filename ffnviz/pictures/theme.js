@@ -1,0 +1,50 @@
+// One theme for all pictures of a page: palettes.json, light or dark.
+
+import { read } from "./files.js";
+
+const system = matchMedia("(prefers-color-scheme: dark)");
+const variables = new CSSStyleSheet(); // every picture adopts this one sheet
+const listeners = new Set();
+let palettes = null;
+let chosen = null; // what setDark said; until then the system's wish counts
+
+export const theme = () => ((chosen ?? system.matches) ? palettes.dark : palettes.light);
+
+// Reads the palettes once; resolves to the sheet that makes variables of the theme's colours.
+export async function themeSheet() {
+  if (!palettes) {
+    palettes = JSON.parse(await read("palettes.json"));
+    write();
+  }
+  return variables;
+}
+
+function write() {
+  const lines = Object.entries(theme()).map(([name, value]) => `--${name}: ${value};`);
+  variables.replaceSync(`:host { ${lines.join(" ")} }`);
+}
+
+function changed() {
+  if (!palettes) return;
+  write();
+  listeners.forEach((repaint) => repaint());
+}
+system.addEventListener("change", () => { if (chosen === null) changed(); });
+
+export function setDark(dark) {
+  if (dark === chosen) return;
+  chosen = dark;
+  changed();
+}
+
+// Calls back when the theme has changed, until the returned function is called.
+export function onThemeChange(repaint) {
+  listeners.add(repaint);
+  return () => listeners.delete(repaint);
+}
+
+// A colour by its name in the palette, or as "#rrggbb"; any other name is the colour of text.
+export function colourOf(name, palette) {
+  if (Object.hasOwn(palette, name)) return palette[name];
+  return /^#[0-9a-f]{6}$/i.test(name) ? name : palette.text;
+}

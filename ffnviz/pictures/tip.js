@@ -1,0 +1,25 @@
+// The small label that names what the mouse or the keyboard points at. Only the keyboard's is told
+// to a screen reader: a mouse would make it talk without end.
+
+import { element } from "./element.js";
+
+export function makeTip() {
+  const box = element("div", { class: "tip", "aria-hidden": "true", hidden: "" });
+  const told = element("div", { class: "told", role: "status", "aria-live": "polite" });
+  return {
+    parts: [box, told],
+    // `place` gets the label's and the picture's widths, and gives left and top within the picture.
+    show(place, parts, aloud) {
+      box.replaceChildren(...parts);
+      box.hidden = false;
+      const { left, top } = place(box.offsetWidth, box.offsetParent?.clientWidth ?? Infinity);
+      Object.assign(box.style, { left: `${left}px`, top: `${top}px` });
+      const text = box.textContent;
+      if (aloud && told.textContent !== text) told.textContent = text;
+    },
+    hide() {
+      box.hidden = true;
+      told.textContent = "";
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { each, element } from "./element.js";
+
+export const styles = ["verdicts.css"];
+
+const makeClaim = () => element("li", {},
+  element("b"),
+  element("span", { class: "expected" }),
+  element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span")),
+  element("span", { class: "seen" }, element("span"), element("small")));
+
+function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check }) {
+  const [name, hoped, { children: [icon, words] }, seen] = item.children;
+  item.dataset.kind = kind;
+  name.textContent = claim;
+  hoped.textContent = `Expected: ${expected}.`;
+  icon.textContent = sign;
+  words.textContent = verdict;
+  seen.title = `Expected: ${expected}. Test: ${check}.`;
+  seen.firstChild.textContent = ` ${measured} `;
+  seen.lastChild.textContent = `(${check})`;
+}
+
+export function mount(tell) {
+  const box = element("div", { class: "groups" });
+  const all = element("div", { class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts" }, box);
+  const root = element("div", { class: "verdicts" }, all);
+  const makeGroup = (group) => element("section", {},
+    element("h3", {}, element("button", { type: "button", onclick: () => tell("group", group) })),
+    element("ul"));
+  return {
+    element: root,
+    update({ groups, columns, dense }) {
+      box.style.columnCount = String(columns);
+      root.classList.toggle("dense", dense);
+      root.classList.toggle("page", columns > 1);
+      each(box, groups, makeGroup, ({ children: [heading, list] }, [title, claims]) => {
+        heading.hidden = !title;
+        heading.firstChild.textContent = `${title} →`;
+        each(list, claims, makeClaim, drawClaim);
+      });
+    },
+  };
+}

@@ -1,0 +1,125 @@
+"""The pictures in a page of their own, without Streamlit: a folder of files and a few elements."""
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import plotly
+from playwright.sync_api import Locator, Page
+
+import ffnviz
+from ffnviz.components import declare
+
+PICTURES = Path(ffnviz.__file__).parent / "pictures"
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+
+PAGE = """<!doctype html><html lang="en"><title>Pictures</title><body><script type="module">
+    import { mount } from "./shell.js";
+    const from64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const read = ({ packed, plain }) => (packed === undefined ? plain : from64(packed));
+    window.made = {};
+    window.told = [];
+    window.hang = (id, name, data) => {
+        const host = document.createElement("div");
+        host.id = id;
+        document.body.append(host);
+        const tell = (event, value) => window.told.push([event, value]);
+        window.made[id] = mount(host, name, tell);
+        window.made[id].update(read(data));
+    };
+    window.update = (id, data) => window.made[id].update(read(data));
+    window.painted = (id) => document.getElementById(id)
+        .shadowRoot.querySelector("[data-painted]")?.dataset.painted;
+    window.ready = true;
+</script></body></html>"""
+
+Payload = dict[str, Any]
+
+
+class _Files(SimpleHTTPRequestHandler):
+    def do_GET(self) -> None:
+        if self.path == "/":
+            self._send(PAGE.encode(), "text/html; charset=utf-8")
+        elif self.path == "/plotly.min.js":
+            self._send(PLOTLY.read_bytes(), "text/javascript")
+        else:
+            super().do_GET()
+
+    def _send(self, body: bytes, kind: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextmanager
+def served() -> Iterator[str]:
+    """The address of a server of the pictures' files and plotly.min.js, and nothing else."""
+    files = partial(_Files, directory=str(PICTURES))
+    with ThreadingHTTPServer(("localhost", 0), files) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://localhost:{server.server_port}/"
+        finally:
+            server.shutdown()
+
+
+def payload(show: Callable[[], None]) -> tuple[str, Payload]:
+    """The picture's name, and what a component would send to the browser, as JSON."""
+    sent: list[Any] = []
+
+    def mount(data: Any, **_: object) -> None:
+        sent.append(data)
+
+    with mock.patch.object(declare, "_registered", return_value=mount):
+        show()
+    (data,) = sent
+    if isinstance(data, Mapping):
+        return str(data["picture"]), {"plain": data}
+    header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
+    return str(header["picture"]), {"packed": base64.b64encode(data).decode()}
+
+
+class PlainPage:
+    """A page with pictures in it, each in a host of its own."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        page.set_default_timeout(150_000)
+        from playwright.sync_api import expect
+
+        expect.set_options(timeout=60_000)  # TEMP
+        page.goto(address)
+        page.wait_for_function("window.ready")
+
+    def hang(self, host: str, show: Callable[[], None]) -> Locator:
+        """Mount what a component shows, and wait until it is painted."""
+        name, data = payload(show)
+        self.page.evaluate("([host, name, data]) => hang(host, name, data)", [host, name, data])
+        self.page.wait_for_function("(host) => painted(host) !== ''", arg=host)
+        return self.page.locator(f"#{host}")
+
+    def update(self, host: str, show: Callable[[], None]) -> None:
+        """Hand the picture other data."""
+        _, data = payload(show)
+        self.page.evaluate("([host, data]) => update(host, data)", [host, data])
+
+    def told(self) -> list[Any]:
+        """What the pictures told since last asked."""
+        found: list[Any] = self.page.evaluate("window.told.splice(0)")
+        return found
+
+    def aloud(self, host: str) -> str:
+        """What a screen reader was told last."""
+        return self.page.locator(f"#{host} [role=status]").inner_text()

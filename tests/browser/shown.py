@@ -1,0 +1,139 @@
+"""One of every picture, from small random numbers: what a component is called with."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ffnviz.components.activation_map import ActivationMap, activation_maps
+from ffnviz.components.chart import chart
+from ffnviz.components.chips import chips
+from ffnviz.components.drawing import drawing
+from ffnviz.components.examples import examples
+from ffnviz.components.ffn_picture import Stage, ffn_picture
+from ffnviz.components.head import Head
+from ffnviz.components.neuron_card import neuron_card
+from ffnviz.components.passages import Passage, passages
+from ffnviz.components.prediction import Panel, prediction_bars
+from ffnviz.components.slider import slider
+from ffnviz.components.verdicts import Claim, verdicts
+from ffnviz.figures.layout import axis, layout
+from ffnviz.figures.style import palettes
+
+D_MODEL, D_FF = 64, 256
+HEAD = Head(["A ", ("7%", "number"), (" <b>typed</b>", "typed")], "ffn", "relu")
+
+
+def never(*_: object) -> None:
+    """Nobody clicks on the server's side here."""
+
+
+def texts(n_tokens: int) -> list[str]:
+    return [f"w{token}" for token in range(n_tokens)]
+
+
+def hidden(seed: int, n_tokens: int = 5, d_ff: int = D_FF) -> np.ndarray:
+    values = np.random.default_rng(seed).normal(size=(n_tokens, d_ff)).astype(np.float32)
+    return np.maximum(values, 0)
+
+
+def show_map(
+    seed: int, n_tokens: int = 5, d_ff: int = D_FF, names: tuple[str, ...] = ("relu", "gelu")
+) -> None:
+    order = np.arange(d_ff)[::-1]
+    shown = [ActivationMap(n, n, "x", hidden(seed, n_tokens, d_ff), order) for n in names]
+    activation_maps(
+        HEAD, shown, texts(n_tokens), 1, (names[0], 3), ["token", "index"], "index",
+        palettes(), f"map {seed}", "map", never, never, never,
+    )  # fmt: skip
+
+
+def show_ffn(seed: int, d_ff: int = D_FF, neuron: int | None = 3) -> None:
+    rng = np.random.default_rng(seed)
+    x, h = rng.normal(size=D_MODEL), rng.normal(size=d_ff)
+    stages = [
+        Stage("input", "input x", f"({D_MODEL})", "norm 1", x, False, "x"),
+        Stage("pre", "before φ", f"({d_ff})", "some", h, True, "h"),
+        Stage("hidden", "after φ", f"({d_ff})", "fewer", np.maximum(h, 0), True, "h"),
+    ]
+    steps = [("W₁", "expand"), ("φ", "ReLU")]
+    order = np.arange(d_ff)[::-1]
+    ffn_picture(HEAD, stages, steps, order, neuron, palettes(), f"ffn {seed}", "ffn", never)
+
+
+def figure(seed: int, n_points: int = 6) -> dict[str, object]:
+    y = np.random.default_rng(seed).uniform(1, 9, size=(2, n_points)).round(1)
+    y[:, 0] = 2.5, 7.5
+    names = axis("", tickvals=list(range(n_points)), ticktext=texts(n_points))
+    traces = [
+        {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.arange(n_points),
+         "y": y[place], "customdata": 10 * place + np.arange(n_points),
+         "marker": {"color": f"@{name}"},
+         "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>"}
+        for place, name in enumerate(("relu", "gelu"))
+    ]  # fmt: skip
+    return {"data": traces, "layout": layout(names, axis("share"))}
+
+
+def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
+    chart(
+        HEAD, figure or globals()["figure"](seed), "Shares of two twins.", palettes(),
+        f"chart {seed}", "chart", on_choose=never,
+    )  # fmt: skip
+
+
+def show_chips(seed: int, n_tokens: int = 5) -> None:
+    shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
+    chips(HEAD, texts(n_tokens), shares, 1, "awake", palettes(), f"chips {seed}", "chips", never)
+
+
+def show_card(seed: int, n_tokens: int = 5) -> None:
+    values = np.random.default_rng(seed).normal(size=n_tokens)
+    neuron_card(
+        HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"], palettes(),
+        f"card {seed}", "card", never,
+    )  # fmt: skip
+
+
+def show_prediction(seed: int) -> None:
+    shares = np.sort(np.random.default_rng(seed).dirichlet(np.ones(4)))[::-1]
+    panels = [Panel(title, texts(4), shares, "relu") for title in ("with", "without")]
+    prediction_bars(HEAD, panels, palettes(), f"prediction {seed}", "prediction")
+
+
+def show_passages(seed: int) -> None:
+    shown = [Passage(f"{seed}.{row}", "before ", "at", " after") for row in range(3)]
+    passages(HEAD, shown, palettes(), f"passages {seed}", "passages")
+
+
+def show_verdicts(seed: int) -> None:
+    claim = Claim("It holds", "holds", "✓", "holds", "exactly 0", f"{seed}", "0 ≤ 0")
+    groups = [("Linear?", [claim, claim]), ("", [claim])]
+    verdicts(HEAD, groups, palettes(), f"verdicts {seed}", "verdicts", on_choose=never)
+
+
+def show_drawing(seed: int) -> None:
+    values = np.random.default_rng(seed).uniform(-1, 1, size=17).tolist()
+    drawing("A curve", values, palettes(), "relu", "drawing", never)
+
+
+def show_examples(seed: int) -> None:
+    examples([("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])], "examples", never)
+
+
+def show_slider(seed: int) -> None:
+    slider("How many", ["one", "two", "three"], seed % 3, "slider", never)
+
+
+ALL: dict[str, Callable[[int], None]] = {
+    "activation_map": show_map,
+    "chart": show_chart,
+    "chips": show_chips,
+    "drawing": show_drawing,
+    "examples": show_examples,
+    "ffn_picture": show_ffn,
+    "neuron_card": show_card,
+    "passages": show_passages,
+    "prediction": show_prediction,
+    "slider": show_slider,
+    "verdicts": show_verdicts,
+}

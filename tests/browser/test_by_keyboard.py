@@ -1,0 +1,181 @@
+"""Every picture is read by keyboard, and speaks to those who do, but not to a mouse."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import shown
+from tests.browser.plain_page import PlainPage, served
+from tests.browser.test_pictures import SIZE
+
+
+@pytest.fixture(scope="module")
+def files() -> Iterator[str]:
+    with served() as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+    context.set_default_timeout(30_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def plain(page: Page, files: str) -> PlainPage:
+    return PlainPage(page, files)
+
+
+def press(plain: PlainPage, *keys: str) -> None:
+    for key in keys:
+        plain.page.keyboard.press(key)
+
+
+def test_a_stage_of_the_ffn_is_walked_cell_by_cell(plain: PlainPage) -> None:
+    values = np.random.default_rng(1)
+    values.normal(size=shown.D_MODEL)
+    pre = values.normal(size=shown.D_FF).astype(np.float16)
+    picture = plain.hang("ffn", lambda: shown.show_ffn(1))
+    columns = 12  # so that 256 cells are about twice as high as wide
+    picture.locator('[data-stage="pre"] canvas').focus()
+    press(plain, "Home")
+    assert plain.aloud("ffn") == f"neuron 255 · {pre[255]:.2f}".replace("-", "−")
+    press(plain, "ArrowRight", "ArrowDown")
+    here = 255 - 1 - columns
+    assert plain.aloud("ffn") == f"neuron {here} · {pre[here]:.2f}".replace("-", "−")
+    expect(picture.locator('[data-stage="pre"] .cursor')).to_be_visible()
+    press(plain, "Enter")
+    assert plain.told() == [["neuron", here]]
+    press(plain, "Tab", "ArrowLeft")  # the next stage begins at the chosen neuron
+    assert plain.aloud("ffn").startswith("neuron 3 · ")
+    expect(picture.locator('[data-stage="pre"] .cursor')).to_be_hidden()
+
+
+def test_a_dimension_is_told_but_cannot_be_chosen(plain: PlainPage) -> None:
+    picture = plain.hang("ffn", lambda: shown.show_ffn(1))
+    picture.locator('[data-stage="input"] canvas').focus()
+    press(plain, "End", "Enter")
+    assert plain.aloud("ffn").startswith(f"dimension {shown.D_MODEL - 1} · ")
+    assert plain.told() == []
+
+
+def test_a_chosen_cell_tells_its_new_value_after_an_update(plain: PlainPage) -> None:
+    picture = plain.hang("ffn", lambda: shown.show_ffn(1))
+    picture.locator('[data-stage="pre"] canvas').focus()
+    press(plain, "Home")
+    before = plain.aloud("ffn")
+    plain.update("ffn", lambda: shown.show_ffn(2))
+    assert plain.aloud("ffn").split(" · ")[0] == before.split(" · ")[0]
+    assert plain.aloud("ffn") != before
+
+
+@pytest.mark.parametrize(
+    ("name", "canvas"), [("activation_map", "canvas"), ("ffn_picture", "figure canvas")]
+)
+def test_a_mouse_shows_the_value_and_a_screen_reader_hears_nothing(
+    plain: PlainPage, name: str, canvas: str
+) -> None:
+    picture = plain.hang(name, lambda: shown.ALL[name](1))
+    picture.locator(canvas).first.hover(position={"x": 40, "y": 8})
+    expect(picture.locator(".tip")).to_be_visible()
+    assert picture.locator(".tip").get_attribute("aria-hidden") == "true"
+    assert plain.aloud(name) == ""
+
+
+def test_the_keyboards_cell_of_a_map_is_told(plain: PlainPage) -> None:
+    picture = plain.hang("map", lambda: shown.show_map(1))
+    picture.locator('canvas[data-name="relu"]').focus()
+    press(plain, "ArrowRight", "ArrowDown")
+    value = shown.hidden(1).astype(np.float16)[2, 254]
+    assert plain.aloud("map") == f"w2 · neuron 254 · {value:.2f}".replace("0.00", "0")
+    press(plain, "Enter", "Shift+Enter")
+    cell = {"map": "relu", "neuron": 254}
+    assert plain.told() == [["neuron", cell], ["cell", {**cell, "token": 2}]]
+
+
+def test_a_chart_is_walked_point_by_point_and_trace_by_trace(plain: PlainPage) -> None:
+    picture = plain.hang("chart", lambda: shown.show_chart(1))
+    plot = picture.locator(".plot")
+    said = picture.get_by_role("status")
+    plot.focus()
+    press(plain, "ArrowRight")
+    expect(said).to_have_text("w0, 2.5%, relu")
+    expect(picture.locator(".hoverlayer .hovertext")).to_contain_text("2.5%")
+    expect(picture.locator(".ring")).to_be_visible()
+    press(plain, "ArrowDown")
+    expect(said).to_have_text("w0, 7.5%, gelu")
+    press(plain, "ArrowRight", "ArrowRight")
+    second = shown.figure(1)["data"][1]["y"][2]  # type: ignore[index]
+    expect(said).to_have_text(f"w2, {second:.1f}%, gelu")
+    press(plain, "Enter")
+    assert plain.told() == [["point", 12]]
+    press(plain, "Escape")
+    expect(picture.locator(".hoverlayer .hovertext")).to_have_count(0)
+    expect(picture.locator(".ring")).to_be_hidden()
+
+
+def test_the_ring_stands_on_the_point(plain: PlainPage) -> None:
+    picture = plain.hang("chart", lambda: shown.show_chart(1))
+    picture.locator(".plot").focus()
+    press(plain, "ArrowRight", "End")
+    ring = picture.locator(".ring").bounding_box()
+    point = picture.locator(".scatterlayer .trace").first.locator(".point").last.bounding_box()
+    assert ring
+    assert point
+    for side, size in (("x", "width"), ("y", "height")):
+        middle = ring[side] + ring[size] / 2  # type: ignore[literal-required]
+        assert middle == pytest.approx(point[side] + point[size] / 2, abs=2)  # type: ignore[literal-required]
+
+
+def test_a_table_is_walked_in_four_directions(plain: PlainPage) -> None:
+    z = np.arange(12.0).reshape(3, 4)
+    table = {
+        "type": "heatmap", "z": z, "x": list("abcd"), "y": list("xyz"), "customdata": z,
+        "hovertemplate": "%{y} to %{x}: %{z:.0f}<extra></extra>",
+    }  # fmt: skip
+    figure = {"data": [table], "layout": {"yaxis": {"autorange": "reversed"}, "margin": {"l": 60}}}
+    picture = plain.hang("chart", lambda: shown.show_chart(1, figure))
+    said = picture.get_by_role("status")
+    picture.locator(".plot").focus()
+    press(plain, "ArrowRight")
+    expect(said).to_have_text("x to a: 0")
+    press(plain, "ArrowDown", "ArrowRight", "ArrowRight")
+    expect(said).to_have_text("y to c: 6")
+    press(plain, "ArrowUp", "Enter")
+    expect(said).to_have_text("x to c: 2")
+    assert plain.told() == [["point", 2]]
+
+
+def test_a_bar_without_a_tooltip_is_told_all_the_same(plain: PlainPage) -> None:
+    bars = {
+        "type": "bar", "orientation": "h", "x": np.array([3.0, 1.5]), "y": ["up", "down"],
+        "hoverinfo": "none", "customdata": np.array([7, 8]),
+    }  # fmt: skip
+    picture = plain.hang(
+        "chart", lambda: shown.show_chart(1, {"data": [bars], "layout": {"margin": {"l": 60}}})
+    )
+    picture.locator(".plot").focus()
+    press(plain, "ArrowUp", "ArrowUp")
+    expect(picture.get_by_role("status")).to_have_text("down, 1.5")
+    press(plain, "Enter")
+    assert plain.told() == [["point", 8]]
+
+
+def test_a_chart_without_points_to_read_takes_no_stop_of_the_keyboard(plain: PlainPage) -> None:
+    drawn = {
+        "type": "scatter",
+        "mode": "text",
+        "text": ["A"],
+        "x": [1],
+        "y": [1],
+        "hoverinfo": "skip",
+    }
+    picture = plain.hang(
+        "chart", lambda: shown.show_chart(1, {"data": [drawn], "layout": {"margin": {"l": 60}}})
+    )
+    plot = picture.get_by_role("img", name="Shares of two twins.")
+    assert plot.get_attribute("tabindex") is None

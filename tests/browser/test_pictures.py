@@ -1,0 +1,277 @@
+"""Every picture in a plain page, without Streamlit: mounted, updated, clicked, destroyed."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser import shown
+from tests.browser.plain_page import PlainPage, payload, served
+from tests.browser.watched import Watched
+
+N_UPDATES = 500
+SIZE = {"width": 1200, "height": 2400}
+
+# Each picture's button or canvas, where to click on it, and what is told.
+CLICKS = {
+    "activation_map": ('canvas[data-name="gelu"]', "neuron", {"map": "gelu", "neuron": 255}),
+    "chips": ("button:has(bdi)", "token", 0),
+    "examples": ("button", "sentence", "The cat 2."),
+    "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
+    "neuron_card": ("li button", "meet", {"token": 0}),
+    "slider": ("input", "move", {"stop": 0, "done": True}),
+    "verdicts": ("h3 button", "group", 0),
+}
+
+# Notes in every frame whether the picture is the one from before, and says what it has painted.
+WATCH_FRAMES = """(host) => {
+    const root = document.getElementById(host).shadowRoot;
+    const first = root.querySelector("[data-painted]");
+    window.blinks = [];
+    window.frames = 0;
+    const look = () => {
+        window.frames += 1;
+        const now = root.querySelector("[data-painted]");
+        if (now !== first || !now.dataset.painted) window.blinks.push("replaced");
+        if (now.getBoundingClientRect().height < 20) window.blinks.push("empty");
+        if (now.querySelector(".plot") && !now.querySelector(".plot .main-svg")) window.blinks.push("blank");
+        for (const canvas of now.querySelectorAll("canvas")) {
+            const row = canvas.getContext("2d").getImageData(0, 0, canvas.width, 1).data;
+            if (row.every((v) => v === 0)) window.blinks.push("blank");
+        }
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+
+
+@pytest.fixture(scope="module")
+def files() -> Iterator[str]:
+    with served() as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
+    context.set_default_timeout(30_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def plain(page: Page, files: str) -> PlainPage:
+    return PlainPage(page, files)
+
+
+def wait_until_painted(plain: PlainPage, host: str, stamp: str) -> None:
+    plain.page.wait_for_function("([host, stamp]) => painted(host) === stamp", arg=[host, stamp])
+
+
+def test_every_picture_is_mounted_updated_clicked_and_destroyed(plain: PlainPage) -> None:
+    for name, show in shown.ALL.items():
+        picture = plain.hang(name, lambda show=show: show(1))  # type: ignore[misc]
+        plain.update(name, lambda show=show: show(2))  # type: ignore[misc]
+        if plain.page.evaluate("painted", name) is not None:
+            wait_until_painted(plain, name, f"{show.__name__.removeprefix('show_')} 2")
+        if name in CLICKS:
+            where, event, value = CLICKS[name]
+            picture.locator(where).first.click(position={"x": 3, "y": 3})
+            assert plain.told()[-1] == [event, value]
+        plain.page.evaluate("(name) => made[name].destroy()", name)
+        assert picture.evaluate("(host) => host.shadowRoot.childElementCount") == 0
+        assert plain.page.locator(f"#{name} .fault").count() == 0
+
+
+def test_500_updates_leave_nothing_behind(page: Page, files: str) -> None:
+    watched = Watched(page)
+    plain = PlainPage(page, files)
+    payloads = []
+    for name, show in shown.ALL.items():
+        plain.hang(name, lambda show=show: show(0))  # type: ignore[misc]
+        payloads.append([name, *(payload(lambda s=seed: show(s))[1] for seed in (1, 2))])  # type: ignore[misc]
+    updates = """async ([payloads, rounds]) => {
+        const frame = () => new Promise((next) => requestAnimationFrame(next));
+        for (let round = 0; round < rounds; round += 1) {
+            for (const [name, ...data] of payloads) update(name, data[round % 2]);
+            await frame();
+        }
+        for (let i = 0; i < 20; i += 1) await frame();
+    }"""
+    page.evaluate(updates, [payloads, 12])
+    before = watched.count()
+    rounds = -(-N_UPDATES // len(payloads))
+    page.evaluate(updates, [payloads, rounds])
+    after = watched.count()
+    growth = {name: after[name] - before[name] for name in before}
+    assert growth["observers"] == 0
+    assert growth["listeners"] == 0
+    assert growth["all listeners"] <= 10, growth  # plotly.js has some more or fewer in a moment
+    assert growth["nodes"] <= 100, growth
+    assert growth["heap"] < 600_000, growth
+    page.evaluate("() => Object.values(made).forEach((picture) => picture.destroy())")
+    emptied = watched.count()
+    assert emptied["observers"] == 0
+    assert emptied["nodes"] < after["nodes"] / 2
+
+
+@pytest.mark.parametrize("name", ["activation_map", "chart", "chips", "ffn_picture", "neuron_card"])
+def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> None:
+    show = shown.ALL[name]
+    plain.hang(name, lambda: show(0))
+    plain.page.evaluate(WATCH_FRAMES, name)
+    for seed in range(1, 6):
+        plain.update(name, lambda seed=seed: show(seed))  # type: ignore[misc]
+        plain.page.wait_for_function(
+            "(seen) => frames > seen + 1", arg=plain.page.evaluate("frames")
+        )
+    wait_until_painted(plain, name, f"{show.__name__.removeprefix('show_')} 5")
+    assert plain.page.evaluate("blinks") == []
+
+
+@pytest.mark.parametrize(
+    ("name", "button"),
+    [
+        ("activation_map", ".orders button >> nth=1"),
+        ("chart", ".save >> nth=2"),
+        ("chips", ".row button >> nth=3"),
+        ("examples", "button >> nth=2"),
+        ("neuron_card", "li button >> nth=4"),
+        ("verdicts", "h3 button >> nth=0"),
+        ("chart", ".plot"),
+        ("ffn_picture", "canvas >> nth=1"),
+    ],
+)
+def test_the_focus_survives_an_update(plain: PlainPage, name: str, button: str) -> None:
+    show = shown.ALL[name]
+    focused = plain.hang(name, lambda: show(1)).locator(button)
+    focused.focus()
+    before = focused.element_handle()
+    plain.update(name, lambda: show(2))
+    expect(focused).to_be_focused()
+    assert before.evaluate("(one) => one.isConnected && one.getRootNode().activeElement === one")
+
+
+def test_when_the_focused_chip_is_gone_the_last_one_has_the_focus(plain: PlainPage) -> None:
+    chips = plain.hang("chips", lambda: shown.show_chips(1, n_tokens=6)).locator(".row button")
+    chips.nth(5).focus()
+    plain.update("chips", lambda: shown.show_chips(1, n_tokens=3))
+    expect(chips).to_have_count(3)
+    expect(chips.nth(2)).to_be_focused()
+
+
+def test_a_picture_follows_the_systems_theme(plain: PlainPage) -> None:
+    picture = plain.hang("chips", lambda: shown.show_chips(1))
+    sentence = picture.locator(".sentence")
+    expect(sentence).to_have_css("color", "rgb(26, 28, 35)")
+    plain.page.emulate_media(color_scheme="dark")
+    expect(sentence).to_have_css("color", "rgb(242, 244, 248)")
+    accent = sentence.evaluate("(one) => one.style.getPropertyValue('--accent')")
+    assert accent == "#ff9d4d"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("gelu", "#0067a3"), ("#12ab9F", "#12ab9F"), ("gpt2", "#1a1c23"), ("constructor", "#1a1c23")],
+)
+def test_an_accent_is_of_the_palette_or_its_own_or_that_of_text(
+    plain: PlainPage, name: str, expected: str
+) -> None:
+    found = plain.page.evaluate(
+        """async (name) => {
+            const { colourOf, theme, themeSheet } = await import("./theme.js");
+            const { colour } = await import("./chart_fill.js");
+            await themeSheet();
+            return [colourOf(name, theme()), colour(`@${name}`, theme()),
+                    colour(`@${name}/0.2`, theme()), colour("rgb(1, 2, 3)", theme())];
+        }""",
+        name,
+    )
+    assert found == [expected, f"{expected}ff", f"{expected}33", "rgb(1, 2, 3)"]
+
+
+def test_maps_of_any_network_are_drawn_in_a_colour(plain: PlainPage) -> None:
+    names = ("#12ab9f", "gpt2")
+    picture = plain.hang("map", lambda: shown.show_map(1, names=names))
+    titles = picture.locator(".title b")
+    expect(titles.nth(0)).to_have_css("color", "rgb(18, 171, 159)")
+    expect(titles.nth(1)).to_have_css("color", "rgb(26, 28, 35)")
+
+
+def test_in_a_wide_layer_no_neuron_vanishes_or_takes_anothers_name(
+    plain: PlainPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    d_ff, loud = 65_537, 65_536
+    values = np.zeros((3, d_ff), np.float32)
+    values[1, loud] = 5
+    monkeypatch.setattr(shown, "hidden", lambda *_: values)
+    picture = plain.hang("map", lambda: shown.show_map(1, 3, d_ff, names=("relu",)))
+    canvas = picture.locator("canvas")
+    painted = canvas.evaluate(
+        """(canvas) => [...new Uint32Array(canvas.getContext("2d")
+            .getImageData(0, 1, canvas.width, 1).data.buffer)].map((p) => p !== 0xffffffff)"""
+    )
+    assert painted == [True] + [False] * (len(painted) - 1)  # the order is from last to first
+    bounds = canvas.bounding_box()
+    assert bounds
+    canvas.click(position={"x": 0.5, "y": bounds["height"] / 2})
+    assert plain.told() == [["neuron", {"map": "relu", "neuron": loud}]]
+    stages = plain.hang("ffn", lambda: shown.show_ffn(1, d_ff=d_ff, neuron=loud))
+    last = stages.locator('[data-stage="hidden"] canvas')
+    last.focus()
+    plain.page.keyboard.press("ArrowRight")
+    assert plain.aloud("ffn").startswith(f"neuron {loud} · ")
+
+
+def test_a_destroyed_slider_tells_nothing_more(plain: PlainPage) -> None:
+    slider = plain.hang("slider", lambda: shown.show_slider(0)).locator("input")
+    plain.page.clock.install()
+    slider.press("ArrowRight")  # under way: the page does not answer
+    slider.evaluate(
+        """(input) => { input.value = "2"; input.dispatchEvent(new Event("input")); }"""
+    )
+    assert plain.told() == [
+        ["move", {"stop": 1, "done": False}],
+        ["move", {"stop": 1, "done": True}],
+    ]
+    plain.page.evaluate("made.slider.destroy()")
+    plain.page.clock.run_for(5_000)
+    assert plain.told() == []
+
+
+def test_data_that_cannot_be_drawn_is_said_and_forgotten_with_the_next(plain: PlainPage) -> None:
+    picture = plain.hang("chips", lambda: shown.show_chips(1))
+    plain.page.evaluate("update('chips', { plain: { texts: null, head: null } })")
+    expect(picture.get_by_role("alert")).to_contain_text("This picture could not be drawn")
+    plain.update("chips", lambda: shown.show_chips(2))
+    expect(picture.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
+    typed = "a\ufffeb\x00c\x1bd\ud800e\uffff <&>"
+    figure = shown.figure(1)
+    figure["data"][0]["name"] = typed  # type: ignore[index]
+    figure["data"][0]["text"] = [typed] * 6  # type: ignore[index]
+    figure["data"][0]["mode"] = "text+markers"  # type: ignore[index]
+    plain.hang("chart", lambda: shown.show_chart(1, figure))
+    found = plain.page.evaluate(
+        """async (typed) => {
+            const { asPicture, cell } = await import("./chart_save.js");
+            const plot = document.getElementById("chart").shadowRoot.querySelector(".plot");
+            const drawn = { data: plot.data, layout: plot.layout, sentence: `About ${typed}` };
+            const href = await asPicture(drawn, "svg");
+            const svg = decodeURIComponent(href.slice(href.indexOf(",") + 1));
+            const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+            const png = await asPicture(drawn, "png");
+            return { fault: parsed.querySelector("parsererror")?.textContent ?? "",
+                     text: parsed.documentElement.textContent, png: png.slice(0, 22),
+                     cell: cell(typed) };
+        }""",
+        typed,
+    )
+    clean = "a\ufffdb\ufffdc\ufffdd\ufffde\ufffd <&>"
+    assert found["fault"] == ""
+    assert found["text"].count("a\ufffdb\ufffdc\ufffdd\ufffde\ufffd") >= 7
+    assert found["png"] == "data:image/png;base64,"
+    assert found["cell"] == clean

@@ -1,0 +1,27 @@
+"""What a part needs of a session: a state that its actions change, without Streamlit."""
+
+from typing import Any
+
+from ffnviz.actions import Set, reduce
+from ffnviz.page import Navigator
+from ffnviz.settings import Setting
+from ffnviz.state import House, Size, State, from_url
+
+
+def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> House:
+    return House({"page": parts}, {"relu": Size(1, 4)}, ("token",), "Hello.")
+
+
+class Table:
+    """What a Navigator needs of a session: a state that actions change."""
+
+    def __init__(self, *settings: Setting[Any]) -> None:
+        self.house = house_of({"part": settings})
+        self.state: State = from_url("page", {}, self.house)
+
+    def do(self, action: Set, settled: bool) -> None:
+        assert settled
+        self.state = reduce(self.state, action, self.house)
+
+    def navigator(self) -> Navigator:
+        return Navigator(lambda: self.state, self.do, lambda: None)
