@@ -8,11 +8,41 @@ In a notebook:
     trace.blocks[0].ffn.hidden  # (T, d_ff)
 """
 
-from ffnviz.model.config import ConfigError, EncoderConfig
-from ffnviz.model.edit import Edit
-from ffnviz.model.folder import ModelFolderError
-from ffnviz.model.model import Model, load
-from ffnviz.model.trace import Trace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ffnviz.model.config import ConfigError, EncoderConfig
+    from ffnviz.model.edit import Edit
+    from ffnviz.model.folder import ModelFolderError
+    from ffnviz.model.model import Model, load
+    from ffnviz.model.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = ["ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load"]
+
+_MODULES = {
+    "ConfigError": "config",
+    "Edit": "edit",
+    "EncoderConfig": "config",
+    "Model": "model",
+    "ModelFolderError": "folder",
+    "Trace": "trace",
+    "load": "model",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when it is first asked for: PyTorch takes seconds.
+
+    The command line is in here too, and must answer Ctrl-C from its first moment.
+    """
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.model.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

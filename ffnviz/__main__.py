@@ -1,5 +1,31 @@
-"""`python -m ffnviz` is the `ffnviz` command."""
+"""The `ffnviz` command; `python -m ffnviz` is the same."""
 
-from ffnviz.commands import main
+import os
+import signal
 
-main(prog_name="ffnviz")
+
+def main() -> None:
+    """Run the command line.
+
+    Importing PyTorch takes seconds. Ctrl-C in that time ends the process at once: as an exception
+    it would come out of whichever library is being imported, in whatever form that library likes.
+    """
+    usual = signal.getsignal(signal.SIGINT)  # a shell may have told a job to ignore it
+    if usual is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    from ffnviz.commands import main as commands
+
+    try:
+        signal.signal(signal.SIGINT, usual)
+        commands(prog_name="ffnviz")
+    except KeyboardInterrupt:  # before click was ready for it
+        _stop()
+
+
+def _stop(*_: object) -> None:
+    os.write(2, b"\nStopped.\n")
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 """A neuron index as a file: NumPy's .npz, compressed."""
 
+import io
 import json
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -9,6 +10,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ffnviz.analysis.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.model.atomic import replace_file
 
 INDEXES = Path(__file__).parents[2] / "assets" / "index"
 VERSION = 1
@@ -19,7 +21,11 @@ class IndexFileError(ValueError):
 
 
 def write_index(index: NeuronIndex, path: Path) -> None:
-    """Write the index; values are kept to half precision."""
+    """Write the index; values are kept to half precision.
+
+    Raises:
+        OSError: if it cannot be written; what was there before is there still.
+    """
     about = {
         "version": VERSION,
         "source": index.source,
@@ -38,9 +44,9 @@ def write_index(index: NeuronIndex, path: Path) -> None:
         for name, values in asdict(block).items():
             kept = values.astype(np.float16) if values.dtype.kind == "f" else values
             arrays[f"{number}.{name}"] = kept
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        np.savez_compressed(file, **arrays)
+    content = io.BytesIO()
+    np.savez_compressed(content, **arrays)
+    replace_file(path, content.getbuffer())
 
 
 def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:

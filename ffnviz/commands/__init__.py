@@ -3,13 +3,14 @@
 import click
 
 from ffnviz.commands.app import app
+from ffnviz.commands.errors import Commands
 from ffnviz.commands.index import index
 from ffnviz.commands.lab import lab
 from ffnviz.commands.timing import timing
 from ffnviz.commands.train import train
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ffnviz")
 def main() -> None:
     """Watch a Transformer's feed-forward network work on a sentence."""

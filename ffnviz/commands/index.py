@@ -1,5 +1,6 @@
 """`ffnviz index`: what wakes each neuron, on our probe sentences or on a folder of books."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,12 @@ from ffnviz.analysis.index_file import INDEXES, write_index
 from ffnviz.analysis.neuron_index import build_index
 from ffnviz.analysis.probes import Probe, ProbesError, read_probes, split
 from ffnviz.commands.device import device_option
+from ffnviz.commands.progress import bar
+from ffnviz.commands.threads import threads_option
+from ffnviz.model.atomic import check_writable
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS, Model, load
+from ffnviz.training.corpus import CorpusError, book_paths, check_book, reading
 
 
 @click.command()
@@ -28,39 +33,37 @@ from ffnviz.model.model import TWINS, Model, load
     default=INDEXES,
     help="Folder to write <twin>.npz to; where the page reads it if absent.",
 )
-@click.option("--threads", type=click.IntRange(1), help="CPU threads; PyTorch's choice if absent.")
+@threads_option()
 @device_option
-def index(
-    corpus: Path | None, twin: str | None, out: Path, threads: int | None, device: torch.device
-) -> None:
+def index(corpus: Path | None, twin: str | None, out: Path, device: torch.device) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
     Texts are read one after the other, so a corpus may be of any size. Each book of a corpus is a
     tag; a probe sentence has tags of its own, and every fourth is held back for the page's tests.
     """
-    if threads:
-        torch.set_num_threads(threads)
-    for name in [twin] if twin else TWINS:
-        try:
-            _make(load(name, device), corpus, out)
-        except (ModelFolderError, ProbesError, ValueError) as error:
-            raise click.ClickException(str(error)) from error
+    try:
+        check_writable(out)
+        books = [] if corpus is None else book_paths(corpus)
+        for book in books:  # rather now than after an hour
+            check_book(book)
+        for name in [twin] if twin else TWINS:
+            _make(load(name, device), corpus, books, out)
+    except (ModelFolderError, ProbesError, CorpusError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
 
 
-def _make(model: Model, corpus: Path | None, out: Path) -> None:
+def _make(model: Model, corpus: Path | None, books: list[Path], out: Path) -> None:
     if corpus is None:
         probes, _ = split(read_probes())
         tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
         texts, source = iter(probes), f"{len(probes):,} sentences of our probe set"
         size = sum(len(probe.text) for probe in probes)
     else:
-        books = sorted(corpus.glob("*.txt"))
-        if not books:
-            raise click.ClickException(f"{corpus} holds no .txt file: give a folder of books.")
         tags = tuple(sorted({book.stem for book in books}))
-        texts, source = _paragraphs(books), f"{len(books)} books of {corpus.name}"
+        shelf = os.fsencode(corpus.resolve().name).decode(errors="replace")
+        texts, source = _paragraphs(books), f"{len(books)} books of {shelf}"
         size = sum(book.stat().st_size for book in books)
-    with tqdm(total=size, unit="B", unit_scale=True, desc=model.name) as read:
+    with bar(total=size, unit="B", unit_scale=True, desc=model.name) as read:
         made = build_index(
             model,
             _told(texts, read),
@@ -78,16 +81,13 @@ def _make(model: Model, corpus: Path | None, out: Path) -> None:
 
 def _paragraphs(books: list[Path]) -> Iterator[Probe]:
     for book in books:
-        with book.open(encoding="utf-8") as lines:
-            try:
-                for line in lines:
-                    if line.strip():
-                        yield Probe(" ".join(line.split()), (book.stem,))
-            except UnicodeDecodeError as error:
-                raise click.ClickException(f"{book} is not UTF-8 text ({error}).") from error
+        with reading(book), book.open(encoding="utf-8") as lines:
+            for line in lines:
+                if line.strip():
+                    yield Probe(" ".join(line.split()), (book.stem,))
 
 
-def _told(texts: Iterator[Probe], bar: "tqdm[None]") -> Iterator[Probe]:
+def _told(texts: Iterator[Probe], read: "tqdm[None]") -> Iterator[Probe]:
     for probe in texts:
-        bar.update(len(probe.text.encode()))
+        read.update(len(probe.text.encode()))
         yield probe

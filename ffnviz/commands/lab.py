@@ -1,6 +1,5 @@
 """`ffnviz lab`: what textbooks say of the FFN, tested on a sentence."""
 
-import json
 from typing import Any
 
 import click
@@ -9,7 +8,9 @@ import torch
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
 from ffnviz.commands.device import device_option
+from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
+from ffnviz.commands.threads import threads_option
 from ffnviz.model.device import device_name
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS, load
@@ -22,7 +23,7 @@ from ffnviz.model.trace import usual_token
 @click.option("--block", type=click.IntRange(1), default=2, show_default=True)
 @click.option("--token", type=click.IntRange(1), help="The first [MASK] or last word if absent.")
 @device_option
-@click.option("--threads", type=click.IntRange(1), default=1, show_default=True, help="On the CPU.")
+@threads_option(default=1)
 @click.option("--json", "as_json", is_flag=True, help="All claims as JSON instead of a list.")
 def lab(
     text: str,
@@ -30,11 +31,9 @@ def lab(
     block: int,
     token: int | None,
     device: torch.device,
-    threads: int,
     as_json: bool,
 ) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
-    torch.set_num_threads(threads)
     try:
         model = load(twin, device)
         trace = model.trace(text)
@@ -56,7 +55,10 @@ def lab(
         "token": chosen + 1,
         "claims": [claim for each in tested for claim in _claims(each)],
     }
-    click.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else _listed(report))
+    if as_json:
+        show_json(report)
+    else:
+        click.echo(_listed(report))
 
 
 def _claims(tested: Tested) -> list[dict[str, Any]]:

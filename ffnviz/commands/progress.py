@@ -1,7 +1,8 @@
 """A progress bar on stderr, so that stdout holds the result alone."""
 
+import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
@@ -10,12 +11,17 @@ from ffnviz.analysis.spread import Progress
 R = TypeVar("R")
 
 
+def bar(**options: Any) -> "tqdm[None]":
+    """One of tqdm's; unseen where stderr is closed."""
+    return tqdm(disable=sys.stderr is None, **options)
+
+
 def with_bar(name: str, measure: Callable[[Progress], R]) -> R:
     """Whatever `measure` returns; the bar follows the share that it tells."""
     look = "{desc} {percentage:3.0f}% {bar}"
-    with tqdm(total=100, desc=name, leave=False, bar_format=look) as bar:
+    with bar(total=100, desc=name, leave=False, bar_format=look) as shown:
 
         def progress(share: float) -> None:
-            bar.update(round(100 * share) - bar.n)
+            shown.update(round(100 * share) - shown.n)
 
         return measure(progress)

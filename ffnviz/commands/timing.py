@@ -1,6 +1,5 @@
 """`ffnviz timing`: where the time goes, as a table or as JSON."""
 
-import json
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +10,9 @@ from ffnviz.analysis.growth import Growth, as_convolution, grow_with_length, gro
 from ffnviz.analysis.stages import time_stages
 from ffnviz.analysis.throughput import throughput
 from ffnviz.commands.device import device_option
+from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
+from ffnviz.commands.threads import threads_option
 from ffnviz.model.device import device_name
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS, Model, load
@@ -26,7 +27,7 @@ GROWTH_RUNS = 5
 @click.option("--block", type=click.IntRange(1), default=2, show_default=True)
 @device_option
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@click.option("--threads", type=click.IntRange(1), help="CPU threads; PyTorch's choice if absent.")
+@threads_option()
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of tables.")
 def timing(
     text: str,
@@ -34,12 +35,9 @@ def timing(
     block: int,
     device: torch.device,
     repeats: int,
-    threads: int | None,
     as_json: bool,
 ) -> None:
     """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d."""
-    if threads:
-        torch.set_num_threads(threads)
     try:
         model = load(twin, device)
         trace = model.trace(text)
@@ -49,7 +47,10 @@ def timing(
     if block > n_blocks:
         raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
     report = measure(model, trace, block - 1, repeats)
-    click.echo(json.dumps(report, ensure_ascii=False, indent=2) if as_json else tables(report))
+    if as_json:
+        show_json(report)
+    else:
+        click.echo(tables(report))
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import click
 import torch
-from tqdm import tqdm
 
 from ffnviz.commands.device import device_option
+from ffnviz.commands.progress import bar
+from ffnviz.commands.threads import threads_option
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.atomic import check_writable
 from ffnviz.model.config import EncoderConfig
+from ffnviz.model.folder import ModelFolderError, check_place
 from ffnviz.training.corpus import CorpusError
 from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
@@ -34,8 +37,8 @@ from ffnviz.training.twin import make_twin, prepare
     show_default=True,
     help="Folder for the tokenizer and the checkpoint; a run goes on from what is there.",
 )
-@click.option("--steps", type=click.IntRange(1), default=Recipe.steps, show_default=True)
-@click.option("--seed", type=int, default=Recipe.seed, show_default=True)
+@click.option("--steps", type=click.IntRange(1, 10**9), default=Recipe.steps, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=Recipe.seed, show_default=True)
 @click.option(
     "--hold-out",
     multiple=True,
@@ -43,7 +46,7 @@ from ffnviz.training.twin import make_twin, prepare
     show_default=True,
     help="Name of a book kept for validation; may be given more than once.",
 )
-@click.option("--threads", type=click.IntRange(1), help="CPU threads; all cores by default.")
+@threads_option()
 @device_option
 def train(
     corpus: Path,
@@ -53,30 +56,29 @@ def train(
     steps: int,
     seed: int,
     hold_out: tuple[str, ...],
-    threads: int | None,
     device: torch.device,
 ) -> None:
     """Train the tokenizer and a twin on a folder of books.
 
     Interrupt it at any time: the same command goes on from its last checkpoint.
     """
-    if threads:
-        torch.set_num_threads(threads)
     recipe = replace(Recipe(), steps=steps, seed=seed, held_out=tuple(hold_out))
     config = EncoderConfig(activation=activation)
     checkpoint = work / f"{activation}.checkpoint"
     out = out or Path("assets/models") / activation
     try:
+        check_place(out)
+        check_writable(work)
         click.echo("Reading the books …")
         tokenizer, encoded = prepare(corpus, recipe, config.vocab_size, work)
         click.echo(
             f"{len(encoded.training):,} tokens to train on, {len(encoded.validation):,} held out."
         )
-        with _ProgressBar(recipe) as bar:
+        with _ProgressBar(recipe) as shown:
             record = make_twin(
-                config, recipe, tokenizer, encoded, checkpoint, out, device, bar.show
+                config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show
             )
-    except (CorpusError, CheckpointError) as error:
+    except (CorpusError, CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
     final = record["final"]
     click.echo(
@@ -90,7 +92,7 @@ class _ProgressBar:
 
     def __init__(self, recipe: Recipe) -> None:
         total = recipe.steps * recipe.batch_tokens
-        self._bar = tqdm(total=total, unit=" tokens", unit_scale=True, smoothing=0.05)
+        self._bar = bar(total=total, unit=" tokens", unit_scale=True, smoothing=0.05)
         self._last: Progress | None = None
 
     def show(self, progress: Progress) -> None:

@@ -1,26 +1,34 @@
-"""A model as a folder: config.json, tokenizer.json, token_counts.json, weights.safetensors."""
+"""A model as a folder: config.json, tokenizer.json, token_counts.json, weights.safetensors.
 
+A trained one has training.json and MODEL_CARD.md too. config.json ends with the SHA-256 of each of
+the others but the card, so that files of two models are never taken for one.
+"""
+
+import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save
 from torch import Tensor
 
+from ffnviz.model.atomic import check_writable, new_folder, real, set_aside, write_file
 from ffnviz.model.config import ConfigError, EncoderConfig
+from ffnviz.model.draft import is_draft
 from ffnviz.model.draws import no_draws
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.tokenizer import Tokenizer
 
 CONFIG, TOKENIZER, COUNTS = "config.json", "tokenizer.json", "token_counts.json"
-WEIGHTS = "weights.safetensors"
+WEIGHTS, TRAINING, CARD = "weights.safetensors", "training.json", "MODEL_CARD.md"
+SUMS = "sha256"  # the field of config.json
 NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)  # we write float16
 
 
 class ModelFolderError(ValueError):
-    """A folder that is no model: says which file and why."""
+    """A folder that is no model, or cannot become one: says which file and why."""
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}")
@@ -28,52 +36,137 @@ class ModelFolderError(ValueError):
         self.why = why
 
 
-def write_folder(folder: Path, encoder: Encoder, tokenizer: Tokenizer, counts: list[int]) -> None:
-    """Write a model, its weights as float16.
+def write_folder(
+    folder: Path,
+    encoder: Encoder,
+    tokenizer: Tokenizer,
+    counts: list[int],
+    describe: Callable[[Encoder], dict[str, str]] | None = None,
+) -> None:
+    """Write a model, its weights as float16. A model that was there stays until all is written.
 
     Args:
         folder: made if it is not there.
         encoder: config and weights.
         tokenizer: of the same vocabulary size.
         counts: how often each entry of the vocabulary stood in the training text.
+        describe: makes training.json and MODEL_CARD.md, by name, of the encoder as it will be read.
+
+    Raises:
+        ModelFolderError: if the folder holds what is no part of a model.
+        OSError: if it cannot be written; what was there before is there still.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_json(folder / CONFIG, encoder.config.to_dict())
-    tokenizer.save(folder / TOKENIZER)
-    _write_json(folder / COUNTS, counts, indent=None)
+    check_place(folder)
     weights = {name: t.half().contiguous().cpu() for name, t in encoder.state_dict().items()}
-    save_file(weights, folder / WEIGHTS)
+    files = {
+        TOKENIZER: tokenizer.to_json(),
+        COUNTS: _json(counts, indent=None),
+        WEIGHTS: save(weights),
+    }
+    if describe is not None:
+        written = _encoder(folder / WEIGHTS, files[WEIGHTS], encoder.config)
+        files |= {name: text.encode() for name, text in describe(written).items()}
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    sums.pop(CARD, None)  # prose, which anybody may improve
+    files[CONFIG] = _json({**encoder.config.to_dict(), SUMS: sums})
+    with new_folder(folder) as new:
+        for name, content in files.items():
+            write_file(new / name, content)
+
+
+def check_place(folder: Path) -> None:
+    """Make sure that a model can be written here, before there is one.
+
+    Raises:
+        ModelFolderError: if the folder holds what is no part of a model, and would be lost.
+        OSError: if files cannot be written here.
+    """
+    folder = real(folder)
+    if folder.is_dir():
+        known = {CONFIG, TOKENIZER, COUNTS, WEIGHTS, TRAINING, CARD}
+        others = sorted({path.name for path in folder.iterdir() if not is_draft(path)} - known)
+        if others:
+            raise ModelFolderError(
+                folder,
+                f"it holds {others[0]!r}, which is no part of a model: "
+                "choose a new folder, an empty one, or one that holds a model",
+            )
+        if os.path.ismount(folder):
+            raise ModelFolderError(folder, "a disk is mounted here: choose a folder within it")
+    elif folder.exists():
+        raise ModelFolderError(folder, "it is a file: choose a folder")
+    check_writable(folder)
+    check_writable(folder.parent)
 
 
 def read_folder(folder: Path) -> tuple[Encoder, Tokenizer, Tensor]:
     """The encoder (float32, ready for inference), the tokenizer and the token counts.
 
     Raises:
-        ModelFolderError: if a file is missing, damaged, or does not fit the others.
+        ModelFolderError: if a file is missing, unreadable, damaged, or does not fit the others.
     """
-    if not folder.is_dir():
-        raise ModelFolderError(folder, "there is no such folder")
-    config = _read_config(folder / CONFIG)
-    tokenizer = _read_tokenizer(folder / TOKENIZER, config)
-    counts = _read_counts(folder / COUNTS, config)
-    return _read_encoder(folder / WEIGHTS, config), tokenizer, counts
+    _check_there(folder)
+    config, sums = _read_config(folder / CONFIG)
+    tokenizer = _read_tokenizer(folder / TOKENIZER, config, sums)
+    counts = _read_counts(folder / COUNTS, config, sums)
+    weights = _content(folder / WEIGHTS, sums)
+    if TRAINING in sums and (folder / TRAINING).exists():
+        _content(folder / TRAINING, sums)
+    return _encoder(folder / WEIGHTS, weights, config), tokenizer, counts
 
 
-def _read_config(path: Path) -> EncoderConfig:
-    values = _read_json(path)
+def _check_there(folder: Path) -> None:
+    try:
+        if folder.is_dir():
+            return
+        old = set_aside(folder)
+        left = old.is_dir()
+    except OSError as error:
+        raise ModelFolderError(folder, f"it cannot be read ({error.strerror})") from error
+    if left:
+        raise ModelFolderError(
+            folder, f"writing it was broken off. What was there before is in {old}: rename that"
+        )
+    raise ModelFolderError(folder, "there is no such folder")
+
+
+def _content(path: Path, sums: dict[str, str]) -> bytes:
+    """What is in a file, if it is what was written with the others."""
+    try:
+        if path.is_dir():
+            raise ModelFolderError(path, "it is a folder, not a file")
+        if not path.is_file():
+            raise ModelFolderError(path, "the file is missing")
+        content = path.read_bytes()
+    except OSError as error:
+        raise ModelFolderError(path, f"it cannot be read ({error.strerror})") from error
+    if path.name in sums and hashlib.sha256(content).hexdigest() != sums[path.name]:
+        raise ModelFolderError(
+            path,
+            f"it is damaged, or of another model: its SHA-256 is not the one in {CONFIG}. "
+            f"If you changed it on purpose, take “{SUMS}” out of {CONFIG}",
+        )
+    return content
+
+
+def _read_config(path: Path) -> tuple[EncoderConfig, dict[str, str]]:
+    values = _read_json(path, {})
     if not isinstance(values, dict):
         raise ModelFolderError(path, "it must hold one JSON object")
+    sums = values.pop(SUMS, {})  # a folder of before there were any has none
+    if not isinstance(sums, dict) or not all(isinstance(value, str) for value in sums.values()):
+        raise ModelFolderError(path, f"its “{SUMS}” must name files with their SHA-256")
     try:
-        return EncoderConfig.from_dict(values)
+        return EncoderConfig.from_dict(values), sums
     except ConfigError as error:
         raise ModelFolderError(path, str(error)) from error
 
 
-def _read_tokenizer(path: Path, config: EncoderConfig) -> Tokenizer:
-    if not path.is_file():
-        raise ModelFolderError(path, "the file is missing")
+def _read_tokenizer(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_file(path)
+        tokenizer = Tokenizer.from_json(_content(path, sums))
+    except ModelFolderError:
+        raise
     except ValueError as error:
         raise ModelFolderError(path, str(error)) from error
     if tokenizer.vocab_size != config.vocab_size:
@@ -85,8 +178,8 @@ def _read_tokenizer(path: Path, config: EncoderConfig) -> Tokenizer:
     return tokenizer
 
 
-def _read_counts(path: Path, config: EncoderConfig) -> Tensor:
-    values = _read_json(path)
+def _read_counts(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tensor:
+    values = _read_json(path, sums)
     if (
         not isinstance(values, list)
         or len(values) != config.vocab_size
@@ -96,12 +189,10 @@ def _read_counts(path: Path, config: EncoderConfig) -> Tensor:
     return torch.tensor(values)
 
 
-def _read_encoder(path: Path, config: EncoderConfig) -> Encoder:
-    if not path.is_file():
-        raise ModelFolderError(path, "the file is missing")
+def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
     try:
-        weights = load_file(path)
-    except (SafetensorError, OSError, ValueError) as error:
+        weights = load(content)
+    except Exception as error:  # the library raises many kinds
         raise ModelFolderError(path, f"it is damaged ({error})") from error
     n_blocks = len({name.split(".")[1] for name in weights if name.startswith("blocks.")})
     if n_blocks != config.n_blocks:
@@ -126,14 +217,13 @@ def _read_encoder(path: Path, config: EncoderConfig) -> Encoder:
     return encoder.eval().requires_grad_(False)
 
 
-def _read_json(path: Path) -> Any:
-    if not path.is_file():
-        raise ModelFolderError(path, "the file is missing")
+def _read_json(path: Path, sums: dict[str, str]) -> Any:
+    content = _content(path, sums)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(content.decode())
     except (ValueError, RecursionError) as error:  # Unicode and JSON errors are ValueErrors
         raise ModelFolderError(path, f"it is not JSON ({error})") from error
 
 
-def _write_json(path: Path, values: Any, indent: int | None = 2) -> None:
-    path.write_text(json.dumps(values, indent=indent) + "\n", encoding="utf-8")
+def _json(values: Any, indent: int | None = 2) -> bytes:
+    return (json.dumps(values, indent=indent) + "\n").encode()

@@ -8,7 +8,6 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from tokenizers import Tokenizer as BytePairTokenizer
 
@@ -91,22 +90,22 @@ class Tokenizer:
         self._words[mask_id] = MASK
 
     @classmethod
-    def from_file(cls, path: Path) -> "Tokenizer":
-        """The tokenizer in a tokenizer.json.
+    def from_json(cls, content: bytes) -> "Tokenizer":
+        """The tokenizer in what a tokenizer.json holds.
 
         Raises:
-            ValueError: if the file is not a tokenizer, or has no [MASK].
+            ValueError: if that is not a tokenizer, or has no [MASK].
         """
         try:
-            bpe = BytePairTokenizer.from_str(path.read_text(encoding="utf-8"))
+            bpe = BytePairTokenizer.from_str(content.decode())
         except Exception as error:  # the library raises bare Exception
             raise ValueError(f"it is not a tokenizer ({error})") from error
         return cls(bpe)
 
-    def save(self, path: Path) -> None:
-        """Write tokenizer.json, one entry a line."""
+    def to_json(self) -> bytes:
+        """What tokenizer.json holds: one entry a line."""
         values = json.loads(self._bpe.to_str())
-        path.write_text(json.dumps(values, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+        return (json.dumps(values, ensure_ascii=False, indent=0) + "\n").encode()
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         """The tokens of any text; [MASK] in it, in any case, is the mask token.

@@ -129,7 +129,7 @@ export function makeMap(name, tip, told) {
   map.update = (next, shown, height, colour, theme) => {
     data = next;
     values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`] };
-    const n_tokens = data.texts.length, accent = colourOf(shown.accent ?? name, theme);
+    const n_tokens = data.texts.length, accent = colourOf(shown.colour ?? name, theme);
     title.firstChild.textContent = shown.label;
     title.firstChild.style.color = accent;
     title.lastChild.textContent = shown.note;

@@ -1,5 +1,7 @@
 """A folder of .txt books as two streams of token ids: to train on, and held out."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,22 +44,60 @@ class Corpus:
 
 
 def read_books(folder: Path) -> list[Book]:
+    """The books of a folder, sorted by name.
+
+    Raises:
+        CorpusError: if there are none, or one cannot be read or is not UTF-8.
+    """
+    return [Book(path.stem, _paragraphs(path)) for path in book_paths(folder)]
+
+
+def book_paths(folder: Path) -> list[Path]:
     """The .txt files of a folder, sorted by name.
 
     Raises:
-        CorpusError: if there are none, or one is not UTF-8.
+        CorpusError: if there are none, or one is no file.
     """
-    paths = sorted(folder.glob("*.txt"))
+    with reading(folder):
+        paths = sorted(path for path in folder.iterdir() if path.name.endswith(".txt"))
     if not paths:
         raise CorpusError(f"{folder} holds no .txt file: give a folder of plain-text books.")
-    return [Book(path.stem, _paragraphs(path)) for path in paths]
+    for path in paths:
+        with reading(path):
+            if not path.exists():
+                raise CorpusError(f"{path} is a link to nothing: remove it.")
+            if not path.is_file():  # nor a pipe, which would be waited for
+                raise CorpusError(f"{path} is not a file: remove it, or give it another name.")
+        if any("\ud800" <= character <= "\udfff" for character in path.name):
+            raise CorpusError(f"{path} has a name that is not UTF-8: rename it.")
+    return paths
+
+
+def check_book(path: Path) -> None:
+    """Read a book to its end, to keep nothing.
+
+    Raises:
+        CorpusError: if it cannot be read or is not UTF-8.
+    """
+    with reading(path), path.open(encoding="utf-8") as text:
+        while text.read(1 << 20):
+            pass
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What goes wrong with a file of a corpus, as a CorpusError that names it."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise CorpusError(f"{path} is not UTF-8 text ({error}).") from error
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _paragraphs(path: Path) -> tuple[str, ...]:
-    try:
+    with reading(path):
         text = path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise CorpusError(f"{path} is not UTF-8 text ({error}).") from error
     lines = (" ".join(line.split()) for line in text.splitlines())
     return tuple(line for line in lines if line)
 
@@ -71,11 +111,16 @@ def split_books(books: list[Book], held_out: tuple[str, ...]) -> tuple[list[Book
     names = {book.name for book in books}
     missing = [name for name in held_out if name not in names]
     if missing:
-        raise CorpusError(f"held-out books not in the corpus: {', '.join(missing)}.")
+        raise CorpusError(
+            f"held-out books not in the corpus: {', '.join(name or '“”' for name in missing)}. "
+            "Say with --hold-out which of its books to hold out."
+        )
     training = [book for book in books if book.name not in held_out]
     validation = [book for book in books if book.name in held_out]
     if not training or not validation:
-        raise CorpusError("at least one book to train on and one to hold out are needed.")
+        raise CorpusError(
+            "at least one book to train on and one to hold out (--hold-out) are needed."
+        )
     return training, validation
 
 

@@ -1,6 +1,7 @@
 """The training loop: steps, validation points, and a checkpoint to go on from."""
 
 import hashlib
+import io
 import json
 import math
 import time
@@ -13,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from ffnviz.model.atomic import replace_file
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus
@@ -73,6 +75,7 @@ def train(
     Raises:
         CheckpointError: if the checkpoint was made by another configuration, recipe or corpus, or
             is damaged.
+        OSError: if it cannot be written.
     """
     fingerprint = _fingerprint(config, recipe, corpus)
     state = _start(config, recipe, device)
@@ -158,8 +161,7 @@ def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus) -> str:
 
 
 def _save(state: _State, path: Path, fingerprint: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    half_written = path.with_suffix(".part")
+    content = io.BytesIO()  # written by PyTorch itself, a full disk would be an error without errno
     torch.save(
         {
             "fingerprint": fingerprint,
@@ -170,22 +172,29 @@ def _save(state: _State, path: Path, fingerprint: str) -> None:
             "seconds": state.seconds,
             "points": state.points,
         },
-        half_written,
+        content,
     )
-    half_written.replace(path)  # at no moment is there a broken checkpoint
+    replace_file(path, content.getbuffer())
 
 
 def _restore(state: _State, path: Path, fingerprint: str, device: torch.device) -> None:
+    damaged = f"{path} is damaged. Remove it, and training begins anew."
     try:
-        saved = torch.load(path, map_location=device, weights_only=True)
-    except Exception as error:  # the library raises many kinds
-        raise CheckpointError(f"{path} is damaged ({error}). Remove it to start afresh.") from error
-    if saved["fingerprint"] != fingerprint:
+        saved = torch.load(io.BytesIO(path.read_bytes()), map_location=device, weights_only=True)
+        found = saved["fingerprint"]
+    except OSError as error:
+        raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
+    except Exception as error:  # the library raises many kinds, with advice that is not for us
+        raise CheckpointError(damaged) from error
+    if found != fingerprint:
         raise CheckpointError(
             f"{path} belongs to a run with another configuration, recipe or corpus. "
             "Remove it to start afresh, or choose another folder with --work."
         )
-    state.encoder.load_state_dict(saved["encoder"])
-    state.optimiser.load_state_dict(saved["optimiser"])
-    state.step, state.tokens = saved["step"], saved["tokens"]
-    state.seconds, state.points = saved["seconds"], saved["points"]
+    try:
+        state.encoder.load_state_dict(saved["encoder"])
+        state.optimiser.load_state_dict(saved["optimiser"])
+        state.step, state.tokens = saved["step"], saved["tokens"]
+        state.seconds, state.points = saved["seconds"], saved["points"]
+    except Exception as error:
+        raise CheckpointError(damaged) from error

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from ffnviz.model.atomic import replace_file
 from ffnviz.model.config import EncoderConfig
-from ffnviz.model.folder import read_folder, write_folder
+from ffnviz.model.encoder import Encoder
+from ffnviz.model.folder import CARD, TRAINING, write_folder
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.training.card import model_card
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
@@ -28,6 +30,7 @@ def prepare(
 
     Raises:
         CorpusError: if the folder cannot be trained on, or the tokenizer in `work` does not fit.
+        OSError: if the tokenizer cannot be written to `work`.
     """
     training, validation = split_books(read_books(corpus_folder), recipe.held_out)
     kept = work / "tokenizer.json"
@@ -41,14 +44,15 @@ def prepare(
                 f"the training books give a vocabulary of {tokenizer.vocab_size:,} entries only, "
                 f"{vocab_size:,} are needed: add more text."
             )
-        work.mkdir(parents=True, exist_ok=True)
-        tokenizer.save(kept)
+        replace_file(kept, tokenizer.to_json())
     return tokenizer, encode_corpus(training, validation, tokenizer)
 
 
 def _kept_tokenizer(path: Path, vocab_size: int) -> Tokenizer:
     try:
-        tokenizer = Tokenizer.from_file(path)
+        tokenizer = Tokenizer.from_json(path.read_bytes())
+    except OSError as error:
+        raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
         raise CorpusError(f"{path}: {error}. Remove it to train a new one.") from error
     if tokenizer.vocab_size != vocab_size:
@@ -69,22 +73,28 @@ def make_twin(
     device: torch.device,
     report: Callable[[Progress], None],
 ) -> dict[str, Any]:
-    """Train, write the model folder, and measure what was written on all held-out tokens.
+    """Train, measure what will be written on all held-out tokens, and write the model folder.
 
     Returns the training record, which is also written as training.json.
+
+    Raises:
+        CheckpointError: if the checkpoint cannot be gone on from.
+        ModelFolderError: if `out` holds what is no part of a model.
+        OSError: if the checkpoint or the folder cannot be written.
     """
     result = train(config, recipe, corpus, tokenizer.mask_id, checkpoint, device, report)
     counts = np.bincount(corpus.training, minlength=config.vocab_size).tolist()
-    write_folder(out, result.encoder, tokenizer, counts)
-    shipped, _, _ = read_folder(out)  # the float16 weights a reader will load
     batches = validation_batches(
         corpus.validation, recipe, tokenizer.mask_id, config.max_tokens, None
     )
-    final = validate(shipped.to(device), batches)
     record = _record(config, recipe, corpus, result, device)
-    record["final"] = {"tokens": result.tokens, **final.to_dict(units=True)}
-    (out / "training.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    (out / "MODEL_CARD.md").write_text(model_card(record), encoding="utf-8")
+
+    def describe(shipped: Encoder) -> dict[str, str]:  # the float16 weights a reader will load
+        final = validate(shipped.to(device), batches)
+        record["final"] = {"tokens": result.tokens, **final.to_dict(units=True)}
+        return {TRAINING: json.dumps(record, indent=1) + "\n", CARD: model_card(record)}
+
+    write_folder(out, result.encoder, tokenizer, counts, describe)
     return record
 
 

@@ -78,5 +78,7 @@ def test_the_configuration_is_json_a_person_can_read(
     model_folder: Path, tiny_config: EncoderConfig
 ) -> None:
     text = (model_folder / "config.json").read_text(encoding="utf-8")
-    assert json.loads(text) == tiny_config.to_dict()
+    values = json.loads(text)
+    del values["sha256"]
+    assert values == tiny_config.to_dict()
     assert '\n  "d_ff": 32,\n' in text

@@ -1,5 +1,6 @@
 """A run that was interrupted, however often, ends where one in a single go would have ended."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -126,19 +127,20 @@ def test_an_interruption_while_writing_leaves_the_last_whole_checkpoint(
     in_one_go: TrainingResult,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = torch.save
+    whole = os.write
     calls = []
 
-    def break_off(values: Any, path: Path) -> None:
-        calls.append(path)
+    def break_off(file: int, content: memoryview) -> int:
+        calls.append(file)
         if len(calls) == 2:
-            path.write_bytes(b"half a checkpoint")
+            whole(file, content[:50])
             raise InterruptedRunError
-        whole(values, path)
+        return whole(file, content)
 
-    monkeypatch.setattr(torch, "save", break_off)
+    monkeypatch.setattr(os, "write", break_off)
     with pytest.raises(InterruptedRunError):
         run(config, recipe, corpus, tmp_path / "checkpoint")
+    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
     assert_same(run(config, recipe, corpus, tmp_path / "checkpoint"), in_one_go)
 
 
@@ -160,10 +162,42 @@ def test_the_checkpoint_of_another_run_is_refused(
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04" + bytes(100)], ids=repr)
-def test_a_damaged_checkpoint_is_refused_by_name(
+def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(
     config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, content: bytes
 ) -> None:
     checkpoint = tmp_path / "relu.checkpoint"
     checkpoint.write_bytes(content)
-    with pytest.raises(CheckpointError, match=r"relu\.checkpoint is damaged"):
+    with pytest.raises(CheckpointError) as caught:
         run(config, recipe, corpus, checkpoint)
+    # PyTorch's own words would advise to read it in a way that runs code from the file.
+    assert str(caught.value) == f"{checkpoint} is damaged. Remove it, and training begins anew."
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda _: [1, 2],
+        lambda _: {},
+        lambda saved: {**saved, "encoder": {}},
+        lambda saved: {**saved, "optimiser": None},
+        lambda saved: {key: saved[key] for key in saved if key != "points"},
+    ],
+    ids=["a list", "empty", "no weights", "no optimiser", "no points"],
+)
+def test_a_checkpoint_with_something_else_in_it_is_refused(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, change: Any
+) -> None:
+    with pytest.raises(InterruptedRunError):
+        run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=2)
+    saved = torch.load(tmp_path / "checkpoint", weights_only=True)
+    torch.save(change(saved), tmp_path / "checkpoint")
+    with pytest.raises(CheckpointError, match=r"checkpoint is damaged\. Remove it"):
+        run(config, recipe, corpus, tmp_path / "checkpoint")
+
+
+def test_a_folder_in_place_of_the_checkpoint_is_refused_before_training(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
+) -> None:
+    (tmp_path / "checkpoint").mkdir()
+    with pytest.raises(CheckpointError, match="checkpoint cannot be read: Is a directory"):
+        run(config, recipe, corpus, tmp_path / "checkpoint")

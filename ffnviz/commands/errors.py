@@ -1,0 +1,73 @@
+"""What goes wrong outside of ffnviz, told in a sentence: disks, files, rights, Ctrl-C, pipes."""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import click
+
+_WHY = {
+    errno.EACCES: "you have no right to read or write it",
+    errno.EPERM: "you have no right to read or write it",
+    errno.EROFS: "it is on a disk that can only be read",
+    errno.ENOSPC: "the disk is full. Make room and give the same command again",
+    errno.EDQUOT: "your share of the disk is full. Make room and give the same command again",
+    errno.EFBIG: "the file would be larger than the system allows",
+    errno.ENOENT: "there is no such file or folder",
+    errno.ENOTDIR: "a part of this path is a file, where a folder is needed",
+    errno.EISDIR: "it is a folder, where a file is needed",
+    errno.ENAMETOOLONG: "the name is too long",
+    errno.ELOOP: "it is a link that leads to itself",
+}
+
+
+def in_words(error: OSError) -> str:
+    """Which file, and what is wrong with it; an error without a name is of the output."""
+    file = "the output" if error.filename is None else click.format_filename(error.filename)
+    why = _WHY.get(error.errno or 0) or error.strerror or str(error)
+    return f"{file}: {why}."
+
+
+class Commands(click.Group):
+    """A group whose commands end in a sentence and exit code 1 where they would end in a trace."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run the command line; of a closed pipe, as in `| head`, nothing is said."""
+        if isinstance(sys.stdout, io.TextIOWrapper):  # None if closed; "φ" has no ASCII
+            sys.stdout.reconfigure(errors="backslashreplace")
+        try:
+            return super().main(args, prog_name, complete_var, standalone_mode, **extra)
+        except OSError as error:
+            _forget_output()
+            with suppress(OSError):  # nobody hears what is said on a full disk
+                click.echo(f"Error: {in_words(error)}", err=True)
+        sys.exit(1)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("\nStopped.", err=True)
+            ctx.exit(1)
+        except MemoryError as error:
+            raise click.ClickException("There is not enough memory for this.") from error
+
+
+def _forget_output() -> None:
+    """What is left for a full stdout would be tried again at the end, and fail with a trace."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
