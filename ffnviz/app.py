@@ -1,18 +1,16 @@
 """The app: page config, the controls all pages share, and the pages."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 from streamlit.navigation.page import Page as StreamlitPage
 
 from ffnviz import controls, session
+from ffnviz.assets import ASSETS
 from ffnviz.idle import idle_collector
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.page import Page
 from ffnviz.pages import PAGES
-
-ASSETS = Path(__file__).parents[1] / "assets"
 
 
 def show_nothing() -> None:

@@ -1,12 +1,12 @@
 """What all pages share above their own parts: sentence, twin, block, device, examples, tokens."""
 
 import tomllib
-from pathlib import Path
 
 import streamlit as st
 
 from ffnviz import session
 from ffnviz.analysis.sparsity import awake, threshold_for
+from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
@@ -17,7 +17,7 @@ from ffnviz.model.model import TWINS
 from ffnviz.page import Page, Part
 from ffnviz.run import Run
 
-EXAMPLES = Path(__file__).parents[1] / "assets" / "examples.toml"
+EXAMPLES = ASSETS / "examples.toml"
 
 
 @st.cache_data(show_spinner=False)

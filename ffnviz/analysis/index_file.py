@@ -9,8 +9,9 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ffnviz.analysis.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.assets import ASSETS
 
-INDEXES = Path(__file__).parents[2] / "assets" / "index"
+INDEXES = ASSETS / "index"
 VERSION = 1
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ffnviz.assets import ASSETS
 from ffnviz.model.edit import Edit
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.folder import read_folder
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.model.trace import Trace
 
-MODELS = Path(__file__).parents[2] / "assets" / "models"
+MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")
 
 
