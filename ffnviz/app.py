@@ -1,28 +1,24 @@
 """The app: page config, the controls all pages share, and the pages."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import streamlit as st
-from streamlit.navigation.page import Page as StreamlitPage
+from streamlit.navigation.page import Page as Address
 
 from ffnviz import controls, session
 from ffnviz.assets import ASSETS
 from ffnviz.idle import idle_collector
 from ffnviz.model.folder import ModelFolderError
+from ffnviz.navigation import opened_page
 from ffnviz.page import Page
-from ffnviz.pages import PAGES
-
-
-def show_nothing() -> None:
-    """What st.navigation runs: the page is drawn below, once everything is known."""
 
 
 @st.fragment
-def show(page: Page, addresses: Sequence[StreamlitPage]) -> None:
+def show(page: Page, addresses: Mapping[str, Address]) -> None:
     """All that a click may change: it then runs alone, and the sentence box is left as it is."""
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
-        st.switch_page(next(a for a in addresses if a.url_path == turn_to))
+        st.switch_page(addresses[turn_to])
     # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run = session.current_run()
     part = session.current_part(page)
@@ -44,8 +40,7 @@ def main() -> None:
     st.html(ASSETS / "page.css")
     st.logo(ASSETS / "logo.svg", size="small")
     idle_collector().page_ran()
-    addresses = [st.Page(show_nothing, title=page.title, url_path=page.name) for page in PAGES]
-    page = PAGES[addresses.index(st.navigation(addresses, position="top"))]
+    page, addresses = opened_page()
     try:
         session.open_url()
         session.current_run()
