@@ -20,7 +20,6 @@ help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: $(APP)  ## the page, on localhost (PORT=8501)
-	@echo "ffnviz: http://localhost:$(PORT) (Ctrl-C ends it)"
 	@$(PY) -m ffnviz app --port $(PORT)
 
 test: lint  ## lint, types, import order, unit tests, page tests, browser tests
@@ -67,7 +66,7 @@ clean:  ## remove the environment and all caches; trained models and checkpoints
 	On Debian and Ubuntu: sudo apt-get install python3-venv" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 
-$(APP): requirements.txt pyproject.toml | .venv/bin/pip
+$(APP): requirements.txt pyproject.toml setup.py | .venv/bin/pip
 	$(PIP) install -r requirements.txt
 	$(PIP) install --no-deps -e .
 	@touch $@

@@ -1,12 +1,12 @@
 """What all pages share above their own parts: sentence, twin, block, device, examples, tokens."""
 
 import tomllib
-from pathlib import Path
 
 import streamlit as st
 
 from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, Turn
 from ffnviz.analysis.sparsity import awake, threshold_for
+from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
@@ -17,7 +17,7 @@ from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
 from ffnviz.state import readable
 
-EXAMPLES = Path(__file__).parents[1] / "assets" / "examples.toml"
+EXAMPLES = ASSETS / "examples.toml"
 
 
 @st.cache_data(show_spinner=False)

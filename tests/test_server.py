@@ -22,6 +22,7 @@ def setting(name: str) -> Any:
     [
         ("runner.postScriptGC", False),  # a full collection after each run costs 70-115 ms
         ("browser.gatherUsageStats", False),  # nothing leaves the machine
+        ("logger.hideWelcomeMessage", True),  # it would ask another host for our address
         ("server.address", "localhost"),
         ("server.headless", True),
         ("client.showErrorDetails", "none"),  # never a stack trace

@@ -10,9 +10,10 @@ from zipfile import BadZipFile
 import numpy as np
 
 from ffnviz.analysis.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.assets import ASSETS
 from ffnviz.model.atomic import replace_file
 
-INDEXES = Path(__file__).parents[2] / "assets" / "index"
+INDEXES = ASSETS / "index"
 VERSION = 1
 
 

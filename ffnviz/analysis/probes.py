@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-PROBES = Path(__file__).parents[2] / "assets" / "probes.tsv"
+from ffnviz.assets import ASSETS
+
+PROBES = ASSETS / "probes.tsv"
 HEADER = "sentence\ttags"
 HELD_BACK_EVERY = 4
 

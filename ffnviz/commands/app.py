@@ -1,18 +1,84 @@
 """`ffnviz app`: serve the page."""
 
-from pathlib import Path
+import errno
+import socket
+from ipaddress import ip_address
 
 import click
+from streamlit.net_util import get_internal_ip
 from streamlit.web.cli import main as streamlit
 
-APP = Path(__file__).parents[2] / "app.py"
+from ffnviz.assets import TOP
 
 
 @click.command()
-@click.option("--port", type=click.IntRange(1, 65_535), default=8_501, show_default=True)
-def app(port: int) -> None:
-    """Serve the page on localhost.
+@click.option(
+    "--host",
+    default="localhost",
+    envvar="STREAMLIT_SERVER_ADDRESS",
+    show_default=True,
+    show_envvar=True,
+    help="The address to listen at; 0.0.0.0 lets others on your network open the page.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=8_501,
+    envvar="STREAMLIT_SERVER_PORT",
+    show_default=True,
+    show_envvar=True,
+)
+def app(host: str, port: int) -> None:
+    """Serve the page, to this computer alone unless --host says otherwise.
 
     By now the package has imported PyTorch, so the first visitor need not wait for that.
     """
-    streamlit.main(["run", str(APP), "--server.port", str(port)], prog_name="streamlit")
+    click.echo(announcement(free_address(host, port), port))
+    flags = ["--server.address", host, "--server.port", str(port)]
+    streamlit.main(["run", str(TOP / "app.py"), *flags], prog_name="streamlit")
+
+
+def free_address(host: str, port: int) -> str:
+    """The numeric address that a host stands for, once it was seen that we can listen there.
+
+    Raises:
+        ClickException: if we cannot; it says why, and what to do.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        if not host:
+            raise OSError("it is empty")  # to a socket that means every network
+        with socket.create_server((host, port), family=family) as listener:
+            return str(listener.getsockname()[0])
+    except (OSError, UnicodeError) as error:
+        code = getattr(error, "errno", None)
+        if code == errno.EADDRINUSE:
+            message = f"Port {port} is taken: another program, perhaps another ffnviz, has it."
+        elif code == errno.EACCES:
+            message = f"Port {port} is not yours to open on this system."
+        else:
+            why = getattr(error, "strerror", None) or error
+            raise click.ClickException(
+                f"Nothing can listen at host “{host}” ({why}). --host takes an address of this "
+                "computer: localhost, or 0.0.0.0 for all its networks."
+            ) from error
+        other = port + 1 if 1_023 < port < 65_535 else 8_501
+        raise click.ClickException(f"{message} Choose another: --port {other}") from error
+
+
+def announcement(address: str, port: int) -> str:
+    """Where to open the page, and who can."""
+    ip = ip_address(address)
+    shown = "localhost" if address == "127.0.0.1" or ip.is_unspecified else address
+    lines = [f"ffnviz: {_url(shown, port)} (Ctrl-C ends it)"]
+    if not ip.is_loopback:
+        own = (get_internal_ip() if ip.is_unspecified else None) or shown
+        where = f", at {_url(own, port)}" if own != shown else ""
+        lines.append(
+            f"Others on your network can open it too{where}. Nobody is asked for a password."
+        )
+    return "\n".join(lines)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from ffnviz.assets import ASSETS
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.block import BlockRecord
 from ffnviz.model.card import Card, Provenance, Sizes, seed_in
@@ -20,7 +21,7 @@ from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
 from ffnviz.model.views import FfnView, Norm, WordHead, WordVectors
 
-MODELS = Path(__file__).parents[2] / "assets" / "models"
+MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")
 RECORD = "training.json"
 

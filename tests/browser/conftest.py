@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlencode
@@ -74,11 +75,25 @@ def _chromium_path() -> str:
 @pytest.fixture(scope="session")
 def address() -> Iterator[str]:
     """A server of the page, as `make run` starts it."""
+    with serving([sys.executable, "-m", "ffnviz"], ROOT) as address:
+        yield address
+
+
+@contextmanager
+def serving(
+    ffnviz: Sequence[str | Path], folder: Path, environment: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """The address of `ffnviz app`, started in a folder, until it is stopped."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port)]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, start_new_session=True)
+    server = subprocess.Popen(
+        [*ffnviz, "app", "--port", str(port)],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     address = f"http://localhost:{port}"
     try:
         _wait_until_up(address, server)

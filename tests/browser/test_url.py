@@ -48,6 +48,20 @@ def test_a_link_shows_the_same_thing_elsewhere_and_after_a_reload(new_page: Open
     assert state(elsewhere) == seen
 
 
+def test_the_first_page_opens_by_its_name_as_the_others_do(new_page: OpenPage) -> None:
+    journey = new_page().open_page("journey", **STATE)
+    assert journey.query() == STATE
+    assert journey.page.get_by_role("dialog").count() == 0
+    current = journey.page.locator('header a[aria-current="page"]')
+    assert current.all_inner_texts() == ["Journey"]
+    journey.page.get_by_role("link", name="Timing").click()
+    journey.settle()
+    journey.page.get_by_role("link", name="Journey").first.click()
+    journey.settle()
+    assert journey.query() == STATE
+    assert current.all_inner_texts() == ["Journey"]
+
+
 def test_twin_and_block_can_be_switched(new_page: OpenPage) -> None:
     journey = new_page().open()
     journey.page.get_by_text("GELU", exact=True).first.click()

@@ -1,0 +1,76 @@
+"""The app: page config, the controls all pages share, and the pages."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+from streamlit.navigation.page import Page as Address
+
+from ffnviz import controls
+from ffnviz.analysis.ordering import ORDERS
+from ffnviz.assets import ASSETS
+from ffnviz.idle import idle_collector
+from ffnviz.model.folder import ModelFolderError
+from ffnviz.navigation import opened_page
+from ffnviz.page import Page
+from ffnviz.pages import PAGES
+from ffnviz.session import Session, network_sizes
+from ffnviz.state import House
+
+START = "She opened the [MASK] and looked out."
+
+
+@st.fragment
+def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None:
+    """All that a click may change: it then runs alone, and the sentence box is left as it is."""
+    turn_to = session.page_to_turn_to()
+    if turn_to is not None and turn_to != page.name:
+        st.switch_page(addresses[turn_to])
+    # Computed before anything is drawn: the browser then gets the whole page in one piece.
+    run, part = session.run(), page.part(session.state.part)
+    missing = part.missing(run) if run else ()
+    if run is not None and part.follow is not None and not missing:
+        part.follow(run, session.navigator())
+        run = session.run()
+    session.write_url(run)
+    controls.network_and_block(session)
+    if len(page.parts) > 1:
+        controls.part_buttons(session, page, run)
+    if run is None:
+        st.info("The box is empty. Type a sentence, or click one of the examples.")
+        return
+    controls.left_out_notice(run)
+    controls.token_chips(run, session)
+    if missing:
+        st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
+        return
+    part.render(run, session.navigator())
+
+
+def house() -> House:
+    """What there is to be looked at.
+
+    Raises:
+        ModelFolderError: if a network cannot be read.
+    """
+    rooms = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
+    return House(rooms, network_sizes(), ORDERS, START)
+
+
+def main() -> None:
+    """Run the page once, from top to bottom."""
+    st.set_page_config("ffnviz", page_icon=str(ASSETS / "logo.svg"), layout="wide")
+    st.html(ASSETS / "page.css")
+    st.logo(ASSETS / "logo.svg", size="small")
+    idle_collector().page_ran()
+    page, addresses = opened_page()
+    try:
+        session = Session(house())
+    except ModelFolderError as error:
+        st.error(
+            "A twin could not be loaded, so there is nothing to show.", icon=":material/error:"
+        )
+        st.text(str(error))
+        st.stop()
+    session.open(page.name)
+    controls.sentence_box(session)
+    show(session, page, addresses)
