@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ffnviz import session
+from ffnviz import controls, session
 from ffnviz.idle import IdleCollector
 from ffnviz.model.model import load
 from ffnviz.session import Gpu
@@ -28,7 +28,8 @@ def test_each_run_tells_the_idle_collector(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_without_a_gpu_the_switch_is_off_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "find_gpu", lambda: Gpu(None, "there is none in this test"))
+    for module in (session, controls):
+        monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
     switch = opened().toggle(key="gpu")
     assert switch.disabled
     assert switch.value is False
@@ -36,8 +37,9 @@ def test_without_a_gpu_the_switch_is_off_and_says_why(monkeypatch: pytest.Monkey
 
 
 def test_the_page_says_how_long_it_took_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session, "find_gpu", lambda: Gpu(None, "there is none in this test"))
+    for module in (session, controls):
+        monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
     app = opened()
     line = app.markdown[-1].value
     n_tokens = len(load("relu").trace(app.session_state["text"]).tokens)
-    assert f"for these {n_tokens} tokens on the CPU in the ReLU twin" in line
+    assert f"for these {n_tokens} tokens on the CPU in the ReLU network" in line

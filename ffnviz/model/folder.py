@@ -7,6 +7,7 @@ the others but the card, so that files of two models are never taken for one.
 import hashlib
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 

@@ -76,10 +76,9 @@ def test_another_neuron_has_its_own_name_in_the_boxes() -> None:
     assert next(b for b in app.button if b.label == "Keep this name").disabled
     choose(app, 469)
     assert app.text_input(key="setting-called").value == "verbs"
-    app.session_state["block"] = 1
-    unbroken(app.run())
+    unbroken(app.button_group(key="block").set_value(0).run())
     assert app.text_input(key="setting-called").value == ""
-    app.session_state["twin"] = "gelu"
+    unbroken(app.button_group(key="twin").set_value("gelu").run())
     choose(app, 7)
     assert app.text_input(key="setting-called").value == "numbers"
     assert app.text_input(key="setting-says").value == "two, three"
