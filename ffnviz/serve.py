@@ -9,17 +9,19 @@ from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 from streamlit.starlette import App
 
+from ffnviz.pages import PAGES
+
 GUARD = "guard.js"
 FRESH = {"Cache-Control": "no-cache"}
 
 
-def application(script: Path, pages: tuple[str, ...]) -> App:
-    """The application that serves a script of Streamlit's.
+def application(script: Path) -> App:
+    """The application that serves a file that Streamlit runs for every visit."""
+    return App(script, routes=our_routes(tuple(page.name for page in PAGES)))
 
-    Args:
-        script: the file that Streamlit runs for every visitor.
-        pages: the names of its pages in the URL.
-    """
+
+def our_routes(pages: tuple[str, ...]) -> list[Route]:
+    """What answers before Streamlit does, given the names of the pages in the URL."""
     index = guarded((Path(get_static_dir()) / "index.html").read_text(encoding="utf-8"))
     guard = files("ffnviz").joinpath(GUARD).read_text(encoding="utf-8")
 
@@ -32,7 +34,7 @@ def application(script: Path, pages: tuple[str, ...]) -> App:
     routes = [Route("/", page), Route(f"/{GUARD}", guard_js)]
     for name in pages:
         routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
-    return App(script, routes=routes)
+    return routes
 
 
 async def up_to_the_page(request: Request) -> Response:

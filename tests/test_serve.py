@@ -1,20 +1,16 @@
 """What is around Streamlit: our script comes first, and no address loads for ever."""
 
-from pathlib import Path
-
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from ffnviz.serve import application, guarded
-
-APP = Path(__file__).parents[1] / "app.py"
+from ffnviz.serve import guarded, our_routes
 
 
 @pytest.fixture(scope="module")
 def client() -> TestClient:
     """Our routes alone, without Streamlit behind them."""
-    routes = application(APP, ("neurons", "lab"))._user_routes
+    routes = our_routes(("neurons", "lab"))
     return TestClient(Starlette(routes=routes), base_url="http://localhost")
 
 

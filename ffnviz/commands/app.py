@@ -2,13 +2,14 @@
 
 import errno
 import socket
+import sys
 from ipaddress import ip_address
 
 import click
 from streamlit.net_util import get_internal_ip
-from streamlit.web.cli import main as streamlit
 
 from ffnviz.assets import TOP
+from ffnviz.serve import application
 
 
 @click.command()
@@ -34,8 +35,9 @@ def app(host: str, port: int) -> None:
     By now the package has imported PyTorch, so the first visitor need not wait for that.
     """
     click.echo(announcement(free_address(host, port), port))
-    flags = ["--server.address", host, "--server.port", str(port)]
-    streamlit.main(["run", str(TOP / "app.py"), *flags], prog_name="streamlit")
+    # Streamlit looks for its settings beside what was started.
+    sys.argv = [str(TOP / "app.py")]
+    application(TOP / "app.py").run(config={"server.address": host, "server.port": port})
 
 
 def free_address(host: str, port: int) -> str:
