@@ -91,3 +91,41 @@ def test_a_garbled_url_falls_back_to_what_there_is(new_page: OpenPage) -> None:
     journey = new_page().open(twin="tanh", block="-3", token="٣", order="x", neuron="relu-99999")
     assert journey.query()["twin"] == "relu"
     assert journey.query()["block"] == "2"
+
+
+def test_the_first_back_leaves_the_page(new_page: OpenPage) -> None:
+    """The bare address is no step of its own, neither here nor on a page that a link leads to."""
+    journey = new_page()
+    journey.page.goto("about:blank")
+    journey.page.goto(f"{journey.address}/")
+    journey.wait_for("She opened the [MASK] and looked out.").settle()
+    assert journey.query()["token"] == "4"
+    journey.page.get_by_role("link", name="Dimensions").click()
+    journey.settle()
+    assert journey.query()["text"] == "She opened the [MASK] and looked out."
+    journey.page.go_back()
+    journey.settle()
+    assert journey.page.url.split("?")[0] == f"{journey.address}/"
+    journey.page.go_back()
+    assert journey.page.url == "about:blank"
+
+
+def test_a_page_below_a_page_is_that_page(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions/x/y", text="The dogs ran.")
+    assert journey.page.url.startswith(f"{journey.address}/dimensions?")
+
+
+def test_a_page_that_stays_white_is_loaded_again_once(new_page: OpenPage) -> None:
+    """The error is Streamlit's own, and rare: here we raise it ourselves."""
+    journey = new_page().open()
+    error = "Uncaught TypeError: Cannot destructure property 'deltaPath' of 'n' as it is null."
+    raised = "message => window.dispatchEvent(new ErrorEvent('error', { message }))"
+    for loads_again in (True, False):
+        journey.page.evaluate("window.sameLoad = true")
+        journey.page.evaluate(raised, error)
+        if loads_again:
+            journey.page.wait_for_function("!window.sameLoad")
+            journey.wait_for("She opened the [MASK] and looked out.")
+    assert journey.page.evaluate("window.sameLoad")
+    journey.page.evaluate(raised, "some other error")
+    assert journey.page.evaluate("window.sameLoad")
