@@ -5,7 +5,6 @@ import json
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -67,7 +66,7 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
                 about["source"], about["threshold"], about["n_texts"], arrays["at_position"],
                 tuple(about["tags"]), arrays["with_tag"], tuple(about["texts"]), blocks,
             )  # fmt: skip
-    except (OSError, KeyError, ValueError, TypeError, BadZipFile, EOFError) as error:
+    except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
     widths = [block.values.shape[1] for block in blocks]
     if widths != [d_ff] * n_blocks:

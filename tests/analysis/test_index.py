@@ -156,6 +156,20 @@ def test_a_file_that_is_no_index_of_this_model_is_refused(model: Model, tmp_path
         read_index(tmp_path / "missing.npz", d_ff=32, n_blocks=3)
 
 
+def test_a_damaged_byte_anywhere_is_refused_or_does_no_harm(model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "here.npz"
+    write_index(build_index(model, made_up(20), TAGS, "made up"), path)
+    good = path.read_bytes()
+    refused = 0
+    for place in range(0, len(good), len(good) // 200):
+        path.write_bytes(good[:place] + bytes([good[place] ^ 0xFF]) + good[place + 1 :])
+        try:
+            read_index(path, d_ff=32, n_blocks=3)
+        except IndexFileError:
+            refused += 1
+    assert refused > 150
+
+
 def test_no_texts_and_unknown_tags_are_refused(model: Model) -> None:
     with pytest.raises(ValueError, match="no texts"):
         build_index(model, [], TAGS, "none")

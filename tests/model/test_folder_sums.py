@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -23,12 +24,16 @@ def two(tmp_path: Path, tokenizer: Tokenizer, tiny_encoder: Encoder) -> tuple[Pa
         texts = {"training.json": f'{{"seed": {seed}}}\n', "MODEL_CARD.md": f"# {seed}\n"}
         encoder = initial_encoder(tiny_encoder.config, seed)
         words = sorted(range(300), key=lambda i: (i + seed) % 300)
-        write_folder(folder, encoder, tokenizer, words, lambda _, texts=texts: texts)
+        write_folder(folder, encoder, tokenizer, words, partial(described, texts))
     values = json.loads(tokenizer.to_json())
     values["normalizer"] = None  # reads upper case otherwise, and is of the same size
     (folders[1] / PARTS[0]).write_text(json.dumps(values), encoding="utf-8")
     resum(folders[1])
     return folders
+
+
+def described(texts: dict[str, str], _: Encoder) -> dict[str, str]:
+    return texts
 
 
 def resum(folder: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ffnviz.model import folder as module
 from ffnviz.model.encoder import Encoder, initial_encoder
 from ffnviz.model.folder import ModelFolderError, check_place, read_folder, write_folder
 from ffnviz.model.tokenizer import Tokenizer
@@ -141,7 +140,7 @@ def test_a_folder_one_may_not_write_to_is_noticed_before_there_is_a_model(privat
 def test_a_disk_that_is_mounted_there_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module.os.path, "ismount", lambda path: path == tmp_path)
+    monkeypatch.setattr(os.path, "ismount", lambda path: path == tmp_path)
     with pytest.raises(ModelFolderError, match="a disk is mounted here"):
         check_place(tmp_path)
 
