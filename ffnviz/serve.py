@@ -38,7 +38,12 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
 
 
 async def up_to_the_page(request: Request) -> Response:
-    """To the page itself: below it, its files would be looked for in vain, and it never loads."""
+    """To the page itself: below it, its files would be looked for in vain, and it never loads.
+
+    Streamlit's own code asks there, too, to find out at what address its server is: not at this.
+    """
+    if "_stcore" in request.path_params["rest"]:
+        return Response(status_code=404)
     up = "../" * request.path_params["rest"].count("/") or "./"
     name = request.url.path.strip("/").split("/")[0]
     query = f"?{request.url.query}" if request.url.query else ""

@@ -13,12 +13,13 @@ import streamlit as st
 import torch
 
 from ffnviz.actions import Action, Meet, Set, Turn, Type, reduce
-from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.swap import with_activation
 from ffnviz.analysis.timing import timed_trace
 from ffnviz.cache import Cache
-from ffnviz.model.encoder import Encoder, initial_encoder
+from ffnviz.model.encoder import initial_encoder
 from ffnviz.model.model import TWINS, Model, load
-from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.network import NotForThisNetwork
 from ffnviz.model.trace import ForwardPass
 from ffnviz.page import Navigator
 from ffnviz.run import Run, TraceTiming, Watched
@@ -26,6 +27,7 @@ from ffnviz.state import House, Size, State, from_url, to_url
 
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 CACHE = Cache()
+START_WITH = "relu"
 
 
 @dataclass(frozen=True)
@@ -205,8 +207,7 @@ def _watched(name: str, device: str, text: str) -> Watched:
         return CACHE.get((name, device, *key), compute)
 
     def untrained() -> ForwardPass:
-        encoder = cached(("untrained",), lambda: _untrained(model))
-        return replace(model, encoder=encoder).run(watched.trace.ids)
+        return _before_training(model).run(watched.trace.ids)
 
     def timing() -> TraceTiming:
         timed_trace(model, text)  # the first pass of a length is slower than all that follow
@@ -217,11 +218,17 @@ def _watched(name: str, device: str, text: str) -> Watched:
     return watched
 
 
-def _untrained(network: Network) -> Encoder:
+def _before_training(network: Model) -> Model:
     known = network.card.provenance
     if known is None or known.seed is None:
         raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
-    return initial_encoder(encoder_of(network).config, known.seed).to(network.device).eval()
+    config, seed = network.encoder.config, known.seed
+    # The twins began with the same weights: they are kept once, whichever φ reads them.
+    began = replace(config, activation=START_WITH) if not network.card.gated else config
+    key = ("untrained", began, seed, str(network.device))
+    encoder = CACHE.get(key, lambda: initial_encoder(began, seed).to(network.device).eval())
+    started = replace(network, encoder=encoder)
+    return started if began == config else with_activation(started, config.activation)
 
 
 def label_of(name: str) -> str:

@@ -34,5 +34,9 @@ def test_what_lies_below_a_page_leads_to_it(client: TestClient, path: str) -> No
     assert answer.url.query == b"part=name&text=a%26b"
 
 
+def test_streamlit_is_told_that_its_server_is_not_below_a_page(client: TestClient) -> None:
+    assert client.get("/neurons/_stcore/health").status_code == 404
+
+
 def test_only_the_first_head_is_changed() -> None:
     assert guarded("<head></head><p>&lt;head></p>").count("guard.js") == 1
