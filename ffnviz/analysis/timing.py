@@ -35,7 +35,7 @@ def ffn_milliseconds(model: Network, trace: ForwardPass) -> float:
     The trace keeps nothing of it.
     """
     views = [model.ffn(number) for number in range(len(trace.blocks))]
-    inputs = [view.reads(block.middle) for view, block in zip(views, trace.blocks, strict=True)]
+    inputs = [views[number].reads(block.middle) for number, block in enumerate(trace.blocks)]
 
     def ffns() -> None:
         for view, x in zip(views, inputs, strict=True):

@@ -150,13 +150,13 @@ class Stranger:
 
     def _attend(self, block: int, x: Tensor) -> AttentionRecord:
         read = self._normed(x, 2 * block)
-        heads = [
-            (read @ w).unflatten(-1, (self.HEADS, -1)).transpose(-3, -2)
+        q, k, v = (
+            torch.unflatten(read @ w, -1, (self.HEADS, -1)).transpose(-3, -2)
             for w in self.qkvo[block][:3]
-        ]
-        mixed = F.scaled_dot_product_attention(*heads, is_causal=True)
+        )
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
         output = mixed.transpose(-3, -2).flatten(-2) @ self.qkvo[block][3]
-        return AttentionRecord(read, *heads, output, True)
+        return AttentionRecord(read, q, k, v, output, True)
 
     def _stages(self, block: int, edits: Sequence[Edit], x: Tensor) -> GatedFeedForwardRecord:
         up, gate, down = self.up_gate_down[block]

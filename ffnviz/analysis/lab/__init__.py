@@ -10,7 +10,7 @@ from ffnviz.analysis.lab.approximation import bent_and_straight
 from ffnviz.analysis.lab.bend_deleted import delete_bend
 from ffnviz.analysis.lab.convolution import try_convolution
 from ffnviz.analysis.lab.dropout import try_dropout
-from ffnviz.analysis.lab.experiment import NEEDS, Experiment, Finding, Result, Subject
+from ffnviz.analysis.lab.experiment import Experiment, Finding, Result, Subject
 from ffnviz.analysis.lab.influence import who_hears_whom
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
@@ -18,8 +18,9 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Need
 from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.model.network import NotForThisNetwork
 
 
 def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress], Result]:
@@ -63,7 +64,9 @@ def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Test
     Raises:
         NotForThisNetwork: if its FFN is gated: most claims are about the plain one.
     """
-    require(subject.model, NEEDS)
+    card = subject.model.card
+    if card.gated:
+        raise NotForThisNetwork(f"The Lab tests plain FFNs, and {card.phi.label} is gated.")
     n = len(EXPERIMENTS)
     tested = []
     for place, experiment in enumerate(EXPERIMENTS):

@@ -147,5 +147,5 @@ def _frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
 def _frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
     mean = x.mean(dim=-1, keepdim=True)
     scale = (x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
-    bias = 0.0 if norm.bias is None else norm.bias
+    bias = dict(norm.named_parameters()).get("bias", 0.0)
     return lambda v: norm.weight * (v - mean) / scale + bias
