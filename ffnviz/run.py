@@ -5,10 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.model import Model
 from ffnviz.model.tokenizer import Token
-from ffnviz.model.trace import Trace, usual_token
+from ffnviz.model.trace import ForwardPass, Trace, usual_token
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class Run:
     models: Mapping[str, Model]
     traces: Mapping[str, Trace]
     timings: Mapping[str, TraceTiming]
-    untrained: Callable[[str], EncoderTrace]
+    untrained: Callable[[str], ForwardPass]
     devices: Mapping[str, Callable[[], Model]]
     about_gpu: str
     once: Callable[[str, Callable[[], Any]], Any]

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.activations import ACTIVATIONS, Activation
+from ffnviz.model.trace import ForwardPass
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Landing:
         shares: of all values of the sentence in each bin, (n,); they sum to 1.
         token_shares: of the chosen token's values alone, (n,).
         below_zero: share of all values below zero, from 0 to 1.
-        near_zero: share of all values that φ leaves within the threshold of zero.
+        near_zero: share of all hidden values within the threshold of zero.
     """
 
     edges: NDArray[np.float64]
@@ -44,16 +44,17 @@ class Landing:
     near_zero: float
 
 
-def curve(activation: str, low: float, high: float, n: int = 241) -> Curve:
-    """φ and φ' of a plain (not gated) activation from low to high."""
+def curve(activation: str | Activation, low: float, high: float, n: int = 241) -> Curve:
+    """φ and φ' of an activation, by its name or itself, from low to high; of a gated one, its φ."""
+    phi = activation if isinstance(activation, Activation) else ACTIVATIONS[activation]
     with torch.inference_mode(False), torch.enable_grad():
         x = torch.linspace(low, high, n, requires_grad=True)
-        value = ACTIVATIONS[activation].function(x)
+        value = phi.function(x)
         (slope,) = torch.autograd.grad(value.sum(), x)
     return Curve(x.detach().numpy(), value.detach().numpy(), slope.numpy())
 
 
-def reach(traces: list[EncoderTrace], block: int) -> tuple[float, float]:
+def reach(traces: list[ForwardPass], block: int) -> tuple[float, float]:
     """The least and the largest pre-activation of a block over several traces, in half units."""
     values = [trace.blocks[block].ffn.pre_activation for trace in traces]
     low = min(float(value.min()) for value in values)
@@ -62,7 +63,7 @@ def reach(traces: list[EncoderTrace], block: int) -> tuple[float, float]:
 
 
 def landing(
-    trace: EncoderTrace, block: int, token: int, edges: NDArray[np.float64], threshold: float
+    trace: ForwardPass, block: int, token: int, edges: NDArray[np.float64], threshold: float
 ) -> Landing:
     """Where a block's pre-activations, (T, d_ff), land, and how many φ leaves near zero.
 
@@ -71,7 +72,7 @@ def landing(
         block: from 0.
         token: the chosen one.
         edges: of the bins; all pre-activations lie between the first and the last.
-        threshold: a hidden value is near zero where |φ(x)| is at most this.
+        threshold: a hidden value is near zero where |hidden| is at most this.
     """
     record = trace.blocks[block].ffn
     values = record.pre_activation.cpu().numpy()  # (T, d_ff)

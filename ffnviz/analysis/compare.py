@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.trace import ForwardPass
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def pairs(first: list[int], second: list[int]) -> NDArray[np.int64]:
 
 
 def compare(
-    first: EncoderTrace, second: EncoderTrace, block: int, k: int = 20, pair: int | None = None
+    first: ForwardPass, second: ForwardPass, block: int, k: int = 20, pair: int | None = None
 ) -> Comparison:
     """The k neurons of a block that differ most between two sentences.
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.config import EncoderConfig
+
 PARTS = ("embedding", "attention", "FFN", "LayerNorm", "output")
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 
@@ -51,6 +54,23 @@ class Shape:
     def n_attentions(self) -> int:
         """Attention sub-layers in all blocks."""
         return self.n_blocks + self.n_cross
+
+
+def shape_of(config: EncoderConfig, n_tokens: int | None = None) -> Shape:
+    """The shape of an encoder of ours; unless told otherwise, for its longest sequence."""
+    return Shape(
+        d_model=config.d_model,
+        d_ff=config.d_ff,
+        n_heads=config.n_heads,
+        n_tokens=n_tokens or config.max_tokens,
+        vocab_size=config.vocab_size,
+        gated=ACTIVATIONS[config.activation].gated,
+        n_blocks=config.n_blocks,
+        biases=config.bias,
+        norm_vectors=2 if config.bias else 1,
+        extra_norms=1 if config.norm == "pre" else 0,
+        extra_rows=config.max_tokens,
+    )
 
 
 def parameters(shape: Shape) -> dict[str, int]:

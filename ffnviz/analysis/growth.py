@@ -5,12 +5,15 @@ from functools import partial
 
 import torch
 
+from ffnviz.analysis.needs import Need, encoder_of, require
 from ffnviz.analysis.pointwise import as_convolution as kernel_1
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.model.feed_forward import feed_forward
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
 
+NEEDS = (Need.OURS,)
+CONVOLUTION_NEEDS = (Need.OURS, Need.PLAIN_FFN)
 BATCHES = (1, 32)
 LENGTHS = (8, 16, 32, 64, 128)
 WIDTHS = (512, 1_024, 2_048, 4_096, 8_192)
@@ -35,7 +38,8 @@ def grow_with_length(
     model: Model, block: int, repeats: int, progress: Progress = lambda _: None
 ) -> Growth:
     """One block's attention and FFN on (B, T, d_model) of random values, T growing."""
-    module, width = model.encoder.blocks[block], model.encoder.config.d_model
+    encoder = encoder_of(model)
+    module, width = encoder.blocks[block], encoder.config.d_model
     tasks = {}
     for batch in BATCHES:
         for n in LENGTHS:
@@ -48,10 +52,11 @@ def grow_with_length(
 @torch.inference_mode()
 def grow_with_width(model: Model, repeats: int, progress: Progress = lambda _: None) -> Growth:
     """An untrained FFN on (B, 16, d_model) of random values, d_ff growing."""
-    config = model.encoder.config
+    config = encoder_of(model).config
     tasks = {}
     for d_ff in WIDTHS:
-        ffn = feed_forward(config.d_model, d_ff, config.activation).to(model.device).eval()
+        ffn = feed_forward(config.d_model, d_ff, config.activation, bias=config.bias)
+        ffn = ffn.to(model.device).eval()
         for batch in BATCHES:
             x = torch.randn(batch, WIDTH_TOKENS, config.d_model, device=model.device)
             tasks[f"FFN, batch {batch}", d_ff] = partial(ffn, x)
@@ -97,8 +102,12 @@ def as_convolution(
 
     Linear works on (B, T, d), a convolution on (B, d, T): two transposes lie between them
     (Vaswani et al. 2017, section 3.3: "two convolutions with kernel size 1").
+
+    Raises:
+        NotForThisNetwork: for a gated FFN, or a network that is not ours.
     """
-    ffn = model.encoder.blocks[block].ffn
+    require(model, CONVOLUTION_NEEDS)
+    ffn = encoder_of(model).blocks[block].ffn
     first, second = (kernel_1(layer) for layer in (ffn.expand, ffn.compress))
     x = trace.blocks[block].ffn.input[None]  # (B, T, d_model)
 

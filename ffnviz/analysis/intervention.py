@@ -8,8 +8,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need, require, word_head
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS = (Need.WORD_HEAD,)
+DIRECT_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM)
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,13 @@ class Change:
 
 
 @torch.inference_mode()
-def change(plain: EncoderTrace, edited: EncoderTrace, token: int) -> Change:
+def change(plain: ForwardPass, edited: ForwardPass, token: int) -> Change:
     """How far an edited pass over the same tokens went from the plain one."""
     pairs = list(zip(plain.blocks, edited.blocks, strict=True))
     return Change(
         np.array([_apart(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]),
         np.array([_apart(a.output[token], b.output[token]) for a, b in pairs]),
-        divergence(plain.logits[token], edited.logits[token]),
+        divergence(plain.logits_at(token), edited.logits_at(token)),
     )
 
 
@@ -44,7 +48,7 @@ def _apart(plain: Tensor, edited: Tensor) -> float:
 
 @torch.inference_mode()
 def direct_contributions(
-    model: Model, trace: EncoderTrace, token: int, word: int
+    model: Network, trace: ForwardPass, token: int, word: int
 ) -> NDArray[np.float32]:
     """What each neuron itself adds to a word's logit at a token, (n_blocks, d_ff).
 
@@ -53,18 +57,15 @@ def direct_contributions(
     eq. 5).
 
     Raises:
-        ValueError: for a post-LN encoder, whose stream is normalised along the way.
+        NotForThisNetwork: for a post-LN network, or without a plain word head.
     """
-    encoder = model.encoder
-    norm = encoder.final_norm
-    if not isinstance(norm, torch.nn.LayerNorm):
-        raise ValueError("The parts of a post-LN encoder's stream are not added to each other.")
-    stream = trace.blocks[-1].output[token]
-    scale = (stream.var(correction=0) + norm.eps).sqrt()
-    reads = encoder.token_embedding.weight[word] * norm.weight / scale  # (d_model,)
-    along = reads - reads.mean()  # the same as centring what is read
+    require(model, DIRECT_NEEDS)
+    head, words = word_head(model)
+    along = words.vectors[word]  # (d_model,)
+    if head.norm is not None:
+        along = head.norm.undivided_along(along) / head.norm.scale(trace.blocks[-1].output[token])
     added = [
-        record.ffn.hidden[token] * (along @ block.ffn.compress.weight)
-        for record, block in zip(trace.blocks, encoder.blocks, strict=True)
+        record.ffn.hidden[token] * (model.ffn(number).values @ along)
+        for number, record in enumerate(trace.blocks)
     ]
-    return torch.stack(added).cpu().numpy()
+    return torch.stack(added).float().cpu().numpy()

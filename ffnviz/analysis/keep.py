@@ -7,10 +7,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.needs import Need
 from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
 
+NEEDS = (Need.WORD_HEAD,)
 RANDOM_SEED = 0
 
 
@@ -42,20 +44,20 @@ class Kept:
     prediction: Prediction
 
 
-def strengths(model: Model, trace: EncoderTrace, block: int) -> Tensor:
+def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
     """|hidden| · ‖value‖ of every neuron on every token, (T, d_ff).
 
-    A neuron's value is the vector it writes, its column of W2's (d_model, d_ff) weight; this is
-    the norm of its term in the sum that is the FFN's output (Geva et al. 2021, eq. 2).
+    A neuron's value is the vector it writes, its row of W2; this is the norm of its term in the
+    sum that is the FFN's output (Geva et al. 2021, eq. 2).
     """
-    values = model.encoder.blocks[block].ffn.compress.weight  # (d_model, d_ff)
-    norms = values.square().sum(dim=0).sqrt()  # ten times quicker here than values.norm(dim=0)
+    values = model.ffn(block).values  # (d_ff, d_model)
+    norms = values.square().sum(dim=-1).sqrt()  # ten times quicker here than values.norm(dim=-1)
     strength: Tensor = trace.blocks[block].ffn.hidden.abs() * norms
     return strength
 
 
 @torch.inference_mode()
-def concentration(model: Model, trace: EncoderTrace, block: int) -> Concentration:
+def concentration(model: Network, trace: ForwardPass, block: int) -> Concentration:
     """The share that each token's strongest n neurons carry, for every n."""
     ordered = strengths(model, trace, block).sort(dim=-1, descending=True).values  # (T, d_ff)
     by_rank = ordered.sum(dim=0).cpu().double().cumsum(dim=0)
@@ -63,7 +65,7 @@ def concentration(model: Model, trace: EncoderTrace, block: int) -> Concentratio
     return Concentration(np.arange(1, len(shares) + 1), shares)
 
 
-def keep_strongest(model: Model, trace: EncoderTrace, block: int, token: int, n: int) -> Kept:
+def keep_strongest(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
     """Only each token's n strongest neurons speak.
 
     Raises:
@@ -72,7 +74,7 @@ def keep_strongest(model: Model, trace: EncoderTrace, block: int, token: int, n:
     return _keep(model, trace, block, token, n, strengths(model, trace, block))
 
 
-def keep_random(model: Model, trace: EncoderTrace, block: int, token: int, n: int) -> Kept:
+def keep_random(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
     """Only n random neurons of each token speak; always the same ones, and fewer are among more.
 
     Raises:
@@ -85,7 +87,7 @@ def keep_random(model: Model, trace: EncoderTrace, block: int, token: int, n: in
 
 @torch.inference_mode()
 def _keep(
-    model: Model, trace: EncoderTrace, block: int, token: int, n: int, ranked_by: Tensor
+    model: Network, trace: ForwardPass, block: int, token: int, n: int, ranked_by: Tensor
 ) -> Kept:
     record = trace.blocks[block].ffn
     d_ff = record.hidden.shape[-1]
@@ -93,7 +95,7 @@ def _keep(
         raise ValueError(f"{n} neurons cannot be kept: it must be from 1 to d_ff = {d_ff}.")
     kept = ranked_by.topk(n, dim=-1).indices  # (T, n)
     hidden = torch.zeros_like(record.hidden).scatter(-1, kept, record.hidden.gather(-1, kept))
-    output = model.encoder.blocks[block].ffn.compress(hidden)  # (T, d_ff) -> (T, d_model)
+    output = model.ffn(block).write(hidden)  # (T, d_ff) -> (T, d_model)
     full = record.output
     errors = (output - full).norm(dim=-1) / full.norm(dim=-1).clamp_min(1e-30)  # (T,)
     told = predict_with_ffn_output(model, trace, block, output, token)

@@ -7,9 +7,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.needs import Need, require, word_head
 from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS = (Need.WORD_HEAD,)
+PARTS_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM)
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,7 @@ class Reading:
 
 
 @torch.inference_mode()
-def read_early(model: Model, trace: EncoderTrace, token: int, word: int, k: int) -> list[Reading]:
+def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int) -> list[Reading]:
     """The logit lens (nostalgebraist 2020): the stream at every stage through the last LayerNorm.
 
     Args:
@@ -42,14 +46,14 @@ def read_early(model: Model, trace: EncoderTrace, token: int, word: int, k: int)
     """
     readings = []
     for stage, stream in _stages(trace, token):
-        logits = model.encoder.unembed(model.encoder.final_norm(stream))
+        logits = model.logits(stream)
         rank = 1 + int((logits > logits[word]).sum())
         share = float(logits.softmax(dim=-1)[word])
         readings.append(Reading(stage, likeliest(model, logits, k), share, rank))
     return readings
 
 
-def _stages(trace: EncoderTrace, token: int) -> list[tuple[str, Tensor]]:
+def _stages(trace: ForwardPass, token: int) -> list[tuple[str, Tensor]]:
     stages = [("embedding", trace.embedding[token])]
     for number, block in enumerate(trace.blocks, start=1):
         stages += [(f"attention {number}", block.middle[token]),
@@ -78,7 +82,7 @@ class Contributions:
 
 
 @torch.inference_mode()
-def contributions(model: Model, trace: EncoderTrace, token: int, word: int) -> Contributions:
+def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> Contributions:
     """The logit of a word at a token, taken apart into what was written into the stream.
 
     The last LayerNorm divides by the standard deviation of the whole stream, which is held as it
@@ -86,27 +90,28 @@ def contributions(model: Model, trace: EncoderTrace, token: int, word: int) -> C
     2021, "direct path").
 
     Raises:
-        ValueError: for a post-LN encoder, whose stream is normalised along the way.
+        NotForThisNetwork: for a post-LN network, or without a plain word head.
     """
-    encoder = model.encoder
-    norm = encoder.final_norm
-    if not isinstance(norm, torch.nn.LayerNorm):
-        raise ValueError("The parts of a post-LN encoder's stream are not added to each other.")
-    ids = trace.ids
-    written = {
-        "word": encoder.token_embedding.weight[ids[token]],
-        "position": encoder.position_embedding.weight[token],
-    }
-    for number, block in enumerate(trace.blocks, start=1):
-        written[f"attention {number}"] = block.attention.output[token]
-        written[f"FFN {number}"] = block.ffn.output[token]
+    require(model, PARTS_NEEDS)
+    head, words = word_head(model)
+    written = dict(model.embedding_parts(trace, token))
     # In float64, which some GPUs do not have: on the CPU.
-    stream = trace.blocks[-1].output[token].cpu().double()
-    scale = (stream.var(correction=0) + norm.eps).sqrt()
-    reads = encoder.token_embedding.weight[word].cpu().double()
-    along = reads * norm.weight.cpu().double() / scale
-    parts = {name: part.cpu().double() for name, part in written.items()}
-    added = {name: float(along @ (part - part.mean())) for name, part in parts.items()}
-    added["LayerNorm's bias"] = float(reads @ norm.bias.cpu().double())
-    logit = float(trace.logits[token, word])
+    for number, block in enumerate(trace.blocks, start=1):
+        # What a part wrote is what the stream moved by: nothing need be computed again.
+        before, middle, after = (
+            stream[token].cpu().double() for stream in (block.input, block.middle, block.output)
+        )
+        written[f"attention {number}"] = middle - before
+        written[f"FFN {number}"] = after - middle
+    reads = along = words.vectors[word].cpu().double()
+    norm = None if head.norm is None else head.norm.double()
+    if norm is not None:
+        along = norm.undivided_along(reads)
+        along = along / norm.scale(trace.blocks[-1].output[token].cpu().double())
+    added = {name: float(along @ part.cpu().double()) for name, part in written.items()}
+    if norm is not None and norm.bias is not None:
+        added["LayerNorm's bias"] = float(reads @ norm.bias)
+    if head.bias is not None:
+        added["the word's bias"] = float(head.bias[word])
+    logit = float(trace.logits_at(token)[word])
     return Contributions(tuple(added), np.array(list(added.values())), logit)

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need, word_head
+from ffnviz.model.network import Network
 
+NEEDS: tuple[Need, ...] = ()
+WRITES_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS)
 OFTEN_ENOUGH = 200
 
 
@@ -45,61 +48,67 @@ class Similar:
     cosines: NDArray[np.float32]
 
 
-def key(model: Model, block: int, neuron: int) -> Tensor:
+def key(model: Network, block: int, neuron: int) -> Tensor:
     """What wakes a neuron: its column of W1, (d_model,)."""
-    return model.encoder.blocks[block].ffn.expand.weight[neuron]
+    return model.ffn(block).keys[neuron]
 
 
-def value(model: Model, block: int, neuron: int) -> Tensor:
+def value(model: Network, block: int, neuron: int) -> Tensor:
     """What a neuron writes: its row of W2, (d_model,)."""
-    return model.encoder.blocks[block].ffn.compress.weight[:, neuron]
+    return model.ffn(block).values[neuron]
 
 
 @torch.inference_mode()
-def key_matches(model: Model, block: int, neuron: int, k: int = 10) -> RankedWords:
+def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedWords:
     """The words whose embedding, alone in the stream, would wake a neuron most.
 
     The score is the pre-activation: LN(E_w) · key + b, with the LayerNorm before this FFN. Only
-    words that stood at least OFTEN_ENOUGH times in the training text are ranked.
+    words that stood at least OFTEN_ENOUGH times in the training text are ranked; all, where
+    nobody counted.
     """
-    module = model.encoder.blocks[block]
-    before = module.ffn_norm if model.encoder.config.norm == "pre" else module.attention_norm
-    read = before(model.encoder.token_embedding.weight)  # (vocab_size, d_model)
-    scores = read @ key(model, block, neuron) + module.ffn.expand.bias[neuron]
+    ffn, words = model.ffn(block), model.input_words
+    own = ffn.keys[neuron]
+    norm = ffn.word_norm
+    scores = words.vectors @ own if norm is None else norm.words_along(words, own)
+    if ffn.key_bias is not None:
+        scores = scores + ffn.key_bias[neuron]
     return _ranked(model, scores, k)
 
 
 @torch.inference_mode()
 def written_words(
-    model: Model, block: int, neuron: int, k: int = 10
+    model: Network, block: int, neuron: int, k: int = 10
 ) -> tuple[RankedWords, RankedWords]:
     """The words a neuron promotes most and those it suppresses most, by one unit of activation.
 
     Its value is read through the final LayerNorm's centring and gain and the output matrix, before
     the division by the stream's standard deviation.
+
+    Raises:
+        NotForThisNetwork: without a plain word head.
     """
-    encoder = model.encoder
+    head, words = word_head(model)
     written = value(model, block, neuron)
-    if isinstance(encoder.final_norm, torch.nn.LayerNorm):
-        written = (written - written.mean()) * encoder.final_norm.weight
-    scores = encoder.unembed(written)  # (vocab_size,)
+    if head.norm is not None:
+        written = head.norm.undivided(written)
+    scores = words.vectors @ written  # (vocab_size,)
     promoted, suppressed = _ranked(model, scores, k), _ranked(model, -scores, k)
     return promoted, RankedWords(suppressed.words, suppressed.ids, -suppressed.scores)
 
 
 @torch.inference_mode()
-def value_norms(model: Model, block: int, neuron: int) -> tuple[float, float]:
+def value_norms(model: Network, block: int, neuron: int) -> tuple[float, float]:
     """‖value‖ of a neuron, and the share of the block's neurons whose values are shorter."""
-    norms = model.encoder.blocks[block].ffn.compress.weight.norm(dim=0)  # (d_ff,)
+    norms = model.ffn(block).values.norm(dim=-1)  # (d_ff,)
     own = norms[neuron]
     return float(own), float((norms < own).float().mean())
 
 
 @torch.inference_mode()
-def similar(model: Model, block: int, neuron: int, k: int = 8) -> tuple[Similar, Similar]:
+def similar(model: Network, block: int, neuron: int, k: int = 8) -> tuple[Similar, Similar]:
     """The neurons whose keys are most like this one's, and those whose values are."""
-    ffn = model.encoder.blocks[block].ffn
-    return _nearest(ffn.expand.weight, neuron, k), _nearest(ffn.compress.weight.T, neuron, k)
+    ffn = model.ffn(block)
+    return _nearest(ffn.keys, neuron, k), _nearest(ffn.values, neuron, k)
 
 
 def _nearest(vectors: Tensor, neuron: int, k: int) -> Similar:
@@ -109,9 +118,13 @@ def _nearest(vectors: Tensor, neuron: int, k: int) -> Similar:
     return Similar(best.indices.cpu().numpy(), best.values.cpu().numpy())
 
 
-def _ranked(model: Model, scores: Tensor, k: int) -> RankedWords:
-    often = model.token_counts.to(scores.device) >= OFTEN_ENOUGH
-    best = scores.masked_fill(~often, -torch.inf).topk(min(k, int(often.sum())))
+def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
+    known = model.card.provenance
+    ranked = len(scores)
+    if known is not None and known.token_counts is not None:
+        often = known.token_counts.to(scores.device) >= OFTEN_ENOUGH
+        scores, ranked = scores.masked_fill(~often, -torch.inf), int(often.sum())
+    best = scores.topk(min(k, ranked))
     ids = best.indices.cpu().numpy()
     words = tuple(model.tokenizer.label(int(i)) for i in ids)
-    return RankedWords(words, ids, best.values.cpu().numpy())
+    return RankedWords(words, ids, best.values.float().cpu().numpy())

@@ -9,10 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.needs import Need
 from ffnviz.analysis.probes import Probe
 from ffnviz.analysis.texts import batches
-from ffnviz.model.model import Model
+from ffnviz.model.network import Network
 
+NEEDS: tuple[Need, ...] = ()
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -80,16 +82,15 @@ class ProbeInputs:
 
 
 @torch.inference_mode()
-def probe_inputs(model: Model, probes: Sequence[Probe]) -> ProbeInputs:
+def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
     """One pass over the sentences."""
-    max_tokens = model.encoder.config.max_tokens
-    inputs: list[list[Tensor]] = [[] for _ in model.encoder.blocks]
+    max_tokens = model.sizes.max_tokens
+    inputs: list[list[Tensor]] = [[] for _ in range(model.sizes.n_blocks)]
     words: list[Unit] = []
     word_of_token: list[int] = []
     seen: list[Probe] = []
     for batch in batches(probes, model.tokenizer, max_tokens):
-        record = model.encoder.stream(batch.ids.to(model.device))
-        for kept, block in zip(inputs, record.blocks, strict=True):
+        for kept, block in zip(inputs, model.walk(batch.ids.to(model.device)), strict=True):
             kept.append(block.ffn.input.flatten(0, 1))
         for probe in batch.probes:
             found = list(WORD.finditer(probe.text))
@@ -107,13 +108,11 @@ def probe_inputs(model: Model, probes: Sequence[Probe]) -> ProbeInputs:
 
 
 @torch.inference_mode()
-def word_values(model: Model, read: ProbeInputs, block: int, neuron: int) -> NDArray[np.float32]:
+def word_values(model: Network, read: ProbeInputs, block: int, neuron: int) -> NDArray[np.float32]:
     """A neuron's value on each word: the largest on the word's tokens, (n_words,)."""
-    ffn = model.encoder.blocks[block].ffn
-    x = read.inputs[block]
-    hidden = ffn.activation.function(x @ ffn.expand.weight[neuron] + ffn.expand.bias[neuron])
+    hidden = model.ffn(block).neuron(read.inputs[block], neuron)
     values = np.full(len(read.words), -np.inf, np.float32)
-    np.maximum.at(values, read.word_of_token, hidden.cpu().numpy())
+    np.maximum.at(values, read.word_of_token, hidden.float().cpu().numpy())
     return values
 
 

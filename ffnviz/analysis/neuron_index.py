@@ -8,13 +8,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.needs import Need
 from ffnviz.analysis.probes import Probe
 from ffnviz.analysis.sparsity import threshold_for
-from ffnviz.analysis.texts import TextBatch, batches
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.model import Model
+from ffnviz.analysis.texts import BATCH_TOKENS, TextBatch, batches
+from ffnviz.model.card import Sizes
+from ffnviz.model.network import Network
 
+NEEDS: tuple[Need, ...] = ()
 EXAMPLES = 12
+LONGEST = 512  # tokens of a text; a longer one is cut, so that counts by position stay small
+BATCH_VALUES = 2**24  # hidden values of a batch: 64 MiB as float32
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,7 @@ class BlockIndex:
     by_tag: NDArray[np.int32]
     values: NDArray[np.float32]
     examples: NDArray[np.int32]
-    tokens: NDArray[np.uint8]
+    tokens: NDArray[np.unsignedinteger]
 
     @property
     def fired(self) -> NDArray[np.int64]:
@@ -78,13 +82,13 @@ class NeuronIndex:
 class _Gathered:
     """One block's counts so far; their size depends on no number of texts."""
 
-    def __init__(self, encoder: Encoder, n_tags: int, threshold: float) -> None:
-        config, device = encoder.config, encoder.token_embedding.weight.device
-        d_ff = config.d_ff
+    def __init__(self, sizes: Sizes, device: torch.device, n_tags: int, threshold: float) -> None:
+        d_ff, longest = sizes.d_ff, min(LONGEST, sizes.max_tokens)
         self.threshold = threshold
-        self.by_position = torch.zeros(config.max_tokens, d_ff, device=device)
-        self.texts = torch.zeros(d_ff, device=device)
-        self.by_tag = torch.zeros(n_tags, d_ff, device=device)
+        # Whole numbers: a float32 counts no further than 16,777,216.
+        self.by_position = torch.zeros(longest, d_ff, dtype=torch.int32, device=device)
+        self.texts = torch.zeros(d_ff, dtype=torch.int32, device=device)
+        self.by_tag = torch.zeros(n_tags, d_ff, dtype=torch.int32, device=device)
         self.values = torch.full((EXAMPLES, d_ff), -torch.inf, device=device)
         self.numbers = torch.full((EXAMPLES, d_ff), -1, device=device)
         self.tokens = torch.zeros(EXAMPLES, d_ff, dtype=torch.long, device=device)
@@ -92,18 +96,19 @@ class _Gathered:
     def add(self, hidden: Tensor, tagged: Tensor, numbers: Tensor) -> None:
         """A batch: hidden (B, T, d_ff), tagged (B, n_tags), numbers (B,)."""
         n_texts, n_tokens, _ = hidden.shape
-        self.by_position[:n_tokens] += (hidden > self.threshold).float().sum(dim=0)
+        self.by_position[:n_tokens] += (hidden > self.threshold).sum(dim=0, dtype=torch.int32)
         strongest = hidden.amax(dim=1)  # (B, d_ff)
         fired = (strongest > self.threshold).float()
-        self.texts += fired.sum(dim=0)
-        self.by_tag += tagged.T @ fired
+        self.texts += fired.sum(dim=0).int()
+        self.by_tag += (tagged.T @ fired).int()
         # Where a token's value is not among the strongest so far, it need not be looked for.
         new = strongest.topk(min(EXAMPLES, n_texts), dim=0)
-        at = hidden[new.indices, :, torch.arange(hidden.shape[-1], device=hidden.device)]
+        neurons = torch.arange(hidden.shape[-1], device=hidden.device)
+        at = torch.stack([hidden[rows, :, neurons].argmax(dim=-1) for rows in new.indices])
         best = torch.cat([self.values, new.values]).topk(EXAMPLES, dim=0)
         self.values = best.values
         self.numbers = torch.cat([self.numbers, numbers[new.indices]]).gather(0, best.indices)
-        self.tokens = torch.cat([self.tokens, at.argmax(dim=-1)]).gather(0, best.indices)
+        self.tokens = torch.cat([self.tokens, at]).gather(0, best.indices)
 
     def result(self, n_positions: int, place: dict[int, int]) -> BlockIndex:
         places = torch.tensor([place.get(n, 0) for n in self.numbers.flatten().tolist()])
@@ -113,7 +118,7 @@ class _Gathered:
             self.by_tag.cpu().numpy().astype(np.int32),
             self.values.cpu().numpy(),
             places.reshape(self.numbers.shape).numpy().astype(np.int32),
-            self.tokens.cpu().numpy().astype(np.uint8),
+            self.tokens.cpu().numpy().astype(np.min_scalar_type(max(n_positions - 1, 0))),
         )
 
 
@@ -136,7 +141,7 @@ class _Texts:
 
 @torch.inference_mode()
 def build_index(
-    model: Model,
+    model: Network,
     texts: Iterable[Probe],
     tags: tuple[str, ...],
     source: str,
@@ -146,7 +151,7 @@ def build_index(
 
     Args:
         model: whose neurons.
-        texts: read once; longer ones are cut at the encoder's max_tokens.
+        texts: read once; longer ones are cut at LONGEST tokens, or the network's max_tokens.
         tags: all that may occur.
         source: what the texts are, in a few words.
         progress: told after each batch how many tokens are done.
@@ -154,14 +159,15 @@ def build_index(
     Raises:
         ValueError: if there are no texts, or one has a tag that is not in `tags`.
     """
-    encoder = model.encoder
-    max_tokens = encoder.config.max_tokens
-    threshold = threshold_for(encoder.config.activation)
-    gathered = [_Gathered(encoder, len(tags), threshold) for _ in encoder.blocks]
+    sizes = model.sizes
+    max_tokens = min(LONGEST, sizes.max_tokens)
+    threshold = threshold_for(model.card.phi)
+    gathered = [_Gathered(sizes, model.device, len(tags), threshold) for _ in range(sizes.n_blocks)]
     place_of = {tag: place for place, tag in enumerate(tags)}
     with_tag, at_position = torch.zeros(len(tags)), torch.zeros(max_tokens, dtype=torch.long)
     kept, n_texts = _Texts(), 0
-    for batch in batches(texts, model.tokenizer, max_tokens):
+    batch_tokens = max(1, min(BATCH_TOKENS, BATCH_VALUES // sizes.d_ff))
+    for batch in batches(texts, model.tokenizer, max_tokens, batch_tokens):
         tagged = torch.zeros(len(batch.probes), len(tags))
         for row, probe in enumerate(batch.probes):
             unknown = [tag for tag in probe.tags if tag not in place_of]
@@ -169,8 +175,7 @@ def build_index(
                 raise ValueError(f"The tag “{unknown[0]}” is not among those announced.")
             tagged[row, [place_of[tag] for tag in probe.tags]] = 1
         numbers = torch.tensor(batch.numbers, device=model.device)
-        record = encoder.stream(batch.ids.to(model.device))
-        for counts, block in zip(gathered, record.blocks, strict=True):
+        for counts, block in zip(gathered, model.walk(batch.ids.to(model.device)), strict=True):
             counts.add(block.ffn.hidden, tagged.to(model.device), numbers)
         kept.add(batch, gathered)
         with_tag += tagged.sum(dim=0)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.trace import ForwardPass
 
 
 @dataclass(frozen=True)
@@ -21,11 +21,12 @@ class Reached:
     never: NDArray[np.int64]
 
 
-def reached(trace: EncoderTrace, block: int) -> Reached:
+def reached(trace: ForwardPass, block: int) -> Reached:
     """How many neurons of a block are above zero at least once as the sentence goes on.
 
-    Above zero means the same for both twins: φ(x) > 0 where x > 0, for ReLU and GELU alike.
+    Above zero means the same for every φ here: φ(x) > 0 where x > 0. Of a gated neuron it is the
+    gate that counts, as the sign of its hidden value is as much that of what φ is multiplied with.
     """
-    awake = trace.blocks[block].ffn.hidden > 0  # (T, d_ff)
+    awake = trace.blocks[block].ffn.above_zero  # (T, d_ff)
     so_far = (awake.cumsum(dim=0) > 0).cpu().numpy()
     return Reached(so_far.mean(axis=-1), np.flatnonzero(~so_far[-1]))

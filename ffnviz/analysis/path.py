@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.trace import ForwardPass
 
 Vector = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ class FfnPath:
     new_stream: Vector
 
 
-def ffn_path(trace: EncoderTrace, block: int, token: int) -> FfnPath:
+def ffn_path(trace: ForwardPass, block: int, token: int) -> FfnPath:
     """The vectors of one token in one block."""
     record = trace.blocks[block]
 

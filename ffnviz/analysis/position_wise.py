@@ -3,10 +3,13 @@
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need, require
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS = (Need.PLAIN_FFN,)
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,14 @@ class PositionWise:
 
 
 @torch.inference_mode()
-def against_sequential(model: Model, trace: EncoderTrace, block: int) -> float:
+def against_sequential(model: Network, trace: ForwardPass, block: int) -> float:
     """The largest difference of nn.Sequential(Linear, φ, Linear) with the same weights."""
     record = trace.blocks[block].ffn
     return float((_sequential(model, block)(record.input) - record.output).abs().max())
 
 
 @torch.inference_mode()
-def position_wise(model: Model, trace: EncoderTrace, block: int) -> PositionWise:
+def position_wise(model: Network, trace: ForwardPass, block: int) -> PositionWise:
     """One block's plain (not gated) FFN applied in three ways to what this sentence gave it."""
     x = trace.blocks[block].ffn.input  # (T, d_model)
     together = trace.blocks[block].ffn.output
@@ -51,9 +54,19 @@ def position_wise(model: Model, trace: EncoderTrace, block: int) -> PositionWise
     )
 
 
-def _sequential(model: Model, block: int) -> nn.Sequential:
-    ffn = model.encoder.blocks[block].ffn
-    return nn.Sequential(ffn.expand, _Activation(ffn.activation.function), ffn.compress)
+def _sequential(model: Network, block: int) -> nn.Sequential:
+    require(model, NEEDS)
+    ffn = model.ffn(block)
+    first, second = _linear(ffn.keys, ffn.key_bias), _linear(ffn.values.mT, ffn.output_bias)
+    return nn.Sequential(first, _Activation(ffn.phi.function), second)
+
+
+def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    made = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, device="meta")
+    made.weight = nn.Parameter(weight, requires_grad=False)
+    if bias is not None:
+        made.bias = nn.Parameter(bias, requires_grad=False)
+    return made
 
 
 class _Activation(nn.Module):

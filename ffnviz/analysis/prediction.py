@@ -7,8 +7,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need, require
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS = (Need.WORD_HEAD,)
 
 
 @dataclass(frozen=True)
@@ -26,21 +29,22 @@ class Prediction:
     probabilities: NDArray[np.float32]
 
 
-def predict(model: Model, trace: EncoderTrace, token: int, k: int = 10) -> Prediction:
+def predict(model: Network, trace: ForwardPass, token: int, k: int = 10) -> Prediction:
     """The k likeliest entries at a token: softmax(x Eᵀ), Vaswani et al. 2017, section 3.4."""
-    return likeliest(model, trace.logits[token], k)
+    require(model, NEEDS)
+    return likeliest(model, trace.logits_at(token), k)
 
 
 def predict_without_ffn(
-    model: Model, trace: EncoderTrace, block: int, token: int, k: int = 10
+    model: Network, trace: ForwardPass, block: int, token: int, k: int = 10
 ) -> Prediction:
     """The same with one block's FFN left out for every token: its output taken as zero."""
-    nothing = torch.zeros_like(trace.blocks[block].ffn.output)
+    nothing = torch.zeros_like(trace.blocks[block].middle)
     return predict_with_ffn_output(model, trace, block, nothing, token, k)
 
 
 def predict_with_ffn_output(
-    model: Model, trace: EncoderTrace, block: int, output: Tensor, token: int, k: int = 10
+    model: Network, trace: ForwardPass, block: int, output: Tensor, token: int, k: int = 10
 ) -> Prediction:
     """The same, had one block's FFN written `output`, (T, d_model).
 
@@ -51,18 +55,16 @@ def predict_with_ffn_output(
 
 @torch.inference_mode()
 def logits_with_ffn_output(
-    model: Model, trace: EncoderTrace, block: int, output: Tensor, token: int
+    model: Network, trace: ForwardPass, block: int, output: Tensor, token: int
 ) -> Tensor:
     """The logits at a token, (vocab_size,), had one block's FFN written `output`, (T, d_model)."""
-    encoder = model.encoder
-    stream = encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)
-    _, final = encoder.run_blocks(stream, first=block + 1)
-    return encoder.unembed(final[token])
+    require(model, NEEDS)
+    return model.logits(model.stream_with(trace, block, output)[token])
 
 
-def likeliest(model: Model, logits: Tensor, k: int) -> Prediction:
+def likeliest(model: Network, logits: Tensor, k: int) -> Prediction:
     """The k likeliest entries by their logits, (vocab_size,)."""
-    best = logits.softmax(dim=-1).topk(min(k, len(logits)))  # (vocab_size,) -> (k,)
+    best = logits.float().softmax(dim=-1).topk(min(k, len(logits)))  # (vocab_size,) -> (k,)
     ids = best.indices.cpu().numpy()
     words = tuple(model.tokenizer.label(int(i)) for i in ids)
-    return Prediction(words, ids, best.values.cpu().numpy())
+    return Prediction(words, ids, best.values.float().cpu().numpy())

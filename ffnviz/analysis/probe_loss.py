@@ -8,12 +8,14 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional as F
 
+from ffnviz.analysis.needs import Need, masked_id, require
 from ffnviz.analysis.probes import Probe
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.texts import batches
 from ffnviz.model.edit import Edit
-from ffnviz.model.model import Model
+from ffnviz.model.network import Network
 
+NEEDS = (Need.MASK, Need.WORD_HEAD)
 MASKED = 0.2
 SEED = 0
 
@@ -43,7 +45,7 @@ class ProbeLoss:
 
 @torch.inference_mode()
 def masked_loss(
-    model: Model,
+    model: Network,
     probes: Sequence[Probe],
     edits: Sequence[Edit] = (),
     progress: Progress = lambda _: None,
@@ -52,19 +54,24 @@ def masked_loss(
 
     A fifth of each sentence's tokens, at least one, is masked; always the same ones. Edits are
     made at every token, whatever tokens they name.
+
+    Raises:
+        NotForThisNetwork: without a mask token or a word head.
     """
+    require(model, NEEDS)
+    mask = masked_id(model)
     everywhere = [Edit(e.block, e.neurons, e.scale, e.value) for e in edits]
     generator = torch.Generator().manual_seed(SEED)
     losses, done = [], 0
-    for batch in batches(probes, model.tokenizer, model.encoder.config.max_tokens):
+    for batch in batches(probes, model.tokenizer, model.sizes.max_tokens):
         n_texts, n_tokens = batch.ids.shape
         n_masked = max(1, round(MASKED * n_tokens))
         places = torch.rand(n_texts, n_tokens, generator=generator).topk(n_masked, dim=-1).indices
         targets = batch.ids.gather(1, places)
-        inputs = batch.ids.scatter(1, places, model.tokenizer.mask_id).to(model.device)
-        final = model.encoder.stream(inputs, everywhere).final
+        inputs = batch.ids.scatter(1, places, mask).to(model.device)
+        run = model.run(inputs, everywhere)
         rows = torch.arange(n_texts)[:, None]
-        logits = model.encoder.unembed(final[rows, places.to(model.device)])
+        logits = run.unembed(run.final[rows, places.to(model.device)])
         loss = F.cross_entropy(
             logits.flatten(0, 1), targets.flatten().to(model.device), reduction="none"
         )

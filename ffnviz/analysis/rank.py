@@ -7,9 +7,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
 
+NEEDS: tuple[Need, ...] = ()
 STAGES = ("input", "before φ", "after φ", "output")
 
 
@@ -38,7 +40,7 @@ def spectrum(values: Tensor) -> Spectrum:
     return Spectrum(singular.numpy(), float(entropy.exp()))
 
 
-def spectra(trace: EncoderTrace, block: int) -> dict[str, Spectrum]:
+def spectra(trace: ForwardPass, block: int) -> dict[str, Spectrum]:
     """The spectra of a block's FFN at each of STAGES."""
     ffn = trace.blocks[block].ffn
     stages = (ffn.input, ffn.pre_activation, ffn.hidden, ffn.output)
@@ -63,7 +65,7 @@ class Reach:
     """What x W1 + b1 can reach, whatever x is.
 
     Attributes:
-        directions: W1's columns and b1, (d_ff, d_model + 1).
+        directions: W1's columns and b1, (d_ff, d_model + 1); without a bias (d_ff, d_model).
         factor: L of L Lᵀ = AᵀA for these directions A, lower triangular, in float64.
     """
 
@@ -72,10 +74,11 @@ class Reach:
 
 
 @torch.inference_mode()
-def reach(model: Model, block: int) -> Reach:
+def reach(model: Network, block: int) -> Reach:
     """Depends on the weights alone, and takes much longer than what it is for."""
-    expand = model.encoder.blocks[block].ffn.expand
-    directions = torch.cat([expand.weight, expand.bias[:, None]], dim=1).cpu()
+    ffn = model.ffn(block)
+    columns = [ffn.keys] if ffn.key_bias is None else [ffn.keys, ffn.key_bias[:, None]]
+    directions = torch.cat(columns, dim=1).float().cpu()
     gram = (directions.T @ directions).double()
     # The small ridge lets directions depend on each other, as a bias of zero does.
     ridge = 1e-9 * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)
@@ -83,8 +86,10 @@ def reach(model: Model, block: int) -> Reach:
 
 
 @torch.inference_mode()
-def out_of_reach(of: Reach, trace: EncoderTrace, block: int) -> OutOfReach:
+def out_of_reach(of: Reach, trace: ForwardPass, block: int) -> OutOfReach:
     """What lies outside the d_model + 1 directions, out of d_ff, that x W1 + b1 can reach.
+
+    One fewer without a bias.
 
     The length inside the span of A is ‖L⁻¹ Aᵀ v‖ with L Lᵀ = AᵀA.
 

@@ -3,12 +3,17 @@
 import json
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.model import MODELS
+from ffnviz.analysis.needs import Need
+from ffnviz.model.model import MODELS, RECORD
+from ffnviz.model.network import Network, NotForThisNetwork
+
+NEEDS = (Need.RECORD,)
 
 
 @dataclass(frozen=True)
@@ -40,10 +45,31 @@ class TrainingRecord:
     final_n_tokens: int
 
 
-@cache
 def training_record(twin: str) -> TrainingRecord:
     """The record of a twin by its name."""
-    record = json.loads((MODELS / twin / "training.json").read_text(encoding="utf-8"))
+    return _read(MODELS / twin / RECORD)
+
+
+def record_of(network: Network) -> TrainingRecord:
+    """The record of a network.
+
+    Raises:
+        NotForThisNetwork: if there is none, or it is not one of ours.
+    """
+    known = network.card.provenance
+    if known is None or known.record is None:
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.RECORD.value}")
+    try:
+        return _read(known.record)
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise NotForThisNetwork(
+            f"Not for {network.card.label}: its training record cannot be read ({error!r})."
+        ) from error
+
+
+@cache
+def _read(path: Path) -> TrainingRecord:
+    record = json.loads(path.read_text(encoding="utf-8"))
     points, final = record["points"], record["final"]
 
     def over_blocks(read: Any) -> NDArray[np.float64]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.activations import ACTIVATIONS, Activation
+from ffnviz.model.trace import ForwardPass
 
 NEAR_ZERO = 0.1
-EXACT_ZEROS = ("relu", "reglu")
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,13 @@ class Awake:
         return float(self.shares.mean())
 
 
-def threshold_for(activation: str) -> float:
-    """Where "awake" begins: a ReLU zero is exact, a GELU value is only ever near zero."""
-    return 0.0 if activation in EXACT_ZEROS else NEAR_ZERO
+def threshold_for(activation: str | Activation) -> float:
+    """Where "awake" begins for a φ or its name: a ReLU zero is exact, a GELU value only near."""
+    phi = activation if isinstance(activation, Activation) else ACTIVATIONS[activation]
+    return 0.0 if phi.exact_zeros else NEAR_ZERO
 
 
-def awake(trace: EncoderTrace, block: int, threshold: float) -> Awake:
+def awake(trace: ForwardPass, block: int, threshold: float) -> Awake:
     """The neurons of a block whose |hidden| is above the threshold, for each token of a trace."""
     hidden = trace.blocks[block].ffn.hidden  # (T, d_ff)
     counts = (hidden.abs() > threshold).sum(dim=-1).cpu().numpy()

@@ -7,11 +7,14 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from ffnviz.analysis.needs import Need, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
-from ffnviz.model.block import Block, BlockRecord
+from ffnviz.model.block import Block
+from ffnviz.model.feed_forward import GatedFeedForward
 from ffnviz.model.model import Model
-from ffnviz.model.trace import Trace
+from ffnviz.model.trace import BlockStages, Trace
 
+NEEDS = (Need.OURS,)
 WHOLE = "whole pass"
 
 
@@ -52,7 +55,7 @@ class StageTimes:
 
 def stages(model: Model, trace: Trace) -> list[Stage]:
     """Every stage of a trace's pass, ready to be computed again."""
-    encoder, ids = model.encoder, trace.ids
+    encoder, ids = encoder_of(model), trace.ids
     text = trace.text[: trace.tokens[-1].end]
     found = [
         Stage("tokenise", "text", partial(model.tokenizer.encode, text)),
@@ -62,23 +65,27 @@ def stages(model: Model, trace: Trace) -> list[Stage]:
         zip(encoder.blocks, trace.blocks, strict=True), start=1
     ):
         found += [
-            Stage(f"block {number} {name}", kind, run)
-            for name, kind, run in _block(module, record, encoder.config.norm)
+            Stage(f"block {number} {name}", kind, run) for name, kind, run in _block(module, record)
         ]
     last = trace.blocks[-1].output
-    if encoder.config.norm == "pre":
+    if model.card.pre_norm:
         found.append(Stage("final norm", "norm", partial(encoder.final_norm, last)))
     found.append(Stage("output", "output", partial(encoder.unembed, trace.final)))
     return found
 
 
 def _block(
-    block: Block, record: BlockRecord, norm: str
+    block: Block, record: BlockStages
 ) -> list[tuple[str, str, Callable[[], Tensor | object]]]:
     x, middle = record.input, record.middle
     mixed, written = record.attention.output, record.ffn.output
-    pre = norm == "pre"
+    pre = block.norm_first
     ffn = block.ffn
+    gate: list[tuple[str, str, Callable[[], Tensor | object]]] = []
+    if isinstance(ffn, GatedFeedForward):
+        value = partial(ffn.gated_value, record.ffn.input)
+        bent = ffn.activation.function(record.ffn.pre_activation)
+        gate = [("value", "FFN", value), ("gate", "FFN", partial(torch.mul, bent, value()))]
     return [
         ("norm 1", "norm", partial(block.attention_norm, x if pre else x + mixed)),
         ("attention", "attention", partial(block.attention, record.attention.input)),
@@ -86,6 +93,7 @@ def _block(
         ("norm 2", "norm", partial(block.ffn_norm, middle if pre else middle + written)),
         ("expand", "FFN", partial(ffn.expand, record.ffn.input)),
         ("φ", "FFN", partial(ffn.activation.function, record.ffn.pre_activation)),
+        *gate,
         ("compress", "FFN", partial(ffn.compress, record.ffn.hidden)),
         ("add 2", "stream", partial(torch.add, middle, written)),
     ]
@@ -99,7 +107,7 @@ def time_stages(
     found = stages(model, trace)
     text = trace.text[: trace.tokens[-1].end]
     tasks = {stage.name: stage.run for stage in found}
-    tasks[WHOLE] = partial(model.trace, text)
+    tasks[WHOLE] = lambda: model.trace(text).logits
     spreads = in_turn(tasks, repeats, device=model.device, progress=progress)
     whole = spreads.pop(WHOLE)
     return StageTimes(spreads, {stage.name: stage.kind for stage in found}, whole)

@@ -1,4 +1,4 @@
-"""A twin's weights run with the other's φ, without training them again."""
+"""A network's weights run with another φ, without training them again."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -6,11 +6,14 @@ from dataclasses import dataclass, replace
 import torch
 
 from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.needs import Need, encoder_of, require
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.model import Model
-from ffnviz.model.trace import Trace
+from ffnviz.model.network import NotForThisNetwork
+from ffnviz.model.trace import ForwardPass
 
+NEEDS = (Need.OURS, Need.PLAIN_FFN)
 WORDS = 10
 
 
@@ -34,12 +37,15 @@ def with_activation(model: Model, activation: str) -> Model:
 
     Raises:
         ConfigError: if there is no such activation.
-        ValueError: if one of the two is gated: a gated FFN has one more matrix.
+        NotForThisNetwork: if one of the two is gated: a gated FFN has one more matrix.
     """
-    config = replace(model.encoder.config, activation=activation)
+    config = replace(encoder_of(model).config, activation=activation)
     other = ACTIVATIONS[activation]
-    if other.gated or ACTIVATIONS[model.encoder.config.activation].gated:
-        raise ValueError("Only a plain activation can stand in for another: a gated FFN differs.")
+    require(model, NEEDS)
+    if other.gated:
+        raise NotForThisNetwork(
+            f"{other.label} is gated and has one more matrix: it cannot stand in for a plain φ."
+        )
     shared = {id(tensor): tensor for tensor in model.encoder.parameters()}
     encoder = copy.deepcopy(model.encoder, shared)
     encoder.config = config
@@ -49,11 +55,12 @@ def with_activation(model: Model, activation: str) -> Model:
 
 
 @torch.inference_mode()
-def swap(model: Model, trace: Trace, token: int, activation: str) -> Swapped:
+def swap(model: Model, trace: ForwardPass, token: int, activation: str) -> Swapped:
     """The sentence of a trace, read by the same weights with another φ."""
-    swapped = with_activation(model, activation)
-    other = swapped.encoder.stream(trace.ids)
-    logits = swapped.encoder.unembed(other.final[token])
-    apart = divergence(trace.logits[token], logits)
-    awake = tuple(float((block.ffn.hidden > 0).float().mean()) for block in other.blocks)
-    return Swapped(likeliest(model, logits, WORDS), apart, awake)
+    other, awake, stream = with_activation(model, activation), [], trace.embedding
+    for block in other.walk(trace.ids):
+        awake.append(float(block.ffn.above_zero.float().mean()))
+        stream = block.output
+    logits = other.logits(stream[token])
+    apart = divergence(trace.logits_at(token), logits)
+    return Swapped(likeliest(model, logits, WORDS), apart, tuple(awake))

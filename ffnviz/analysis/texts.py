@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.probes import Probe
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.model.network import TokenizerLike
 
 BATCH_TOKENS = 2_048
 TEXTS_AT_ONCE = 512
@@ -31,7 +31,10 @@ class TextBatch:
 
 
 def batches(
-    texts: Iterable[Probe], tokenizer: Tokenizer, max_tokens: int, batch_tokens: int = BATCH_TOKENS
+    texts: Iterable[Probe],
+    tokenizer: TokenizerLike,
+    max_tokens: int,
+    batch_tokens: int = BATCH_TOKENS,
 ) -> Iterator[TextBatch]:
     """All texts, those of one length together; the encoder needs no padding then.
 
@@ -54,7 +57,7 @@ def _batch(texts: list[tuple[int, Probe, list[int]]]) -> TextBatch:
 
 
 def _pieces(
-    texts: Iterable[Probe], tokenizer: Tokenizer, max_tokens: int
+    texts: Iterable[Probe], tokenizer: TokenizerLike, max_tokens: int
 ) -> Iterator[tuple[Probe, list[int]]]:
     stream = iter(texts)
     while chunk := list(islice(stream, TEXTS_AT_ONCE)):
@@ -65,7 +68,9 @@ def _pieces(
                 yield from _cut(probe, tokenizer, max_tokens)
 
 
-def _cut(probe: Probe, tokenizer: Tokenizer, max_tokens: int) -> Iterator[tuple[Probe, list[int]]]:
+def _cut(
+    probe: Probe, tokenizer: TokenizerLike, max_tokens: int
+) -> Iterator[tuple[Probe, list[int]]]:
     rest = probe.text
     while rest:
         encoding = tokenizer.encode(rest, max_tokens)

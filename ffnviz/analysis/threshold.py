@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.encoder import EncoderTrace
+from ffnviz.model.trace import ForwardPass
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ShareAgainstThreshold:
 
 
 def share_against_threshold(
-    trace: EncoderTrace, block: int, thresholds: NDArray[np.float64]
+    trace: ForwardPass, block: int, thresholds: NDArray[np.float64]
 ) -> ShareAgainstThreshold:
     """Shares for all thresholds at once; they must rise and not be negative."""
     sizes = trace.blocks[block].ffn.hidden.abs().flatten().cpu().numpy()

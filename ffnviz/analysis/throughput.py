@@ -7,10 +7,13 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
+from ffnviz.analysis.needs import Need, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.model.feed_forward import GatedFeedForward
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
 
+NEEDS = (Need.OURS,)
 BEST_SIZE = 1_024
 BEST = "large square product"
 
@@ -60,7 +63,7 @@ def throughput(
     model: Model, trace: Trace, block: int, repeats: int, progress: Progress = lambda _: None
 ) -> Throughput:
     """All matrix products of one block and the output on a sentence, in turn with a large one."""
-    encoder, record = model.encoder, trace.blocks[block]
+    encoder, record = encoder_of(model), trace.blocks[block]
     module, attention = encoder.blocks[block], record.attention
     n, d_model, d_ff = len(trace.tokens), encoder.config.d_model, encoder.config.d_ff
     mixed = F.scaled_dot_product_attention(attention.queries, attention.keys, attention.values)
@@ -85,6 +88,10 @@ def throughput(
         BEST: (f"({BEST_SIZE}, {BEST_SIZE}, {BEST_SIZE})", BEST_SIZE**3,
                partial(torch.matmul, large, large)),
     }  # fmt: skip
+    if isinstance(module.ffn, GatedFeedForward):
+        gate = (f"({n}, {d_model}, {d_ff})", n * d_model * d_ff,
+                partial(module.ffn.gated_value, record.ffn.input))  # fmt: skip
+        products = {"V (gate)": gate, **products}
     tasks = {name: run for name, (_, _, run) in products.items()}
     times = in_turn(tasks, repeats, device=model.device, progress=progress)
     found = [Product(name, shape, work, times[name]) for name, (shape, work, _) in products.items()]

@@ -5,27 +5,43 @@ from collections.abc import Callable
 
 import torch
 
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
-from ffnviz.model.trace import Trace
+from ffnviz.analysis.needs import Need
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass, Trace, usual_token
+
+NEEDS: tuple[Need, ...] = ()
 
 
-def timed_trace(model: Model, text: str) -> tuple[Trace, float, float]:
+def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
     """A text's trace, and the milliseconds that it and its FFNs took, measured once as it happened.
 
-    The whole is: tokenise, embed, blocks, logits. The FFNs of all blocks are replayed right after
-    on their recorded inputs.
+    The whole is: tokenise, embed, blocks, and, with a word head, the logits at the usual token.
     """
     traces: list[Trace] = []
-    total_ms = milliseconds(lambda: traces.append(model.trace(text)), model.device)
-    ffn_ms = milliseconds(lambda: _replay_ffns(model, traces[0]), model.device)
-    return traces[0], total_ms, ffn_ms
+
+    def whole() -> None:
+        traces.append(model.trace(text))
+        if model.card.has_word_head:
+            traces[0].logits_at(usual_token(traces[0].tokens, model.tokenizer.mask_id))
+
+    total_ms = milliseconds(whole, model.device)
+    return traces[0], total_ms, ffn_milliseconds(model, traces[0])
 
 
 @torch.inference_mode()
-def _replay_ffns(model: Model, trace: EncoderTrace) -> None:
-    for module, record in zip(model.encoder.blocks, trace.blocks, strict=True):
-        module.ffn(record.ffn.input)
+def ffn_milliseconds(model: Network, trace: ForwardPass) -> float:
+    """The milliseconds that the FFNs of all blocks take on what they get of a trace's stream.
+
+    The trace keeps nothing of it.
+    """
+    views = [model.ffn(number) for number in range(len(trace.blocks))]
+    inputs = [views[number].reads(block.middle) for number, block in enumerate(trace.blocks)]
+
+    def ffns() -> None:
+        for view, x in zip(views, inputs, strict=True):
+            view.stages(x)
+
+    return milliseconds(ffns, model.device)
 
 
 def milliseconds(work: Callable[[], object], device: torch.device) -> float:

@@ -8,8 +8,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.model.encoder import EncoderTrace
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need, word_head
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS: tuple[Need, ...] = ()
+LOGIT_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS)
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class DotProduct:
 
 
 def _taken_apart(left: Tensor, right: Tensor, bias: float, total: float, k: int) -> DotProduct:
-    a, b = left.cpu().numpy(), right.cpu().numpy()
+    a, b = left.float().cpu().numpy(), right.float().cpu().numpy()
     terms = a.astype(np.float64) * b
     order = np.argsort(-terms, kind="stable")
     above = [place for place in order[:k] if terms[place] > 0]
@@ -62,30 +66,39 @@ def _taken_apart(left: Tensor, right: Tensor, bias: float, total: float, k: int)
 
 @torch.inference_mode()
 def pre_activation(
-    model: Model, trace: EncoderTrace, block: int, token: int, neuron: int, k: int = 6
+    model: Network, trace: ForwardPass, block: int, token: int, neuron: int, k: int = 6
 ) -> DotProduct:
     """x · key + b for one neuron at one token: d_model terms."""
-    record, expand = trace.blocks[block].ffn, model.encoder.blocks[block].ffn.expand
+    record, ffn = trace.blocks[block].ffn, model.ffn(block)
     return _taken_apart(
-        record.input[token], expand.weight[neuron], float(expand.bias[neuron]),
+        record.input[token], ffn.keys[neuron], _entry(ffn.key_bias, neuron),
         float(record.pre_activation[token, neuron]), k,
     )  # fmt: skip
 
 
 @torch.inference_mode()
 def output_component(
-    model: Model, trace: EncoderTrace, block: int, token: int, component: int, k: int = 6
+    model: Network, trace: ForwardPass, block: int, token: int, component: int, k: int = 6
 ) -> DotProduct:
     """hidden · W2[:, component] + b2 for one component of the FFN's output: d_ff terms."""
-    record, compress = trace.blocks[block].ffn, model.encoder.blocks[block].ffn.compress
+    record, ffn = trace.blocks[block].ffn, model.ffn(block)
     return _taken_apart(
-        record.hidden[token], compress.weight[component], float(compress.bias[component]),
+        record.hidden[token], ffn.values[:, component], _entry(ffn.output_bias, component),
         float(record.output[token, component]), k,
     )  # fmt: skip
 
 
 @torch.inference_mode()
-def logit(model: Model, trace: EncoderTrace, token: int, word: int, k: int = 6) -> DotProduct:
-    """final · E_w for one word at one token: d_model terms and no bias."""
-    vector = model.encoder.token_embedding.weight[word]
-    return _taken_apart(trace.final[token], vector, 0.0, float(trace.logits[token, word]), k)
+def logit(model: Network, trace: ForwardPass, token: int, word: int, k: int = 6) -> DotProduct:
+    """final · E_w (+ the word's bias, if there is one) at one token: d_model terms.
+
+    Raises:
+        NotForThisNetwork: without a plain word head.
+    """
+    head, words = word_head(model)
+    total = float(trace.logits_at(token)[word])
+    return _taken_apart(trace.final[token], words.vectors[word], _entry(head.bias, word), total, k)
+
+
+def _entry(bias: Tensor | None, place: int) -> float:
+    return 0.0 if bias is None else float(bias[place])

@@ -1,4 +1,7 @@
-"""Writing on: a [MASK] at the end is filled, and another put behind it."""
+"""Writing on: a [MASK] at the end is filled, and another put behind it.
+
+A network without a mask that reads from left to right goes on from the last token instead.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -7,8 +10,11 @@ import torch
 from numpy.typing import NDArray
 
 from ffnviz.analysis.decoding import Strategy, distribution, entropy, pick
-from ffnviz.model.model import Model
+from ffnviz.analysis.needs import Need, masked_id, require
+from ffnviz.model.network import Network, NotForThisNetwork
 from ffnviz.model.tokenizer import MASK
+
+NEEDS = (Need.WORD_HEAD,)  # and a mask, or reading from left to right
 
 
 @dataclass(frozen=True)
@@ -59,26 +65,30 @@ class Writing:
         return self.start + self.written if self.start else self.written.lstrip(" ")
 
 
-def begin(model: Model, text: str) -> Writing:
+def begin(model: Network, text: str) -> Writing:
     """Nothing written yet; a [MASK] at the end of the text is what will be filled first."""
     start = text.rstrip()
     if start.upper().endswith(MASK):
         start = start[: -len(MASK)].rstrip()
     ids = tuple(model.tokenizer.encode(start).ids)
-    return Writing(start, ids, (), len(ids) >= model.encoder.config.max_tokens)
+    return Writing(start, ids, (), len(ids) >= model.sizes.max_tokens)
 
 
 @torch.inference_mode()
-def write_word(model: Model, writing: Writing, strategy: Strategy) -> Writing:
+def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     """The same with one more word or piece of one, or unchanged if there is no room.
 
     What is no text by itself, [MASK] and single bytes of a character, is never chosen.
+
+    Raises:
+        NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
+            without a mask, if there is no word to go on from.
     """
+    require(model, NEEDS)
     if writing.full:
         return writing
-    ids = torch.tensor([*writing.ids, model.tokenizer.mask_id], device=model.device)
-    final = model.encoder.stream(ids).final[-1]
-    logits = model.encoder.unembed(final).cpu().numpy()
+    ids = torch.tensor(_asked(model, writing), device=model.device)
+    logits = model.run(ids).logits_at(-1).float().cpu().numpy()
     plain = replace(strategy, top_k=0, top_p=1.0)
     never = no_text(model)
     told = distribution(logits, strategy, never)
@@ -92,11 +102,22 @@ def write_word(model: Model, writing: Writing, strategy: Strategy) -> Writing:
         logits,
     )
     so_far = (*writing.ids, chosen)
-    full = len(so_far) >= model.encoder.config.max_tokens
+    full = len(so_far) >= model.sizes.max_tokens
     return Writing(writing.start, so_far, (*writing.steps, step), full)
 
 
-def no_text(model: Model) -> NDArray[np.bool_]:
+def _asked(model: Network, writing: Writing) -> list[int]:
+    """What the network reads; it answers at the last of it."""
+    if model.card.has_mask or not model.card.causal:
+        return [*writing.ids, masked_id(model)]
+    if not writing.ids:
+        raise NotForThisNetwork(
+            f"{model.card.label} has no mask: it goes on from a word. Type one first."
+        )
+    return list(writing.ids)
+
+
+def no_text(model: Network) -> NDArray[np.bool_]:
     """Which entries of the vocabulary are no text by themselves, (vocab_size,)."""
     tokenizer = model.tokenizer
     return np.array([

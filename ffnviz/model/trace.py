@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -140,7 +141,25 @@ class Trace(StreamTrace):
 
 # What every pass offers, computed at once or when asked for.
 BlockStages = BlockTrace | BlockRecord
-ForwardPass = StreamTrace | EncoderTrace
+if TYPE_CHECKING:
+
+    class ForwardPass(Protocol):
+        """A StreamTrace, a Trace or an EncoderTrace."""
+
+        @property
+        def ids(self) -> Tensor: ...  # noqa: D102
+        @property
+        def embedding(self) -> Tensor: ...  # noqa: D102
+        @property
+        def blocks(self) -> Sequence[BlockStages]: ...  # noqa: D102
+        @property
+        def final(self) -> Tensor: ...  # noqa: D102
+        @property
+        def logits(self) -> Tensor: ...  # noqa: D102
+        def logits_at(self, token: int) -> Tensor: ...  # noqa: D102
+else:
+    # Checked while testing: asked whether it fits a protocol, a trace would compute everything.
+    ForwardPass = StreamTrace | EncoderTrace
 
 
 def usual_token(tokens: Sequence[Token], mask_id: int | None) -> int:

@@ -1,5 +1,7 @@
 """What an edit changes, what each neuron adds, and the masked words it spoils, by hand."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,9 @@ from ffnviz.analysis.lens import contributions
 from ffnviz.analysis.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.probes import Probe
 from ffnviz.model.edit import Edit
+from ffnviz.model.model import Model
 from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.model.trace import StreamTrace
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."
@@ -75,18 +79,20 @@ def test_a_post_norm_stream_is_not_taken_apart(tokenizer: Tokenizer) -> None:
         direct_contributions(model, model.trace(TEXT), 3, 50)
 
 
-def test_the_masked_loss_is_the_cross_entropy_at_the_masked_tokens(tokenizer: Tokenizer) -> None:
+def test_the_masked_loss_is_the_cross_entropy_at_the_masked_tokens(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     model = small_model(tokenizer, "pre")
     edits = [Edit(0, range(32), scale=0.0)]
     seen: list[tuple[torch.Tensor, torch.Tensor]] = []
-    stream = model.encoder.stream
+    run = Model.run
 
-    def watched(ids: torch.Tensor, given: object) -> object:
-        record = stream(ids, given)  # type: ignore[arg-type]
-        seen.append((ids, model.encoder.unembed(record.final)))
-        return record
+    def watched(self: Model, ids: torch.Tensor, given: Sequence[Edit]) -> StreamTrace:
+        found = run(self, ids, given)
+        seen.append((ids, model.encoder(ids, given).logits))
+        return found
 
-    model.encoder.stream = watched  # type: ignore[method-assign,assignment]
+    monkeypatch.setattr(Model, "run", watched)
     done: list[float] = []
     losses = masked_loss(model, PROBES, edits, done.append)
     true: dict[int, list[list[int]]] = {}

@@ -66,7 +66,8 @@ def test_a_parts_share_is_what_it_writes_along_the_word(model: Model) -> None:
     gain = encoder.final_norm.weight.double().numpy()
     written = trace.blocks[1].ffn.output[4].double().numpy()
     share = (word * gain * (written - written.mean())).sum() / scale
-    assert found.added[found.parts.index("FFN 2")] == pytest.approx(share, rel=1e-6)
+    # As it arrived in the stream: rounded to what a float32 of the stream's size can hold.
+    assert found.added[found.parts.index("FFN 2")] == pytest.approx(share, abs=1e-5)
     assert found.residue == pytest.approx(0, abs=1e-4)
 
 

@@ -13,9 +13,10 @@ from ffnviz.analysis.never import reached
 from ffnviz.analysis.record import training_record
 from ffnviz.analysis.sparsity import awake
 from ffnviz.analysis.threshold import share_against_threshold
-from ffnviz.model.encoder import EncoderTrace, initial_encoder
+from ffnviz.model.encoder import initial_encoder
 from ffnviz.model.model import Model, load
 from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.model.trace import Trace
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."
@@ -27,7 +28,7 @@ def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
 
 
 @pytest.fixture
-def trace(model: Model) -> EncoderTrace:
+def trace(model: Model) -> Trace:
     return model.trace(TEXT)
 
 
@@ -47,7 +48,7 @@ def test_gelu_and_its_slope_follow_from_the_normal_distribution() -> None:
         assert slope == pytest.approx(phi + x * density, abs=1e-6)
 
 
-def test_every_pre_activation_lands_in_a_bin(trace: EncoderTrace) -> None:
+def test_every_pre_activation_lands_in_a_bin(trace: Trace) -> None:
     low, high = reach([trace], 1)
     edges = np.linspace(low, high, 12)
     landed = landing(trace, 1, 2, edges, 0.1)
@@ -71,13 +72,13 @@ def test_a_point_of_the_threshold_curve_is_what_counting_gives(
     assert beyond.shares[0] == pytest.approx(float((hidden.abs() > threshold).double().mean()))
 
 
-def test_the_threshold_curve_meets_the_share_the_page_shows(trace: EncoderTrace) -> None:
+def test_the_threshold_curve_meets_the_share_the_page_shows(trace: Trace) -> None:
     beyond = share_against_threshold(trace, 2, np.array([0.0, 0.125, 0.5]))
     for threshold, share in zip(beyond.thresholds, beyond.shares, strict=True):
         assert share == pytest.approx(awake(trace, 2, float(threshold)).share)
 
 
-def test_a_neuron_once_reached_stays_reached(trace: EncoderTrace) -> None:
+def test_a_neuron_once_reached_stays_reached(trace: Trace) -> None:
     hidden = trace.blocks[1].ffn.hidden.numpy()
     found = reached(trace, 1)
     for n, share in enumerate(found.shares, start=1):

@@ -19,7 +19,7 @@ def taken_apart(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> tuple[D
         return pre_activation(model, trace, 1, 4, 20), float(block.ffn.pre_activation[4, 20])
     if request.param == "output":
         return output_component(model, trace, 1, 4, 11), float(block.ffn.output[4, 11])
-    return logit(model, trace, 4, 77), float(trace.logits[4, 77])
+    return logit(model, trace, 4, 77), float(trace.logits_at(4)[77])
 
 
 def test_the_terms_the_rest_and_the_bias_add_up_to_the_number(

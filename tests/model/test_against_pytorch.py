@@ -37,7 +37,7 @@ def theirs(ours: Block, config: EncoderConfig) -> nn.TransformerEncoderLayer:
         norm_first=config.norm == "pre",
         bias=config.bias,
     )
-    ours_by_their_name = {
+    ours_by_their_name: dict[str, Tensor | None] = {
         "self_attn.in_proj_weight": ours.attention.project_in.weight,
         "self_attn.in_proj_bias": ours.attention.project_in.bias,
         "self_attn.out_proj.weight": ours.attention.project_out.weight,

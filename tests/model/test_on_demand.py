@@ -1,6 +1,6 @@
 """A trace keeps the stream and computes the rest when asked, to the bit what the pass had."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from ffnviz.model.feed_forward import FeedForward
 from ffnviz.model.model import Model, load
 from ffnviz.model.on_demand import nbytes_of
 from ffnviz.model.tokenizer import Tokenizer
-from ffnviz.model.trace import StreamTrace, Trace
+from ffnviz.model.trace import BlockStages, StreamTrace, Trace
 
 TEXT = "The cat sat on the [MASK]."
 EDITS = [Edit(0, [3, 7], scale=-2.0, tokens=[1]), Edit(1, range(9), value=0.5)]
@@ -36,7 +36,7 @@ def model_of(tokenizer: Tokenizer, **changes: object) -> Model:
     return Model("small", encoder, tokenizer, torch.ones(tokenizer.vocab_size))
 
 
-@pytest.fixture(params=VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.fixture(params=list(VARIANTS.values()), ids=list(VARIANTS))
 def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
     return model_of(tokenizer, **request.param)
 
@@ -52,7 +52,8 @@ def stages(trace: Trace | EncoderTrace) -> Iterator[tuple[str, Tensor]]:
     """Every tensor of a pass, by its name."""
     for name in ("ids", "embedding", "final", "logits"):
         yield name, getattr(trace, name)
-    for number, block in enumerate(trace.blocks):
+    blocks: Sequence[BlockStages] = trace.blocks
+    for number, block in enumerate(blocks):
         for name in ("input", "middle", "output"):
             yield f"{number} {name}", getattr(block, name)
         for part in ("attention", "ffn"):

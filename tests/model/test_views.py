@@ -15,7 +15,7 @@ from ffnviz.model.views import Norm, WordVectors
 from tests.model.test_on_demand import TEXT, VARIANTS, model_of
 
 
-@pytest.fixture(params=VARIANTS.values(), ids=VARIANTS.keys())
+@pytest.fixture(params=list(VARIANTS.values()), ids=list(VARIANTS))
 def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
     return model_of(tokenizer, **request.param)
 

@@ -18,8 +18,9 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
+from ffnviz.analysis.needs import Need
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.network import NotForThisNetwork
 
 
 def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress], Result]:
@@ -27,18 +28,20 @@ def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress]
     return lambda subject, _: measure(subject)
 
 
+ANY_FFN = (Need.OURS,)  # plain or gated
+
 EXPERIMENTS = (
     Experiment("positions", "Position-wise", _quick(try_positions)),
     Experiment("sharing", "Sharing", _quick(try_sharing)),
     Experiment("convolution", "Convolution", _quick(try_convolution)),
     Experiment("bend", "Delete the bend", _quick(delete_bend)),
     Experiment("linear", "Linear?", _quick(try_linearity)),
-    Experiment("fit", "Fit a function", bent_and_straight),
-    Experiment("hears", "Who hears whom", lambda s, p: who_hears_whom(s, progress=p)),
-    Experiment("residual", "Residual", lambda s, p: try_residual(s, progress=p)),
+    Experiment("fit", "Fit a function", bent_and_straight, ANY_FFN),
+    Experiment("hears", "Who hears whom", lambda s, p: who_hears_whom(s, progress=p), ANY_FFN),
+    Experiment("residual", "Residual", lambda s, p: try_residual(s, progress=p), ANY_FFN),
     Experiment("zoo", "Activation zoo", _quick(visit_zoo)),
     Experiment("width", "How wide?", _quick(try_width)),
-    Experiment("dropout", "Dropout", _quick(try_dropout)),
+    Experiment("dropout", "Dropout", _quick(try_dropout), ANY_FFN),
 )
 
 
@@ -59,11 +62,11 @@ def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Test
     """All experiments with the settings they have by default, one after the other.
 
     Raises:
-        ValueError: for a model whose FFN is gated: most claims are about the plain one.
+        NotForThisNetwork: if its FFN is gated: most claims are about the plain one.
     """
-    activation = ACTIVATIONS[subject.model.encoder.config.activation]
-    if activation.gated:
-        raise ValueError(f"The Lab tests plain FFNs, and {activation.label} is gated.")
+    card = subject.model.card
+    if card.gated:
+        raise NotForThisNetwork(f"The Lab tests plain FFNs, and {card.phi.label} is gated.")
     n = len(EXPERIMENTS)
     tested = []
     for place, experiment in enumerate(EXPERIMENTS):

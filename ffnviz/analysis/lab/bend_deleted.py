@@ -84,17 +84,19 @@ def delete_bend(subject: Subject, words: int = 8, folded: Folded | None = None) 
 
     `folded` is taken for the block's, if it is at hand.
     """
-    ffn, x = subject.double.ffn, subject.ffn_input
+    ffn, x = subject.plain.ffn, subject.ffn_input
     one = folded or fold(ffn)
     stepwise = ffn.compress(ffn.expand(x))
     difference = float((stepwise - (x @ one.matrix + one.bias)).norm())
     allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT], x.dtype)
     # What float32's rounding does to the prediction is what counts as no change.
-    plain, in_double = subject.trace.logits[subject.token], _plain(subject)
+    plain, in_double = subject.trace.logits_at(subject.token), _plain(subject)
     without = _without(subject)
     divergences = {name: divergence(in_double, logits) for name, logits in without.items()}
     predictions = {name: likeliest(subject.model, each, words) for name, each in without.items()}
     stacked, stack_allowed = _stack(subject, x)
+    biased = ffn.expand.bias is not None
+    reach, most = ("d_model + 1" if biased else "d_model"), len(one.bias) + biased
     findings = (
         Finding(
             "Without φ, W₁ and W₂ fold into one d_model × d_model matrix.",
@@ -103,11 +105,11 @@ def delete_bend(subject: Subject, words: int = 8, folded: Folded | None = None) 
             Check(difference, "≤", allowed),
         ),
         Finding(
-            "Without φ the hidden layer has at most d_model + 1 dimensions, however wide it is.",
-            f"at most {len(one.bias) + 1}, not {ffn.expand.out_features:,}",
+            f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
+            f"at most {most}, not {ffn.expand.out_features:,}",
             f"hidden vectors of {one.n_random} random inputs: rank {one.flat} without φ, "
             f"{one.bent} with it; the folded matrix has rank {one.rank}",
-            Check(one.flat, "≤", len(one.bias) + 1),
+            Check(one.flat, "≤", most),
         ),
         Finding(
             "A stack of linear layers is one linear layer.",
@@ -132,7 +134,10 @@ def delete_bend(subject: Subject, words: int = 8, folded: Folded | None = None) 
 
 def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
     second = ffn.compress.weight.mT  # (d_ff, d_model)
-    return ffn.expand.weight.mT @ second, ffn.expand.bias @ second + ffn.compress.bias
+    bias = second.new_zeros(second.shape[1])
+    if ffn.expand.bias is not None:
+        bias = ffn.expand.bias @ second + ffn.compress.bias
+    return ffn.expand.weight.mT @ second, bias
 
 
 def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int]:
@@ -187,7 +192,5 @@ def _logits(
     for block in encoder.blocks:
         record = block(x)
         middle = record.middle if attention else block.add_attention(x, torch.zeros_like(x))
-        # In a pre-LN block the FFN reads a LayerNorm of the stream, in a post-LN block the stream.
-        reads = block.ffn_norm(middle) if encoder.config.norm == "pre" else middle
-        x = block.add_ffn(middle, block.ffn(reads).output if ffn else torch.zeros_like(x))
+        x = block.add_ffn(middle, block.feed(middle).output if ffn else torch.zeros_like(x))
     return encoder.unembed(encoder.final_norm(x)[token])

@@ -69,6 +69,7 @@ def try_dropout(subject: Subject, p: float = P, seed: int = SEED, shown: int = 6
     stream = block.add_ffn(middle.expand(n, -1, -1), outputs)
     _, final = encoder.run_blocks(stream, first=subject.block + 1)
     probabilities = encoder.unembed(final[:, place]).cpu().double().softmax(dim=-1)
+    # Of many rows at once, as the passes' are: one row alone is rounded in another way.
     plain_probabilities = trace.logits[token].cpu().double().softmax(dim=-1)
     word = int(plain_probabilities.argmax())
     at_token, plain = outputs[:, place].cpu().double(), record.ffn.output[token].cpu().double()

@@ -9,12 +9,14 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from ffnviz.analysis.needs import Need, encoder_of, require
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.block import Block
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
 
+NEEDS = (Need.OURS, Need.PLAIN_FFN)
 LONGEST = 32  # tokens that an experiment takes up one by one
 
 
@@ -117,8 +119,12 @@ class Result(Protocol):
 
 @torch.inference_mode(mode=False)
 def in_double(model: Model) -> Encoder:
-    """A copy of the encoder in float64 on the CPU."""
-    return copy.deepcopy(model.encoder).cpu().double()
+    """A copy of the encoder in float64 on the CPU.
+
+    Raises:
+        NotForThisNetwork: if the network is not made of our own modules.
+    """
+    return copy.deepcopy(encoder_of(model)).cpu().double()
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,7 @@ class Subject:
     """What the experiments are made on.
 
     Attributes:
-        model: one with a plain FFN.
+        model: whose claims are tested; most need a plain FFN, and say so.
         trace: of the sentence.
         block: from 0.
         token: from 0.
@@ -138,6 +144,16 @@ class Subject:
     block: int
     token: int
     encoder: Encoder
+
+    @property
+    def plain(self) -> Block:
+        """The block in float64 on the CPU, for claims about a plain FFN.
+
+        Raises:
+            NotForThisNetwork: if the FFN is gated.
+        """
+        require(self.model, NEEDS)
+        return self.double
 
     @property
     def double(self) -> Block:
@@ -163,8 +179,10 @@ class Experiment:
         name: in a URL and in JSON.
         title: on a button.
         measure: makes it with the settings it has by default.
+        needs: of the network.
     """
 
     name: str
     title: str
     measure: Callable[[Subject, Progress], Result]
+    needs: tuple[Need, ...] = NEEDS

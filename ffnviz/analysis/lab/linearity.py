@@ -58,7 +58,7 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     A layer with a bias is affine, not linear: f(0) ≠ 0. It is taken away first, so that a bias
     alone makes nothing fail.
     """
-    block, x, z = subject.double, subject.ffn_input, subject.attention_input
+    block, x, z = subject.plain, subject.ffn_input, subject.attention_input
     ffn, norm = block.ffn, block.ffn_norm
     stream = subject.trace.blocks[subject.block].middle[: len(x)].cpu().double()
     maps: dict[str, tuple[Map, Tensor]] = {
@@ -147,4 +147,5 @@ def _frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
 def _frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
     mean = x.mean(dim=-1, keepdim=True)
     scale = (x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
-    return lambda v: norm.weight * (v - mean) / scale + norm.bias
+    bias = dict(norm.named_parameters()).get("bias", 0.0)
+    return lambda v: norm.weight * (v - mean) / scale + bias

@@ -47,7 +47,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """
     if way not in WAYS:
         raise ValueError(f"{way} is none of {', '.join(WAYS)}.")
-    ffn, attention = subject.double.ffn, subject.double.attention
+    ffn, attention = subject.plain.ffn, subject.plain.attention
     x, y = subject.ffn_input, subject.attention_input
     n = len(x)
     at_ffn, at_attention = _moved(ffn, x, way), _moved(attention, y, way)

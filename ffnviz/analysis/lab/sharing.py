@@ -8,7 +8,12 @@ from torch import Tensor
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
 
-MATRICES = ("W₁", "b₁", "W₂", "b₂")
+MATRICES = {
+    "expand.weight": "W₁",
+    "expand.bias": "b₁",
+    "compress.weight": "W₂",
+    "compress.bias": "b₂",
+}
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,8 @@ class Sharing:
         alone: whether the second place is a sentence of nothing but that word.
         inputs, outputs: distance of each further place from the first, as a share of the first's
             length, (n_places − 1,).
-        blocks: for each of MATRICES, ‖first − other‖ / ‖first‖ over the two blocks compared.
+        matrices: "W₁", "b₁", … as far as there are any.
+        blocks: for each of these, ‖first − other‖ / ‖first‖ over the two blocks compared.
         cosines: between them.
         other: the block compared with; None if there is only one.
         findings: the verdicts.
@@ -31,6 +37,7 @@ class Sharing:
     alone: bool
     inputs: tuple[float, ...]
     outputs: tuple[float, ...]
+    matrices: tuple[str, ...]
     blocks: tuple[float, ...]
     cosines: tuple[float, ...]
     other: int | None
@@ -44,7 +51,7 @@ def try_sharing(subject: Subject) -> Sharing:
     Vaswani et al. 2017, section 3.3: "the linear transformations are the same across different
     positions, they use different parameters from layer to layer".
     """
-    ffn, x = subject.double.ffn, subject.ffn_input
+    ffn, x = subject.plain.ffn, subject.ffn_input
     token = min(subject.token, len(x) - 1)
     copies = x[token].expand(max(2, len(x)), -1)
     outputs = ffn(copies).output
@@ -80,7 +87,8 @@ def try_sharing(subject: Subject) -> Sharing:
             untestable="there is one block only" if other is None else "",
         ),
     )  # fmt: skip
-    return Sharing(places, alone, inputs, moved, blocks, cosines, other, findings)
+    matrices = tuple(MATRICES[name] for name, _ in ffn.named_parameters())
+    return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other, findings)
 
 
 def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:

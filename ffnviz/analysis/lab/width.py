@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
+from ffnviz.analysis.needs import require
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.edit import Edit
 from ffnviz.model.feed_forward import FeedForward
@@ -64,6 +65,7 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     first finding tests that.
     """
     config = subject.model.encoder.config
+    require(subject.model, NEEDS)
     order = importance(subject)
     generator = torch.Generator().manual_seed(SEED)
     shuffled = torch.stack([torch.randperm(config.d_ff, generator=generator) for _ in order])
@@ -74,7 +76,7 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     n = np.array(widths, dtype=np.int64)
     findings = (_removal(subject, order[subject.block]), _half(important, random, config.d_ff))
     return Width(
-        important, random, 2 * n * d + n + d, 2 * n * d, order.numpy(), findings
+        important, random, 2 * n * d + config.bias * (n + d), 2 * n * d, order.numpy(), findings
     )  # fmt: skip
 
 
@@ -91,14 +93,14 @@ def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
     encoder, token = subject.model.encoder, subject.token
     edits = [Edit(block, row[n:].tolist(), scale=0.0) for block, row in enumerate(order)]
     logits = encoder.unembed(encoder.stream(subject.trace.ids, edits).final[token])
-    plain = subject.trace.logits[token]
+    plain = subject.trace.logits_at(token)
     told = likeliest(subject.model, logits, words)
     return Cut(n, divergence(plain, logits), told, int(told.ids[0]) == int(plain.argmax()))
 
 
 def _removal(subject: Subject, order: Tensor) -> Finding:
     """Setting neurons to zero against an FFN that does not have them."""
-    ffn, x = subject.double.ffn, subject.ffn_input
+    ffn, x = subject.plain.ffn, subject.ffn_input
     kept = order[: len(order) // 2].sort().values
     narrow = _narrow(ffn, kept)
     rest = order[len(order) // 2 :].tolist()
@@ -114,13 +116,15 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
 
 
 def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
-    narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name)
+    biased = ffn.expand.bias is not None
+    narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name, bias=biased)
     narrow.activation = ffn.activation
     narrow = narrow.to(ffn.expand.weight.dtype).eval()
     narrow.expand.weight = nn.Parameter(ffn.expand.weight[kept])
-    narrow.expand.bias = nn.Parameter(ffn.expand.bias[kept])
     narrow.compress.weight = nn.Parameter(ffn.compress.weight[:, kept])
-    narrow.compress.bias = ffn.compress.bias
+    if biased:
+        narrow.expand.bias = nn.Parameter(ffn.expand.bias[kept])
+        narrow.compress.bias = ffn.compress.bias
     return narrow
 
 

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Subject
+from ffnviz.analysis.needs import require
 from ffnviz.analysis.swap import with_activation
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.feed_forward import feed_forward
@@ -60,6 +61,7 @@ class Zoo:
 
 def visit_zoo(subject: Subject) -> Zoo:
     """Every activation here (Hendrycks & Gimpel 2016, Ramachandran et al. 2017, Shazeer 2020)."""
+    require(subject.model, NEEDS)
     x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
     plain = [activation.name for activation in ACTIVATIONS.values() if not activation.gated]
     gated = [activation.name for activation in ACTIVATIONS.values() if activation.gated]
@@ -109,7 +111,7 @@ def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]
     made = {}
     for name, d_ff in sizes.items():
         with torch.device("meta"):
-            ffn = feed_forward(config.d_model, d_ff, name)
+            ffn = feed_forward(config.d_model, d_ff, name, bias=config.bias)
         made[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
     return made
 
@@ -151,7 +153,8 @@ def _equal_size(subject: Subject, parameters: dict[str, tuple[int, int]]) -> Fin
     name = max(parameters, key=lambda each: abs(parameters[each][1] - plain))
     d_ff, count = parameters[name]
     one_unit = 3 * config.d_model + 2  # what rounding d_ff to a whole number may add or take
-    biases = 2 * config.d_ff  # a gate has biases of its own; the paper's has none at all
+    # A gate has biases of its own; the paper's has none at all.
+    biases = 2 * config.d_ff * config.bias
     return Finding(
         "A gated FFN with d_ff × 2/3 has as many parameters as a plain one.",
         "as many, but for biases and a rounded d_ff",

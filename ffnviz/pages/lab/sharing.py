@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lab.sharing import MATRICES, Sharing, try_sharing
+from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
@@ -65,8 +65,8 @@ def other_block(run: Run, found: Sharing) -> None:
         " of its length (two random matrices: 141%).",
     ]  # fmt: skip
     panels = [
-        Bars("distance / length", MATRICES, np.array(found.blocks), f"@{run.request.twin}"),
-        Bars("cosine", MATRICES, np.array(found.cosines), "@muted"),
+        Bars("distance / length", found.matrices, np.array(found.blocks), f"@{run.request.twin}"),
+        Bars("cosine", found.matrices, np.array(found.cosines), "@muted"),
     ]
     chart(
         Head(sentence, "lab-blocks", run.request.twin),

@@ -1,0 +1,102 @@
+"""What an analysis needs of a network, and what is said where a network has it not."""
+
+from collections.abc import Iterable
+from enum import Enum
+
+from ffnviz.model.card import Card, Provenance
+from ffnviz.model.encoder import Encoder
+from ffnviz.model.model import Model
+from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.views import WordHead, WordVectors
+
+
+class Need(Enum):
+    """Something that not every network has; the value says so of one that has it not."""
+
+    PARTNER = "There is no second network to compare it with."
+    RECORD = "There is no record of its training."
+    SEED = "Nobody wrote down which weights its training began with."
+    INDEX = "There is no index of what wakes its neurons."
+    MASK = "It has no token that stands for a word to fill in."
+    WORD_HEAD = "It has no word head: it does not say what word stands at a token."
+    WORD_VECTORS = (
+        "Its logits are more than one product with each word's vector, so they cannot be taken "
+        "apart into one."
+    )
+    PLAIN_FFN = "Its FFN is gated, and this is about the plain one: two matrices with φ in between."
+    PRE_NORM = (
+        "It is a post-LN network: its stream is normalised along the way, so what was written into "
+        "it does not simply add up."
+    )
+    OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
+
+
+def missing(card: Card, needs: Iterable[Need], partner: bool = False) -> tuple[Need, ...]:
+    """Which needs a network does not meet, by its card alone.
+
+    Args:
+        card: the network's.
+        needs: an analysis' or a part's.
+        partner: whether a second network is at hand.
+    """
+    known = card.provenance or Provenance()
+    met = {
+        Need.PARTNER: partner,
+        Need.RECORD: known.record is not None,
+        Need.SEED: known.seed is not None,
+        Need.INDEX: known.index is not None,
+        Need.MASK: card.has_mask,
+        Need.WORD_HEAD: card.has_word_head,
+        Need.WORD_VECTORS: card.has_word_vectors,
+        Need.PLAIN_FFN: not card.gated,
+        Need.PRE_NORM: card.pre_norm,
+        Need.OURS: card.ours,
+    }
+    return tuple(need for need in needs if not met[need])
+
+
+def require(network: Network, needs: Iterable[Need]) -> None:
+    """See that a network meets what one network alone can meet.
+
+    Raises:
+        NotForThisNetwork: with the sentence of the first need that it does not meet.
+    """
+    lacking = missing(network.card, needs, partner=True)
+    if lacking:
+        raise NotForThisNetwork(f"Not for {network.card.label}: {lacking[0].value}")
+
+
+def word_head(network: Network) -> tuple[WordHead, WordVectors]:
+    """The word head and the words' output vectors.
+
+    Raises:
+        NotForThisNetwork: if there is none, or if it is more than one product with these.
+    """
+    require(network, (Need.WORD_HEAD, Need.WORD_VECTORS))
+    head = network.head
+    if head is None or head.words is None:
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.WORD_VECTORS.value}")
+    return head, head.words
+
+
+def masked_id(network: Network) -> int:
+    """The id of the token that stands for a word to fill in.
+
+    Raises:
+        NotForThisNetwork: if there is none.
+    """
+    mask_id = network.tokenizer.mask_id
+    if not network.card.has_mask or mask_id is None:
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.MASK.value}")
+    return mask_id
+
+
+def encoder_of(network: Network) -> Encoder:
+    """Our own encoder, module by module.
+
+    Raises:
+        NotForThisNetwork: if the network is made of other modules.
+    """
+    if not isinstance(network, Model):
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.OURS.value}")
+    return network.encoder

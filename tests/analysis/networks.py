@@ -1,0 +1,226 @@
+"""Tiny random networks of every kind the analyses may meet: ours in odd shapes, and a stranger."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import torch
+from tokenizers import Tokenizer as BytePairTokenizer
+from torch import Tensor
+from torch.nn import functional as F
+
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.attention import AttentionRecord
+from ffnviz.model.block import BlockRecord
+from ffnviz.model.card import Card, Sizes
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.edit import Edit, edited, edits_of
+from ffnviz.model.encoder import initial_encoder
+from ffnviz.model.feed_forward import GatedFeedForwardRecord
+from ffnviz.model.model import Model
+from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.on_demand import OnDemand
+from ffnviz.model.tokenizer import Encoding, Tokenizer
+from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.model.views import FfnView, Norm, WordHead, WordVectors
+
+SHAPES: dict[str, dict[str, object]] = {
+    "plain": {},
+    "one block": {"n_blocks": 1},
+    "nine blocks": {"n_blocks": 9},
+    "wide": {"d_ff": 65_537, "d_model": 4, "n_heads": 1},
+    "many words": {"vocab_size": 131_072, "d_model": 4, "n_heads": 1},
+    "gated": {"activation": "geglu"},
+    "no biases": {"bias": False, "activation": "gelu"},
+    "post-LN": {"norm": "post", "activation": "gelu"},
+    "causal": {"causal": True},
+}
+STRANGERS = ("stranger", "headless stranger")
+
+
+def network(name: str, tokenizer: Tokenizer) -> Network:
+    """One by its name in SHAPES or STRANGERS."""
+    if name in STRANGERS:
+        return Stranger(tokenizer, headless=name != STRANGERS[0])
+    return ours(tokenizer, **SHAPES[name])
+
+
+def ours(tokenizer: Tokenizer, **changes: object) -> Model:
+    """An encoder whose biases and gains are not the neutral ones of a new one."""
+    sizes = {"vocab_size": 300, "d_model": 16, "n_heads": 2, "d_ff": 32, "n_blocks": 2}
+    config = EncoderConfig.from_dict({**sizes, **changes})
+    encoder = initial_encoder(config, seed=3).eval().requires_grad_(False)
+    generator = torch.Generator().manual_seed(4)
+    for parameter in encoder.parameters():
+        parameter.add_(0.3 * torch.randn(parameter.shape, generator=generator))
+    words = tokenizer if config.vocab_size == 300 else with_words(tokenizer, config.vocab_size)
+    return Model("tiny", encoder, words, torch.full((config.vocab_size,), 10_000))
+
+
+def with_words(tokenizer: Tokenizer, vocab_size: int) -> Tokenizer:
+    """The same with made-up entries that no text has, up to a size."""
+    values = json.loads(tokenizer._bpe.to_str())
+    vocab = values["model"]["vocab"]
+    vocab |= {f"word{number}": number for number in range(len(vocab), vocab_size)}
+    return Tokenizer(BytePairTokenizer.from_str(json.dumps(values)))
+
+
+@dataclass(frozen=True)
+class Unmasked:
+    """A tokenizer without a mask."""
+
+    inner: Tokenizer
+    mask_id: int | None = None
+
+    @property
+    def vocab_size(self) -> int:
+        return self.inner.vocab_size
+
+    def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
+        return self.inner.encode(text, max_tokens)
+
+    def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
+        return self.inner.encode_many(lines)
+
+    def decode(self, ids: list[int]) -> str:
+        return self.inner.decode(ids)
+
+    def word(self, id_: int) -> str:
+        return self.inner.word(id_)
+
+    def label(self, id_: int) -> str:
+        return self.inner.label(id_)
+
+
+class Stranger:
+    """A network of none of our modules: RMSNorm, SwiGLU, causal, an output matrix of its own.
+
+    No biases, no positions, no mask; the smallest of the Llama kind (Touvron et al. 2023).
+    """
+
+    D, D_FF, HEADS, BLOCKS, LONGEST = 16, 24, 2, 3, 40
+    EPS = 1e-5
+
+    def __init__(self, tokenizer: Tokenizer, headless: bool = False) -> None:
+        self.tokenizer = Unmasked(tokenizer)
+        self.headless = headless
+        self.device = torch.device("cpu")
+        generator = torch.Generator().manual_seed(8)
+
+        def drawn(*shape: int) -> Tensor:
+            return 0.4 * torch.randn(*shape, generator=generator)
+
+        d, d_ff, vocab = self.D, self.D_FF, tokenizer.vocab_size
+        self.embedding, self.output = drawn(vocab, d), drawn(vocab, d)
+        self.qkvo = [[drawn(d, d) for _ in range(4)] for _ in range(self.BLOCKS)]
+        self.up_gate_down = [
+            (drawn(d_ff, d), drawn(d_ff, d), drawn(d, d_ff)) for _ in range(self.BLOCKS)
+        ]
+        self.gains = [1 + drawn(d) for _ in range(2 * self.BLOCKS + 1)]
+
+    @property
+    def card(self) -> Card:
+        silu = ACTIVATIONS["silu"]
+        return Card(
+            id="stranger", label="a stranger", phi=silu, colour="#336699", gated=True, causal=True,
+            has_mask=False, has_word_head=not self.headless, has_word_vectors=not self.headless,
+            pre_norm=True,
+        )  # fmt: skip
+
+    @property
+    def sizes(self) -> Sizes:
+        return Sizes(self.D, self.D_FF, self.BLOCKS, self.tokenizer.vocab_size, self.LONGEST)
+
+    @cached_property
+    def input_words(self) -> WordVectors:
+        return WordVectors(self.embedding)
+
+    @property
+    def head(self) -> WordHead | None:
+        if self.headless:
+            return None
+        return WordHead(self._norm(-1), WordVectors(self.output), None, tied=False)
+
+    def _norm(self, place: int) -> Norm:
+        return Norm(self.gains[place], None, self.EPS, centred=False)
+
+    def _normed(self, x: Tensor, place: int) -> Tensor:
+        return x / (x.square().mean(-1, keepdim=True) + self.EPS).sqrt() * self.gains[place]
+
+    def _attend(self, block: int, x: Tensor) -> AttentionRecord:
+        read = self._normed(x, 2 * block)
+        q, k, v = (
+            torch.unflatten(read @ w, -1, (self.HEADS, -1)).transpose(-3, -2)
+            for w in self.qkvo[block][:3]
+        )
+        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        output = mixed.transpose(-3, -2).flatten(-2) @ self.qkvo[block][3]
+        return AttentionRecord(read, q, k, v, output, True)
+
+    def _stages(self, block: int, edits: Sequence[Edit], x: Tensor) -> GatedFeedForwardRecord:
+        up, gate, down = self.up_gate_down[block]
+        pre_activation, value = x @ gate.T, x @ up.T
+        hidden = edited(F.silu(pre_activation) * value, edits)
+        return GatedFeedForwardRecord(x, pre_activation, hidden, hidden @ down.T, value)
+
+    def _feed(self, block: int, edits: Sequence[Edit], middle: Tensor) -> GatedFeedForwardRecord:
+        return self._stages(block, edits, self._normed(middle, 2 * block + 1))
+
+    def _blocks(self, x: Tensor, first: int, edits: Sequence[Edit]) -> Iterator[BlockRecord]:
+        for block in range(first, self.BLOCKS):
+            attention = self._attend(block, x)
+            middle = x + attention.output
+            ffn = self._feed(block, edits_of(edits, block), middle)
+            yield BlockRecord(x, attention, middle, ffn, middle + ffn.output)
+            x = middle + ffn.output
+
+    def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
+        return self._blocks(self.embedding[ids], 0, ())
+
+    def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
+        embedding = self.embedding[ids]
+        blocks = [
+            BlockTrace(
+                record.input, record.middle, record.output,
+                OnDemand(partial(self._attend, block, record.input)),
+                OnDemand(partial(self._feed, block, edits_of(edits, block), record.middle)),
+            )
+            for block, record in enumerate(self._blocks(embedding, 0, edits))
+        ]  # fmt: skip
+        final = self._normed(blocks[-1].output, -1)
+        return StreamTrace(ids, embedding, tuple(blocks), final, self._unembed)
+
+    def _unembed(self, rows: Tensor) -> Tensor:
+        if self.headless:
+            raise NotForThisNetwork("It has no word head.")
+        return rows @ self.output.T
+
+    def trace(self, text: str, edits: Sequence[Edit] = ()) -> Trace:
+        encoding = self.tokenizer.encode(text, self.LONGEST)
+        run = self.run(torch.tensor(encoding.ids), edits)
+        return Trace(
+            run.ids, run.embedding, run.blocks, run.final, run.unembed,
+            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+        )  # fmt: skip
+
+    def ffn(self, block: int) -> FfnView:
+        up, gate, down = self.up_gate_down[block]
+        stages: Callable[[Tensor], GatedFeedForwardRecord] = partial(self._stages, block, ())
+        norm = self._norm(2 * block + 1)
+        return FfnView(
+            keys=gate, key_bias=None, values=down.T, output_bias=None, gated_value=up,
+            gated_value_bias=None, phi=self.card.phi, norm=norm, word_norm=norm, stages=stages,
+        )  # fmt: skip
+
+    def logits(self, rows: Tensor) -> Tensor:
+        return self._unembed(self._normed(rows, -1))
+
+    def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
+        return {"word": trace.embedding[token]}
+
+    def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
+        x = trace.blocks[block].middle + output
+        for record in self._blocks(x, block + 1, ()):
+            x = record.output
+        return x

@@ -1,0 +1,358 @@
+"""Every analysis on networks of every kind: numbers as float64 has them, or a clear refusal."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import Tensor
+
+from ffnviz.analysis.bend import curve, landing, reach
+from ffnviz.analysis.compare import compare
+from ffnviz.analysis.cost import parameters, shape_of
+from ffnviz.analysis.decoding import Strategy, distribution
+from ffnviz.analysis.growth import as_convolution
+from ffnviz.analysis.intervention import change, direct_contributions
+from ffnviz.analysis.keep import concentration, keep_random, keep_strongest
+from ffnviz.analysis.lens import contributions, read_early
+from ffnviz.analysis.memory import key_matches, similar, value_norms, written_words
+from ffnviz.analysis.naming import probe_inputs, word_values
+from ffnviz.analysis.neuron_index import build_index
+from ffnviz.analysis.neurons import neuron_values, strongest_neuron
+from ffnviz.analysis.never import reached
+from ffnviz.analysis.ordering import ORDERS, neuron_order
+from ffnviz.analysis.path import ffn_path
+from ffnviz.analysis.position_wise import against_sequential, position_wise
+from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
+from ffnviz.analysis.probe_loss import masked_loss
+from ffnviz.analysis.probes import Probe
+from ffnviz.analysis.projection import project
+from ffnviz.analysis.rank import out_of_reach, spectra
+from ffnviz.analysis.rank import reach as directions
+from ffnviz.analysis.record import record_of
+from ffnviz.analysis.sparsity import awake, threshold_for
+from ffnviz.analysis.stages import time_stages
+from ffnviz.analysis.swap import swap
+from ffnviz.analysis.threshold import share_against_threshold
+from ffnviz.analysis.throughput import throughput
+from ffnviz.analysis.timing import timed_trace
+from ffnviz.analysis.working import logit, output_component, pre_activation
+from ffnviz.analysis.writing import begin, write_word
+from ffnviz.model.edit import Edit
+from ffnviz.model.model import Model
+from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.tokenizer import Tokenizer
+from tests.analysis.networks import SHAPES, STRANGERS, network, ours
+
+TEXT = "The cat sat on it."
+TOKEN, WORD, NEURON = 3, 77, 9
+PROBES = [Probe("The cat sat on the mat.", ("cat",)), Probe("So they sat.", ())]
+
+
+@pytest.fixture(scope="module", params=[*SHAPES, *STRANGERS])
+def net(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Network:
+    return network(request.param, tokenizer)
+
+
+def f64(values: Tensor | np.ndarray) -> np.ndarray:
+    array: np.ndarray = np.asarray(values, dtype=np.float64)
+    return array
+
+
+def softmax(logits: np.ndarray) -> np.ndarray:
+    powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    shares: np.ndarray = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def refused(analysis: Callable[[], object], why: str) -> None:
+    with pytest.raises(NotForThisNetwork, match=why) as caught:
+        analysis()
+    assert str(caught.value).endswith(".")
+
+
+def test_what_the_network_says(net: Network) -> None:
+    trace = net.trace(TEXT)
+    if not net.card.has_word_head:
+        refused(lambda: predict(net, trace, TOKEN), "no word head")
+        refused(lambda: predict_without_ffn(net, trace, 0, TOKEN), "no word head")
+        return
+    expected = softmax(f64(trace.logits[TOKEN]))
+    told = predict(net, trace, TOKEN)
+    assert told.ids.tolist() == np.argsort(-expected, kind="stable")[:10].tolist()
+    assert_allclose(told.probabilities, np.sort(expected)[::-1][:10], rtol=1e-4)
+    again = predict_with_ffn_output(net, trace, 0, trace.blocks[0].ffn.output, TOKEN)
+    assert again.ids.tolist() == told.ids.tolist()
+    silent = [Edit(0, range(net.sizes.d_ff), scale=0.0)]
+    bias = net.ffn(0).output_bias
+    if bias is None:  # a sleeping FFN then writes nothing at all
+        asleep = softmax(f64(net.trace(TEXT, silent).logits[TOKEN]))
+        without = predict_without_ffn(net, trace, 0, TOKEN)
+        assert_allclose(without.probabilities, asleep[without.ids], rtol=1e-4)
+
+
+def test_a_cut_distribution_of_any_size(net: Network) -> None:
+    if not net.card.has_word_head:
+        return
+    logits = net.trace(TEXT).logits_at(TOKEN).numpy()
+    everything = distribution(logits, Strategy(top_k=0))
+    assert everything.n_kept == net.sizes.vocab_size
+    assert everything.cut.sum() == pytest.approx(1)
+    assert_allclose(everything.softmax, softmax(f64(logits)), rtol=1e-9)
+    assert distribution(logits, Strategy(top_k=8_192)).n_kept == min(8_192, len(logits))
+
+
+def test_the_stream_read_early(net: Network) -> None:
+    trace = net.trace(TEXT)
+    if not net.card.has_word_head:
+        refused(lambda: read_early(net, trace, TOKEN, WORD, 3), "no word head")
+        return
+    readings = read_early(net, trace, TOKEN, WORD, 3)
+    assert len(readings) == 1 + 2 * net.sizes.n_blocks
+    expected = softmax(f64(trace.logits[TOKEN]))
+    assert readings[-1].probability == pytest.approx(expected[WORD], rel=1e-3)
+
+
+def test_a_logit_taken_apart(net: Network) -> None:
+    trace = net.trace(TEXT)
+    card = net.card
+    if not (card.has_word_head and card.pre_norm):
+        why = "post-LN" if card.has_word_head else "no word head"
+        refused(lambda: contributions(net, trace, TOKEN, WORD), why)
+        refused(lambda: direct_contributions(net, trace, TOKEN, WORD), why)
+        return
+    found = contributions(net, trace, TOKEN, WORD)
+    expected = float(f64(trace.logits)[TOKEN, WORD])
+    assert found.logit == pytest.approx(expected, abs=1e-4)
+    assert abs(found.residue) < 1e-4
+    by_neuron = direct_contributions(net, trace, TOKEN, WORD)
+    assert by_neuron.shape == (net.sizes.n_blocks, net.sizes.d_ff)
+    for number in range(net.sizes.n_blocks):
+        part = found.added[found.parts.index(f"FFN {number + 1}")]
+        bias = net.ffn(number).output_bias
+        if bias is None:
+            assert f64(by_neuron[number]).sum() == pytest.approx(part, abs=1e-4)
+    if isinstance(net, Model) and not net.encoder.config.bias:
+        assert "LayerNorm's bias" not in found.parts
+
+
+def test_what_a_change_changes(net: Network) -> None:
+    trace, edited = net.trace(TEXT), net.trace(TEXT, [Edit(0, [NEURON], value=3.0)])
+    if not net.card.has_word_head:
+        refused(lambda: change(trace, edited, TOKEN), "no word head")
+        return
+    found = change(trace, edited, TOKEN)
+    p, q = (softmax(f64(t.logits[TOKEN])) for t in (trace, edited))
+    assert found.divergence == pytest.approx((p * np.log(p / q)).sum(), rel=1e-3, abs=1e-6)
+    assert len(found.output) == net.sizes.n_blocks
+    assert found.output[0] > 0
+
+
+def test_what_wakes_a_neuron_and_what_it_writes(net: Network) -> None:
+    view = net.ffn(0)
+    words = f64(net.input_words.vectors)
+    norm = view.word_norm
+    assert norm is not None
+    read = words - words.mean(1, keepdims=True) if norm.centred else words
+    read = read / np.sqrt(np.square(read).mean(1, keepdims=True) + norm.eps) * f64(norm.gain)
+    read = read if norm.bias is None else read + f64(norm.bias)
+    scores = read @ f64(view.keys[NEURON])
+    scores = scores if view.key_bias is None else scores + float(view.key_bias[NEURON])
+    told = key_matches(net, 0, NEURON, 5)
+    assert_allclose(told.scores, np.sort(scores)[::-1][:5], rtol=1e-3, atol=1e-4)
+    assert_allclose(scores[told.ids], told.scores, rtol=1e-3, atol=1e-4)
+    length = np.linalg.norm(f64(view.values), axis=1)
+    own, shorter = value_norms(net, 0, NEURON)
+    assert own == pytest.approx(length[NEURON], rel=1e-5)
+    assert shorter == pytest.approx((length < length[NEURON]).mean(), abs=1e-4)
+    for found, vectors in zip(similar(net, 0, NEURON, 4), (view.keys, view.values), strict=True):
+        rows = f64(vectors) / np.linalg.norm(f64(vectors), axis=1, keepdims=True)
+        assert_allclose(found.cosines, rows[found.neurons] @ rows[NEURON], atol=1e-5)
+    if not net.card.has_word_head:
+        refused(lambda: written_words(net, 0, NEURON), "no word head")
+        return
+    head = net.head
+    assert head is not None
+    assert head.words is not None
+    value = f64(view.values[NEURON])
+    if head.norm is not None:
+        value = (value - value.mean() if head.norm.centred else value) * f64(head.norm.gain)
+    along = f64(head.words.vectors) @ value
+    promoted, suppressed = written_words(net, 0, NEURON, 3)
+    assert_allclose(promoted.scores, np.sort(along)[::-1][:3], rtol=1e-3, atol=1e-4)
+    assert_allclose(suppressed.scores, np.sort(along)[:3], rtol=1e-3, atol=1e-4)
+
+
+def test_how_few_neurons_carry_it(net: Network) -> None:
+    trace = net.trace(TEXT)
+    found = concentration(net, trace, 0)
+    strength = np.abs(f64(trace.blocks[0].ffn.hidden)) * np.linalg.norm(
+        f64(net.ffn(0).values), axis=1
+    )
+    ranked = -np.sort(-strength, axis=1)
+    assert_allclose(found.shares, ranked.sum(0).cumsum() / ranked.sum(), rtol=1e-4)
+    if not net.card.has_word_head:
+        refused(lambda: keep_strongest(net, trace, 0, TOKEN, 3), "no word head")
+        return
+    whole = keep_strongest(net, trace, 0, TOKEN, net.sizes.d_ff)
+    assert whole.error == pytest.approx(0, abs=1e-5)
+    hidden = f64(trace.blocks[0].ffn.hidden[TOKEN])
+    hidden[np.argsort(-strength[TOKEN])[3:]] = 0
+    bias = net.ffn(0).output_bias
+    written = hidden @ f64(net.ffn(0).values) + (0 if bias is None else f64(bias))
+    full = f64(trace.blocks[0].ffn.output[TOKEN])
+    error = np.linalg.norm(written - full) / np.linalg.norm(full)
+    assert keep_strongest(net, trace, 0, TOKEN, 3).error == pytest.approx(error, rel=1e-3)
+    assert keep_random(net, trace, 0, TOKEN, net.sizes.d_ff).error == pytest.approx(0, abs=1e-5)
+
+
+def test_any_number_is_the_sum_that_it_is(net: Network) -> None:
+    trace = net.trace(TEXT)
+    assert abs(pre_activation(net, trace, 0, TOKEN, NEURON).residue) < 1e-4
+    assert abs(output_component(net, trace, 0, TOKEN, 2).residue) < 1e-2
+    biased = net.ffn(0).key_bias is not None
+    assert (pre_activation(net, trace, 0, TOKEN, NEURON).bias != 0) == biased
+    if net.card.has_word_head:
+        assert abs(logit(net, trace, TOKEN, WORD).residue) < 1e-4
+    else:
+        refused(lambda: logit(net, trace, TOKEN, WORD), "no word head")
+
+
+def test_what_a_trace_alone_tells(net: Network) -> None:
+    trace = net.trace(TEXT)
+    stages = trace.blocks[0].ffn
+    hidden, before = f64(stages.hidden), f64(stages.pre_activation)
+    edges = np.linspace(*reach([trace], 0), 20)
+    landed = landing(trace, 0, TOKEN, edges, 0.1)
+    assert landed.shares.sum() == pytest.approx(1)
+    assert landed.below_zero == pytest.approx((before < 0).mean(), abs=1e-6)
+    assert (
+        awake(trace, 0, 0.1).counts.tolist() == (np.abs(hidden) > np.float32(0.1)).sum(1).tolist()
+    )
+    assert threshold_for(net.card.phi) in (0.0, 0.1)
+    open_ = before > 0 if net.card.gated else hidden > 0
+    assert reached(trace, 0).never.tolist() == np.flatnonzero(~open_.any(0)).tolist()
+    shares = share_against_threshold(trace, 0, np.array([0.0, 0.5])).shares
+    assert_allclose(shares, [(np.abs(hidden) > t).mean() for t in (0.0, 0.5)], atol=1e-6)
+    assert_allclose(neuron_values(trace, 0, NEURON), hidden[:, NEURON])
+    assert strongest_neuron(trace, 0, TOKEN) == int(np.abs(hidden[TOKEN]).argmax())
+    assert_allclose(ffn_path(trace, 0, TOKEN).hidden, hidden[TOKEN])
+    for by in ORDERS:
+        assert sorted(neuron_order(hidden, by)) == list(range(net.sizes.d_ff))
+    assert project(trace.blocks[0].output).points.shape == (len(trace.tokens), 2)
+    other = compare(trace, net.trace("The dog sat on it."), 0, k=3)
+    assert_allclose(other.difference, other.second - other.first)
+    assert curve(net.card.phi, -2, 2).value[120] == pytest.approx(0, abs=1e-6)
+
+
+def test_in_how_many_directions_the_values_vary(net: Network) -> None:
+    trace, found = net.trace(TEXT), directions(net, 0)
+    biased = net.ffn(0).key_bias is not None
+    assert found.directions.shape == (net.sizes.d_ff, net.sizes.d_model + biased)
+    outside = out_of_reach(found, trace, 0)
+    assert outside.before < 1e-4
+    hidden = f64(trace.blocks[0].ffn.hidden)
+    q, _ = np.linalg.qr(f64(found.directions))
+    inside = np.square(hidden @ q).sum() / np.square(hidden).sum()
+    assert outside.after == pytest.approx(1 - inside, abs=1e-3)
+    expected = np.linalg.svd(hidden, compute_uv=False)
+    assert_allclose(spectra(trace, 0)["after φ"].singular_values, expected, atol=1e-4)
+
+
+def test_the_same_ffn_for_each_token(net: Network) -> None:
+    trace = net.trace(TEXT)
+    if net.card.gated:
+        refused(lambda: position_wise(net, trace, 0), "gated")
+        refused(lambda: against_sequential(net, trace, 0), "gated")
+        return
+    found = position_wise(net, trace, 0)
+    assert max(found.alone, found.batch, found.flattened) < 1e-3
+    assert against_sequential(net, trace, 0) < 1e-4
+    if isinstance(net, Model):
+        assert found.n_parameters == sum(p.numel() for p in net.encoder.blocks[0].ffn.parameters())
+
+
+def test_the_same_ffn_as_a_convolution(net: Network) -> None:
+    trace = net.trace(TEXT)
+    if not isinstance(net, Model):
+        refused(lambda: as_convolution(net, trace, 0, 1), "own modules")  # type: ignore[arg-type]
+    elif net.card.gated:
+        refused(lambda: as_convolution(net, trace, 0, 1), "gated")
+    else:
+        found = as_convolution(net, trace, 0, repeats=1)
+        assert found.difference <= 1e-4 * max(1, found.largest)
+
+
+def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
+    index = build_index(net, PROBES, ("cat",), "two sentences")
+    traces = [net.trace(probe.text) for probe in PROBES]
+    for number, block in enumerate(index.blocks):
+        strongest = [f64(t.blocks[number].ffn.hidden).max(0) for t in traces]
+        assert_allclose(block.values[0], np.max(strongest, axis=0), rtol=1e-4, atol=1e-5)
+    read = probe_inputs(net, PROBES)
+    values = word_values(net, read, 0, NEURON)
+    assert values.max() == pytest.approx(float(index.blocks[0].values[0, NEURON]), rel=1e-4)
+
+
+def test_guessing_masked_words(net: Network) -> None:
+    if not net.card.has_mask:
+        refused(lambda: masked_loss(net, PROBES), "fill in")
+        return
+    losses = masked_loss(net, PROBES)
+    assert np.isfinite(losses).all()
+    assert losses.mean() > 0
+
+
+def test_writing_on(net: Network) -> None:
+    if not net.card.has_word_head:
+        refused(lambda: write_word(net, begin(net, TEXT), Strategy()), "no word head")
+        return
+    writing = begin(net, "The cat")
+    ids = list(writing.ids)
+    if net.card.has_mask:
+        assert net.tokenizer.mask_id is not None
+        ids.append(net.tokenizer.mask_id)
+    else:
+        refused(lambda: write_word(net, begin(net, ""), Strategy()), "Type one first")
+    step = write_word(net, writing, Strategy()).steps[0]
+    assert_allclose(step.logits, net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4)
+
+
+def test_phi_swapped(net: Network) -> None:
+    trace = net.trace(TEXT)
+    if not isinstance(net, Model):
+        refused(lambda: swap(net, trace, TOKEN, "gelu"), "own modules")  # type: ignore[arg-type]
+    elif net.card.gated:
+        refused(lambda: swap(net, trace, TOKEN, "gelu"), "gated")
+    else:
+        assert swap(net, trace, TOKEN, net.card.phi.name).divergence == 0
+        assert swap(net, trace, TOKEN, "identity").divergence > 0
+        refused(lambda: swap(net, trace, TOKEN, "geglu"), "one more matrix")
+
+
+def test_what_takes_how_long(net: Network) -> None:
+    trace, total_ms, ffn_ms = timed_trace(net, TEXT)
+    assert total_ms > 0
+    assert ffn_ms > 0
+    assert all(block.ffn_stages.held is None for block in trace.blocks)
+    if not isinstance(net, Model):
+        refused(lambda: time_stages(net, trace, 1), "own modules")  # type: ignore[arg-type]
+        refused(lambda: throughput(net, trace, 0, 1), "own modules")  # type: ignore[arg-type]
+        return
+    names = time_stages(net, trace, repeats=1).times
+    assert ("block 1 gate" in names) == net.card.gated
+    assert ("final norm" in names) == net.card.pre_norm
+    products = throughput(net, trace, 0, repeats=1).products
+    assert len(products) == 6 + net.card.gated
+
+
+def test_there_is_no_record_where_nobody_kept_one(net: Network) -> None:
+    refused(lambda: record_of(net), "no record of its training")
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_the_parameters_are_those_of_the_modules(name: str, tokenizer: Tokenizer) -> None:
+    model = ours(tokenizer, **SHAPES[name])
+    counted = sum(parameter.numel() for parameter in model.encoder.parameters())
+    assert sum(parameters(shape_of(model.encoder.config)).values()) == counted

@@ -1,0 +1,74 @@
+"""What analyses need of a network: one sentence for each, and every analysis says its own."""
+
+from importlib import import_module
+from inspect import getmembers, isfunction, signature
+from pathlib import Path
+
+import pytest
+
+from ffnviz import analysis
+from ffnviz.analysis.lab import EXPERIMENTS
+from ffnviz.analysis.needs import Need, missing, require
+from ffnviz.analysis.record import record_of, training_record
+from ffnviz.model.model import TWINS, load
+from ffnviz.model.network import NotForThisNetwork
+from ffnviz.model.tokenizer import Tokenizer
+from tests.analysis.networks import network as network_of
+from tests.analysis.networks import ours
+
+FOLDER = Path(analysis.__file__).parent
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_twin_with_a_partner_lacks_nothing(twin: str) -> None:
+    assert missing(load(twin).card, Need, partner=True) == ()
+    assert missing(load(twin).card, Need) == (Need.PARTNER,)
+
+
+def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
+    stranger = network_of("headless stranger", tokenizer)
+    assert set(missing(stranger.card, Need)) == set(Need) - {Need.PRE_NORM}
+    post = network_of("post-LN", tokenizer)
+    assert set(missing(post.card, Need, partner=True)) == {
+        Need.RECORD, Need.SEED, Need.INDEX, Need.PRE_NORM
+    }  # fmt: skip
+
+
+def test_what_is_missing_first_is_said_in_a_sentence(tokenizer: Tokenizer) -> None:
+    gated = ours(tokenizer, activation="swiglu", norm="post")
+    with pytest.raises(NotForThisNetwork, match=r"^Not for tiny: Its FFN is gated, .*\.$"):
+        require(gated, (Need.MASK, Need.PLAIN_FFN, Need.PRE_NORM))
+    require(gated, (Need.MASK, Need.WORD_HEAD, Need.OURS))
+
+
+@pytest.mark.parametrize("need", Need)
+def test_every_need_has_a_sentence(need: Need) -> None:
+    assert need.value[0].isupper()
+    assert need.value.endswith(".")
+
+
+MODULES = sorted(
+    ".".join(("ffnviz.analysis", *path.relative_to(FOLDER).with_suffix("").parts))
+    for path in FOLDER.rglob("[!_]*.py")
+)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_an_analysis_of_a_network_says_what_it_needs(name: str) -> None:
+    module = import_module(name)
+    takes = [
+        function
+        for _, function in getmembers(module, isfunction)
+        if function.__module__ == name and "model" in signature(function).parameters
+    ]
+    if takes and ".lab." not in name:
+        assert all(isinstance(need, Need) for need in module.NEEDS)
+
+
+def test_every_experiment_of_the_lab_says_what_it_needs() -> None:
+    assert {Need.OURS} <= set.intersection(*(set(each.needs) for each in EXPERIMENTS))
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_a_twins_record_is_found_by_its_card(twin: str) -> None:
+    assert record_of(load(twin)) is training_record(twin)
