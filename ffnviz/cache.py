@@ -76,23 +76,30 @@ class Cache:
         Raises:
             Exception: whatever `compute` raises; nothing is kept then.
         """
+        found: T
         with self._lock:
             if key in self._kept:
-                return self._found(key)
+                found = self._found(key)
+                return found
             gate = self._computing.setdefault(key, threading.Lock())
         with gate:
             with self._lock:
-                if key in self._kept:  # another computed it while this one waited
-                    return self._found(key)
-            try:
-                value = compute()
-                with self._lock:
-                    self._kept[key] = value
-                    self._used.add(key)
-                    self._make_room()
-            finally:
-                with self._lock:
-                    self._computing.pop(key, None)
+                known = key in self._kept  # another computed it while this one waited
+                found = self._found(key) if known else None
+            if not known:
+                found = self._computed(key, compute)
+        return found
+
+    def _computed(self, key: Hashable, compute: Callable[[], T]) -> T:
+        try:
+            value = compute()
+            with self._lock:
+                self._kept[key] = value
+                self._used.add(key)
+                self._make_room()
+        finally:
+            with self._lock:
+                self._computing.pop(key, None)
         return value
 
     def _found(self, key: Hashable) -> Any:

@@ -11,7 +11,6 @@ from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
 from ffnviz.figures import sentences
-from ffnviz.figures.style import palettes
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
@@ -107,7 +106,6 @@ def token_chips(run: Run, session: Session) -> None:
         [float(share) for share in counted.shares],
         run.token,
         f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
-        palettes(),
         run.stamp,
         key="chips",
         on_choose=lambda token: session.do(ChooseToken(token)),

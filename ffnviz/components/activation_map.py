@@ -45,7 +45,6 @@ def activation_maps(
     neuron: tuple[str, int],
     orders: Sequence[str],
     order: str,
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     on_choose: Callable[[str, int], None],
@@ -66,7 +65,6 @@ def activation_maps(
         neuron: map name and neuron to mark.
         orders: in what orders neurons can stand.
         order: in which they do.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with map name and neuron.

@@ -24,7 +24,6 @@ def chart(
     head: Head,
     figure: Mapping[str, Any],
     alt: str,
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     height: int = 420,
@@ -37,7 +36,6 @@ def chart(
         figure: {"data": traces, "layout": layout} as Plotly has them, numbers as NumPy arrays.
             Where a colour belongs, "@relu" takes it from the palette, "@relu/0.3" transparently.
         alt: what it shows, for those who cannot see it.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         height: in CSS pixels.

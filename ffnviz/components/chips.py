@@ -18,7 +18,6 @@ def chips(
     shares: Sequence[float],
     chosen: int,
     what: str,
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     on_choose: Callable[[int], None],
@@ -31,7 +30,6 @@ def chips(
         shares: of the neurons, from 0 to 1, each.
         chosen: the token that drives the page.
         what: what a share means, for the tooltip.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with the clicked token's number.

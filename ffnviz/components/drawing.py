@@ -14,7 +14,6 @@ _mount = declare("drawing")
 def drawing(
     label: str,
     values: Sequence[float],
-    palettes: dict[str, dict[str, str]],
     accent: str,
     key: str,
     on_draw: Callable[[list[float]], None],
@@ -24,7 +23,6 @@ def drawing(
     Args:
         label: what it is.
         values: at evenly spaced places, from -1 to 1.
-        palettes: the themes' colours.
         accent: which of them the curve has.
         key: unique on the page.
         on_draw: called with as many new values.

@@ -45,7 +45,6 @@ def ffn_picture(
     steps: list[tuple[str, str]],
     order: NDArray[np.integer],
     neuron: int | None,
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     on_choose: Callable[[int], None],
@@ -58,7 +57,6 @@ def ffn_picture(
         steps: what leads from each stage to the next: symbol and words; one fewer than stages.
         order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
         neuron: the neuron to mark, if any.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with a clicked neuron.

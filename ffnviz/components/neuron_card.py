@@ -21,7 +21,6 @@ def neuron_card(
     values: NDArray[np.floating],
     token: int,
     words: Sequence[str],
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     on_meet: Callable[[int | None], None],
@@ -37,7 +36,6 @@ def neuron_card(
         values: the neuron's hidden value on each token, (T,).
         token: the row to mark.
         words: those its value vector promotes most, the first most.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         on_meet: called with a token's number, or None.

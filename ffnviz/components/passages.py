@@ -28,7 +28,6 @@ class Passage:
 def passages(
     head: Head,
     shown: Sequence[Passage],
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
 ) -> None:
@@ -37,7 +36,6 @@ def passages(
     Args:
         head: what stands above them; its accent marks.
         shown: from top to bottom.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
     """

@@ -33,7 +33,6 @@ class Panel:
 def prediction_bars(
     head: Head,
     panels: Sequence[Panel],
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
 ) -> None:
@@ -42,7 +41,6 @@ def prediction_bars(
     Args:
         head: what stands above them.
         panels: from left to right.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
     """

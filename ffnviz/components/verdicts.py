@@ -39,7 +39,6 @@ class Claim:
 def verdicts(
     head: Head,
     groups: Sequence[tuple[str, Sequence[Claim]]],
-    palettes: dict[str, dict[str, str]],
     stamp: str,
     key: str,
     columns: int = 1,
@@ -51,7 +50,6 @@ def verdicts(
     Args:
         head: what stands above them.
         groups: a title, empty if there is none, and its claims.
-        palettes: the themes' colours.
         stamp: told to the browser once painted.
         key: unique on the page.
         columns: at most, where there is room.

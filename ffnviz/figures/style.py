@@ -5,7 +5,7 @@ the background to green, a pair that stays apart for colour-blind eyes.
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -55,8 +55,3 @@ _FILE = Path(__file__).parents[1] / "pictures" / "palettes.json"
 _PALETTES = json.loads(_FILE.read_text(encoding="utf-8"))
 LIGHT = Palette(**_PALETTES["light"])
 DARK = Palette(**_PALETTES["dark"])
-
-
-def palettes() -> dict[str, dict[str, str]]:
-    """Both themes as plain values, for components, which see the theme only in the browser."""
-    return {"light": asdict(LIGHT), "dark": asdict(DARK)}

@@ -18,7 +18,6 @@ from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.figures import sentences
 from ffnviz.figures.sentences import awake_means
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run, Watched
@@ -65,7 +64,6 @@ def ffn_of_the_token(run: Run, navigator: Navigator) -> None:
         ],
         order,
         neuron.index if neuron.network == run.card.id else None,
-        palettes(),
         run.stamp,
         key="ffn",
         on_choose=lambda chosen: navigator.do(ChooseNeuron(run.neuron(chosen))),
@@ -106,7 +104,6 @@ def what_it_says(run: Run) -> None:
             Panel("with the FFN", told.words, told.probabilities, run.card.colour),
             Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
-        palettes(),
         run.stamp,
         key="prediction",
     )
@@ -131,7 +128,6 @@ def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
         (neuron.network, neuron.index),
         ORDERS,
         run.state.order,
-        palettes(),
         run.stamp,
         key="maps",
         on_choose=lambda network, index: navigator.do(
@@ -157,7 +153,6 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
         values,
         run.token,
         written_words(of.network, block, neuron.index, k=8)[0].words if writes else (),
-        palettes(),
         run.stamp,
         key="neuron-card",
         on_meet=lambda token: navigator.meet(

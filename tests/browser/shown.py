@@ -17,7 +17,6 @@ from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.slider import slider
 from ffnviz.components.verdicts import Claim, verdicts
 from ffnviz.figures.layout import axis, layout
-from ffnviz.figures.style import palettes
 
 D_MODEL, D_FF = 64, 256
 HEAD = Head(["A ", ("7%", "number"), (" <b>typed</b>", "typed")], "ffn", "relu")
@@ -40,10 +39,10 @@ def show_map(
     seed: int, n_tokens: int = 5, d_ff: int = D_FF, names: tuple[str, ...] = ("relu", "gelu")
 ) -> None:
     order = np.arange(d_ff)[::-1]
-    shown = [ActivationMap(n, n, "x", hidden(seed, n_tokens, d_ff), order) for n in names]
+    shown = [ActivationMap(n, n, n, "x", hidden(seed, n_tokens, d_ff), order) for n in names]
     activation_maps(
         HEAD, shown, texts(n_tokens), 1, (names[0], 3), ["token", "index"], "index",
-        palettes(), f"map {seed}", "map", never, never, never,
+        f"map {seed}", "map", never, never, never,
     )  # fmt: skip
 
 
@@ -57,7 +56,7 @@ def show_ffn(seed: int, d_ff: int = D_FF, neuron: int | None = 3) -> None:
     ]
     steps = [("W₁", "expand"), ("φ", "ReLU")]
     order = np.arange(d_ff)[::-1]
-    ffn_picture(HEAD, stages, steps, order, neuron, palettes(), f"ffn {seed}", "ffn", never)
+    ffn_picture(HEAD, stages, steps, order, neuron, f"ffn {seed}", "ffn", never)
 
 
 def figure(seed: int, n_points: int = 6) -> dict[str, object]:
@@ -76,20 +75,20 @@ def figure(seed: int, n_points: int = 6) -> dict[str, object]:
 
 def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
     chart(
-        HEAD, figure or globals()["figure"](seed), "Shares of two twins.", palettes(),
+        HEAD, figure or globals()["figure"](seed), "Shares of two twins.",
         f"chart {seed}", "chart", on_choose=never,
     )  # fmt: skip
 
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
-    chips(HEAD, texts(n_tokens), shares, 1, "awake", palettes(), f"chips {seed}", "chips", never)
+    chips(HEAD, texts(n_tokens), shares, 1, "awake", f"chips {seed}", "chips", never)
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
     values = np.random.default_rng(seed).normal(size=n_tokens)
     neuron_card(
-        HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"], palettes(),
+        HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"],
         f"card {seed}", "card", never,
     )  # fmt: skip
 
@@ -97,23 +96,23 @@ def show_card(seed: int, n_tokens: int = 5) -> None:
 def show_prediction(seed: int) -> None:
     shares = np.sort(np.random.default_rng(seed).dirichlet(np.ones(4)))[::-1]
     panels = [Panel(title, texts(4), shares, "relu") for title in ("with", "without")]
-    prediction_bars(HEAD, panels, palettes(), f"prediction {seed}", "prediction")
+    prediction_bars(HEAD, panels, f"prediction {seed}", "prediction")
 
 
 def show_passages(seed: int) -> None:
     shown = [Passage(f"{seed}.{row}", "before ", "at", " after") for row in range(3)]
-    passages(HEAD, shown, palettes(), f"passages {seed}", "passages")
+    passages(HEAD, shown, f"passages {seed}", "passages")
 
 
 def show_verdicts(seed: int) -> None:
     claim = Claim("It holds", "holds", "✓", "holds", "exactly 0", f"{seed}", "0 ≤ 0")
     groups = [("Linear?", [claim, claim]), ("", [claim])]
-    verdicts(HEAD, groups, palettes(), f"verdicts {seed}", "verdicts", on_choose=never)
+    verdicts(HEAD, groups, f"verdicts {seed}", "verdicts", on_choose=never)
 
 
 def show_drawing(seed: int) -> None:
     values = np.random.default_rng(seed).uniform(-1, 1, size=17).tolist()
-    drawing("A curve", values, palettes(), "relu", "drawing", never)
+    drawing("A curve", values, "relu", "drawing", never)
 
 
 def show_examples(seed: int) -> None:

@@ -30,12 +30,12 @@ Say = Callable[..., None]
 
 
 def card(say: Say) -> None:
-    neuron_card(HEAD, "", ["a", "b"], VALUES, 0, [], {}, "", "k", on_meet=say)
+    neuron_card(HEAD, "", ["a", "b"], VALUES, 0, [], "", "k", on_meet=say)
 
 
 def picture(say: Say) -> None:
     stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
-    ffn_picture(HEAD, [stage], [], np.arange(2), None, {}, "", "k", on_choose=say)
+    ffn_picture(HEAD, [stage], [], np.arange(2), None, "", "k", on_choose=say)
 
 
 def maps(trigger: str) -> Callable[[Say], None]:
@@ -43,7 +43,7 @@ def maps(trigger: str) -> Callable[[Say], None]:
         said: dict[str, Say] = {trigger: say}
         shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4))
         activation_maps(
-            HEAD, [shown], ("a", "b"), 0, ("gelu", 0), ("index", "strength"), "index", {}, "", "k",
+            HEAD, [shown], ("a", "b"), 0, ("gelu", 0), ("index", "strength"), "index", "", "k",
             on_choose=said.get("on_choose", pytest.fail),
             on_order=said.get("on_order", pytest.fail),
             on_open=said.get("on_open", pytest.fail),
@@ -55,11 +55,11 @@ def maps(trigger: str) -> Callable[[Say], None]:
 # What mounts a picture, the trigger of a click, clicks with what they say, and clicks on nothing.
 PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
     "chips": (
-        lambda say: chips(HEAD, ["a", "b"], [0.1, 0.2], 0, "", {}, "", "k", on_choose=say),
+        lambda say: chips(HEAD, ["a", "b"], [0.1, 0.2], 0, "", "", "k", on_choose=say),
         "token", [(0, (0,)), (1, (1,))], [2],
     ),
     "chart": (
-        lambda say: chart(HEAD, FIGURE, "", {}, "", "k", on_choose=say),
+        lambda say: chart(HEAD, FIGURE, "", "", "k", on_choose=say),
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
     ),
     "ffn_picture": (picture, "neuron", [(1, (1,))], [2]),
@@ -73,11 +73,11 @@ PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
         "sentence", [("Two.", ("Two.",))], ["Three.", "\ud800", "t"],
     ),
     "verdicts": (
-        lambda say: verdicts(HEAD, [("t", [])], {}, "", "k", on_choose=say),
+        lambda say: verdicts(HEAD, [("t", [])], "", "k", on_choose=say),
         "group", [(0, (0,))], [1],
     ),
     "drawing": (
-        lambda say: drawing("", [0, 0, 0], {}, "relu", "k", on_draw=say),
+        lambda say: drawing("", [0, 0, 0], "relu", "k", on_draw=say),
         "curve", [([0, 0.5, -1], ([0, 0.5, -1],)), ([9, -10**400, 1e308], ([1, -1, 1],))],
         [[0, 0], [0, 0, "1"], [0, 0, None], [0, 0, True], [0, 0, float("nan")], [[0], 0, 0]],
     ),

@@ -1,10 +1,8 @@
 """The colours can be read, in both themes."""
 
-import dataclasses
-
 import pytest
 
-from ffnviz.figures.style import DARK, LIGHT, Palette, palettes
+from ffnviz.figures.style import DARK, LIGHT, Palette
 
 
 def luminance(colour: str) -> float:
@@ -36,7 +34,3 @@ def test_the_signed_scale_grows_away_from_the_background(palette: Palette) -> No
         (palette.negative_mid, palette.negative),
     ):
         assert 2 < contrast(middle, palette.background) < contrast(end, palette.background)
-
-
-def test_components_get_both_themes_as_plain_values() -> None:
-    assert palettes() == {"light": dataclasses.asdict(LIGHT), "dark": dataclasses.asdict(DARK)}

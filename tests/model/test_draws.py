@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from ffnviz.model.decoder import DecoderBlock
 from torch import nn
 
+from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.draws import draws_from, no_draws
 from ffnviz.model.feed_forward import feed_forward

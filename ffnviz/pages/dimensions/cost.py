@@ -20,7 +20,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import slider
 from ffnviz.figures import cost as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
@@ -137,7 +136,6 @@ def costs(run: Run, navigator: Navigator, shape: Shape) -> None:
         Head(sentence, "costs", run.card.colour),
         figures.costs(count, work, run.card.colour),
         "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output.",
-        palettes(),
         f"{run.stamp} {shape}",
         key="costs",
         height=310,
@@ -160,7 +158,6 @@ def share_against_length(run: Run, shape: Shape) -> None:
         Head(sentence, "overtaking", run.card.colour),
         figures.share_against_length(LENGTHS, shares, now, overtaken, run.card.colour),
         "The FFNs' share of the multiply-adds against the length of the sequence.",
-        palettes(),
         f"{run.stamp} {shape}",
         key="share-against-length",
         height=330,

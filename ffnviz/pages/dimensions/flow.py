@@ -6,7 +6,6 @@ from ffnviz.analysis.position_wise import against_sequential
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.flow import flow
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -46,7 +45,6 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
             Head(_sentence(run), "flow", run.card.colour),
             flow(n, config.d_model, config.d_ff, label, run.card.colour),
             f"From {n} by {config.d_model} to {n} by {config.d_ff} and back.",
-            palettes(),
             run.stamp,
             key="flow",
             height=680,

@@ -7,7 +7,6 @@ from ffnviz.analysis.projection import project
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.plane import planes
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -31,7 +30,6 @@ def render(run: Run, navigator: Navigator) -> None:
             run.card.colour,
         ),
         "The tokens of the sentence as points in the plane at three stages.",
-        palettes(),
         run.stamp,
         key="plane",
         height=680,

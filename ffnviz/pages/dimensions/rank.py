@@ -6,7 +6,6 @@ from ffnviz.analysis.rank import STAGES, Spectrum, out_of_reach, reach, spectra
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import rank as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.model.card import Card
 from ffnviz.page import Navigator
@@ -38,7 +37,6 @@ def singular_values(run: Run, found: dict[str, Spectrum]) -> None:
         Head(sentence, "spectra", run.card.colour),
         figures.spectra({stage: found[stage].singular_values for stage in STAGES}, run.card.colour),
         "Singular values of this sentence's FFN inputs, pre-activations, hidden values, outputs.",
-        palettes(),
         run.stamp,
         key="spectra",
         height=680,
@@ -60,7 +58,6 @@ def effective_ranks(run: Run, found: dict[Card, dict[str, Spectrum]]) -> None:
             STAGES,
         ),
         "The effective rank at the input, before φ, after φ and at the output, of each network.",
-        palettes(),
         run.stamp,
         key="rank",
         height=680,

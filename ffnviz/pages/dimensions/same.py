@@ -7,7 +7,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.flow import shared_weights
 from ffnviz.figures.layout import escaped
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -38,7 +37,6 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
                 found.n_parameters, run.card.colour,
             ),
             "Every token goes through the same weights on a line of its own.",
-            palettes(),
             run.stamp,
             key="same",
             height=680,

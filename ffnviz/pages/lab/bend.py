@@ -8,7 +8,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator
@@ -50,7 +49,6 @@ def predictions(run: Run, found: BendDeleted) -> None:
         Head(sentence, "lab-without", run.card.colour),
         word_bars(panels),
         "The likeliest words as it is, without φ, without any FFN and without any attention.",
-        palettes(),
         run.stamp,
         key="lab-without",
         height=640,
@@ -74,7 +72,6 @@ def spectrum(run: Run, found: BendDeleted) -> None:
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "The singular values of the folded matrix.",
-        palettes(),
         run.stamp,
         key="lab-folded",
         height=210,

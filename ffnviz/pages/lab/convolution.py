@@ -6,7 +6,6 @@ from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.ladder import ladder
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
@@ -66,7 +65,6 @@ def how_close(run: Run, found: AsConvolution) -> None:
         Head(sentence, "lab-ladder", run.card.colour),
         ladder(rungs, "in float64"),
         "The difference, what rounding allows, and the outputs, on a logarithmic scale.",
-        palettes(),
         run.stamp,
         key="lab-convolution",
         height=270,

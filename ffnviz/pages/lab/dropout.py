@@ -10,7 +10,6 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
@@ -63,7 +62,6 @@ def passes(run: Run, found: Dropout, p: float, version: str) -> None:
         scattered([str(k) for k in found.components], found.outputs, found.plain,
                   run.card.colour),
         "The output's components that vary most, pass by pass, with their mean.",
-        palettes(),
         f"{run.stamp} {version}",
         key="lab-passes",
         height=660,
@@ -89,7 +87,6 @@ def settling(run: Run, found: Dropout, version: str) -> None:
             axis("off by, %", type="log", dtick=1),
         ),
         "How far the mean of the first passes is from the pass without dropout.",
-        palettes(),
         f"{run.stamp} {version}",
         key="lab-settling",
         height=340,
@@ -118,7 +115,6 @@ def word(run: Run, found: Dropout, version: str) -> None:
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "How the likeliest word's probability scatters over the passes; dotted: without dropout.",
-        palettes(),
         f"{run.stamp} {version}",
         key="lab-word-spread",
         height=270,

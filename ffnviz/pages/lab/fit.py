@@ -20,7 +20,6 @@ from ffnviz.components.drawing import drawing
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.fit import errors, fitted
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.model.activations import ACTIVATIONS
@@ -104,7 +103,6 @@ def what_to_fit(run: Run, navigator: Navigator) -> tuple[str, str]:
         drawing(
             "Draw over it, or move its points with the arrow keys",
             values,
-            palettes(),
             run.card.colour,
             key="lab-drawing",
             on_draw=lambda new: navigator.choose(CURVE, tuple(new)),
@@ -123,7 +121,6 @@ def function_alone(run: Run, function: object) -> None:
         Head(["This is the function to fit."], "lab-function", run.card.colour),
         fitted(x.numpy(), y, np.full(len(y), np.nan), np.zeros((0, len(y))), "@muted"),
         "The function.",
-        palettes(),
         f"{run.stamp} {hash(y.tobytes())}",
         key="lab-function",
         height=560,
@@ -142,7 +139,6 @@ def the_fit(run: Run, found: Approximation, place: int, version: str) -> None:
         Head(sentence, "lab-pieces", run.card.colour),
         fitted(found.x, found.y, fit.fitted, _pieces(found, fit), f"@{run.card.colour}"),
         "The function, the network fitted to it, and what each of its units adds.",
-        palettes(),
         f"{run.stamp} {version} {n}",
         key="lab-fit",
         height=560,
@@ -162,7 +158,6 @@ def the_errors(run: Run, found: Approximation, place: int, version: str) -> None
             found.line, found.widths[place], f"@{run.card.colour}",
         ),
         "The error against the number of units, both logarithmic.",
-        palettes(),
         f"{run.stamp} {version} {place}",
         key="lab-errors",
         height=560,

@@ -17,7 +17,6 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.page import Navigator, live
@@ -102,7 +101,6 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
         Head(sentence, "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all it hears", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
-        palettes(),
         f"{run.stamp} {version}",
         key="lab-hears",
         height=430,
@@ -134,7 +132,6 @@ def decay(run: Run, found: Influence, version: str) -> None:
             margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),
         "How much is heard over a distance, for each kind of layer.",
-        palettes(),
         f"{run.stamp} {version}",
         key="lab-decay",
         height=285,

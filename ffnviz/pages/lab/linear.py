@@ -7,7 +7,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.linearity import off_linear
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
@@ -59,7 +58,6 @@ def bars(run: Run, found: Linearity, factor: float) -> None:
             run.card.colour,
         ),
         "How far each part is from additivity and from scaling, on a logarithmic scale.",
-        palettes(),
         f"{run.stamp} {factor:g}",
         key="lab-linear",
         height=560,

@@ -6,7 +6,6 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.maps import Map, maps
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
@@ -62,7 +61,6 @@ def two_maps(run: Run, found: Positions, way: str) -> None:
         Head(sentence, "lab-maps", run.card.colour),
         maps(shown, 2, "of its length", ("done to", "seen at")),
         "How far each token's output moves, for the FFN and for attention.",
-        palettes(),
         f"{run.stamp} {way}",
         key="lab-positions",
         height=620 if way != "shuffle" else 300,

@@ -9,7 +9,6 @@ from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.measured import one_at_a_time, stop_if_unwanted
 from ffnviz.page import Navigator, live
@@ -73,7 +72,6 @@ def norms(run: Run, found: Residual) -> None:
         grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
                 exponentformat="power"),
         "The length of what each sub-layer adds, against the stream's, for each token.",
-        palettes(),
         run.stamp,
         key="lab-norms",
         height=370,
@@ -97,7 +95,6 @@ def directions(run: Run, found: Residual) -> None:
         Head(sentence, "lab-cosines", run.card.colour),
         grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
-        palettes(),
         run.stamp,
         key="lab-cosines",
         height=300,
@@ -120,7 +117,6 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
             axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
-        palettes(),
         f"{run.stamp} {depth}",
         key="lab-gradients",
         height=330,

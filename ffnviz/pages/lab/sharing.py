@@ -7,7 +7,6 @@ from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
@@ -47,7 +46,6 @@ def one_word(run: Run, found: Sharing) -> None:
         Head(sentence, "lab-word", run.card.colour),
         named_bars(panels, "distance / length"),
         "How far the same word's inputs and outputs lie apart in its contexts.",
-        palettes(),
         run.stamp,
         key="lab-word",
         height=min(330, 130 + 44 * len(names)),
@@ -72,7 +70,6 @@ def other_block(run: Run, found: Sharing) -> None:
         Head(sentence, "lab-blocks", run.card.colour),
         named_bars(panels, ""),
         "How far two blocks' weights lie apart, and their cosines.",
-        palettes(),
         run.stamp,
         key="lab-blocks",
         height=290,

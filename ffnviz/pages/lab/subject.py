@@ -7,7 +7,6 @@ from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
 from ffnviz.analysis.needs import ours
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import Claim, verdicts
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.run import Run
 
@@ -40,7 +39,6 @@ def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: st
     verdicts(
         head,
         [("", [as_claim(finding) for finding in findings])],
-        palettes(),
         f"{run.stamp} {version}",
         key=f"verdicts-{head.note}",
         dense=len(findings) > MOST_SPACED,

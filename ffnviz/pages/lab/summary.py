@@ -6,7 +6,6 @@ from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.handout import Row, handout
-from ffnviz.figures.style import palettes
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import as_claim, subject_of, tally
@@ -40,7 +39,6 @@ def render(run: Run, navigator: Navigator) -> None:
     verdicts(
         Head(tally(findings), "lab", run.card.colour),
         [(t.experiment.title, [as_claim(f) for f in t.findings]) for t in measured.result],
-        palettes(),
         f"{run.stamp} {measured.when}",
         key="verdicts-all",
         columns=COLUMNS,

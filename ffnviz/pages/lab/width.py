@@ -9,7 +9,6 @@ from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator, live
@@ -72,7 +71,6 @@ def curve(run: Run, found: Width, place: int) -> None:
                      "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
         ),
         "How far the prediction moves as neurons are removed, by importance and at random.",
-        palettes(),
         f"{run.stamp} {place}",
         key="lab-width",
         height=560,
@@ -100,7 +98,6 @@ def words(run: Run, found: Width, place: int) -> None:
         Head(sentence, "lab-width-words", run.card.colour),
         word_bars(panels),
         "The likeliest words with all neurons, with the most important, and with random ones.",
-        palettes(),
         f"{run.stamp} {place}",
         key="lab-width-words",
         height=640,

@@ -6,7 +6,6 @@ from ffnviz.analysis.lab.zoo import Zoo, visit_zoo
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.zoo import curves, surface
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, signed
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.page import Navigator, live
@@ -55,7 +54,6 @@ def all_curves(run: Run, found: Zoo) -> None:
         Head(sentence, "lab-curves", run.card.colour),
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
-        palettes(),
         run.stamp,
         key="lab-curves",
         height=680,
@@ -74,7 +72,6 @@ def one_gate(run: Run, found: Zoo, gate: str) -> None:
         Head(sentence, "lab-gate", run.card.colour),
         surface(found.axis, found.gated[gate], label),
         f"{label} as a surface over gate and value.",
-        palettes(),
         f"{run.stamp} {gate}",
         key="lab-gate",
         height=560,

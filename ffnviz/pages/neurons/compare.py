@@ -8,7 +8,6 @@ from ffnviz.analysis.compare import Comparison, compare
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import compare as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.model.trace import Trace
 from ffnviz.page import Navigator, live
@@ -81,7 +80,6 @@ def all_pairs(
             [_pair_name(run, names, p) for p in found.pairs], found.neurons, found.difference, pair
         ),
         "For each pair of tokens, how the neurons that differ most differ.",
-        palettes(),
         f"{run.stamp} {names}",
         key="compared",
         height=620,
@@ -111,7 +109,6 @@ def one_pair(
             here.first[pair], here.second[pair], run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",
-        palettes(),
         f"{run.stamp} {names}",
         key="pair",
         height=620,

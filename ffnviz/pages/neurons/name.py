@@ -20,7 +20,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
 from ffnviz.figures.naming import scores
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser, index_of, neuron_shown
@@ -139,7 +138,6 @@ def how_well(run: Run, score: Score, name: Name) -> None:
         Head(sentence, "named", run.card.colour),
         scores(score.precision, score.recall, score.chance, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
-        palettes(),
         f"{run.stamp} {name} {score.fired}",
         key="named",
         height=560,
@@ -160,7 +158,6 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> None:
     passages(
         Head(sentence, "mistakes", run.card.colour),
         shown,
-        palettes(),
         f"{run.stamp} {name} {score.fired}",
         key="mistakes",
     )

@@ -8,7 +8,6 @@ from ffnviz.analysis.neuron_index import NeuronIndex
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import neuron as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
@@ -55,7 +54,6 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
         ),
         "For each tag, the share of its sentences that wake the neuron, beside the share of the "
         "other sentences.",
-        palettes(),
         f"{run.stamp} {neuron}",
         key="tags-of-neuron",
         height=680,
@@ -81,7 +79,6 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
         Head([*sentence, "."], "positions", run.card.colour),
         figures.positions(shares, counts, run.card.colour),
         "The share of tokens at each position that wake the neuron.",
-        palettes(),
         f"{run.stamp} {neuron}",
         key="positions-of-neuron",
         height=680,

@@ -14,7 +14,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import intervention as figures
 from ffnviz.figures.bars import Bars, named_bars
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.edit import Edit
@@ -121,7 +120,6 @@ def how_far(run: Run, changed: Change, version: str) -> None:
         Head(sentence, "changes", run.card.colour),
         figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
-        palettes(),
         f"{run.stamp} {version}",
         key="changes",
         height=250,
@@ -149,7 +147,6 @@ def before_and_after(
             Words(done, after.words, after.probabilities, f"@{run.card.colour}"),
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
-        palettes(),
         f"{run.stamp} {edits}",
         key="switched-words",
         height=680,
@@ -186,7 +183,6 @@ def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neuro
         Head(sentence, "contributions", run.card.colour),
         named_bars([bars], "added to the logit"),
         "The neurons that add most to the likeliest word's logit, and those that take most away.",
-        palettes(),
         f"{run.stamp} {told.words[0]} {sorted(switched)[:40]}",
         key="contributions",
         height=590,

@@ -12,7 +12,6 @@ from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
 from ffnviz.figures import neuron as figures
 from ffnviz.figures.bars import Bars, named_bars
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
@@ -49,7 +48,6 @@ def on_this_sentence(run: Run, neuron: int, navigator: Navigator) -> None:
         Head([*sentence, "."], "fires", accent),
         figures.values(run.labels, values, run.token, accent, threshold),
         "The neuron's value on each token of the sentence.",
-        palettes(),
         f"{run.stamp} {neuron}",
         key="neuron-values",
         height=310,
@@ -76,7 +74,6 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
             "pre-activation from the embedding alone",
         ),
         "The words whose embeddings match the neuron's key best.",
-        palettes(),
         f"{run.stamp} {neuron}",
         key="key-matches",
         height=330,
@@ -111,7 +108,6 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
     passages(
         Head(sentence, "examples", run.card.colour),
         shown,
-        palettes(),
         f"{run.stamp} {neuron}",
         key="examples-of-neuron",
     )

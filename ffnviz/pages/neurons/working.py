@@ -13,7 +13,6 @@ from ffnviz.analysis.working import LOGIT_NEEDS, DotProduct, logit, output_compo
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lens import waterfall
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser
@@ -152,7 +151,6 @@ def its_terms(run: Run, shown: Shown) -> None:
         Head(shown.sentence, "working", run.card.colour),
         waterfall(names, np.array(added), found.total, run.card.colour, shown.name, shown.terms),
         "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
-        palettes(),
         f"{run.stamp} {shown.file}",
         key="working",
         height=600,

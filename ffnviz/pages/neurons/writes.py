@@ -7,7 +7,6 @@ from ffnviz.analysis.memory import Similar, similar, value_norms, written_words
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser
@@ -46,7 +45,6 @@ def its_words(run: Run, neuron: int) -> None:
             "added to the logit by a unit of activation",
         ),
         "The words whose logits the neuron raises most, and those it lowers most.",
-        palettes(),
         f"{run.stamp} {neuron}",
         key="written-words",
         height=680,
@@ -73,7 +71,6 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
             "cosine; click a bar to meet that neuron",
         ),
         "The neurons of this block whose keys and values are most like this one's.",
-        palettes(),
         f"{run.stamp} {neuron}",
         key="similar-neurons",
         height=680,

@@ -10,7 +10,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures import awake as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
@@ -58,7 +57,6 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
         figures.awake_by_token(shares, run.labels, run.token),
         "The share of neurons awake on each token, in each block, for each network, trained "
         "and untrained.",
-        palettes(),
         f"{run.stamp} {threshold}",
         key="awake",
         height=690,
@@ -86,7 +84,6 @@ def against_threshold(run: Run, threshold: float) -> None:
         Head(sentence, "threshold", "text"),
         figures.share_against_threshold(curves, threshold),
         "The share of hidden values beyond a threshold, for thresholds from 0.001 to 10.",
-        palettes(),
         f"{run.stamp} {threshold}",
         key="against-threshold",
         height=600,

@@ -9,7 +9,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bend import bend
 from ffnviz.figures.layout import escaped
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run, Watched
@@ -47,7 +46,6 @@ def one_network(run: Run, of: Watched) -> None:
         figure,
         f"The curve of {card.phi.label} and its slope, over a histogram of this "
         "sentence's pre-activations.",
-        palettes(),
         run.stamp,
         key=f"bend-{card.id}",
         height=680,

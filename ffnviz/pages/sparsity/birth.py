@@ -6,7 +6,6 @@ from ffnviz.analysis.record import TrainingRecord, record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.birth import birth
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -36,7 +35,6 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         ),
         "Share of active neurons, of never active neurons, and the loss, from the first step of "
         "training to the last, for each network.",
-        palettes(),
         run.stamp,
         key="birth",
         height=690,

@@ -8,7 +8,6 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures import keep as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator, live
@@ -55,7 +54,6 @@ def what_they_carry(run: Run, share: float) -> None:
         Head(sentence, "concentration", "text"),
         figures.concentration(curves, share),
         "The share of what the FFN writes, carried by the strongest neurons, of each network.",
-        palettes(),
         f"{run.stamp} {share}",
         key="concentration",
         height=600,
@@ -83,7 +81,6 @@ def what_is_said(run: Run, share: float) -> None:
         Head(sentence, "keep", accent),
         word_bars(panels),
         "The ten likeliest words with all neurons, with the strongest, and with random ones.",
-        palettes(),
         f"{run.stamp} {share}",
         key="keep-words",
         height=680,

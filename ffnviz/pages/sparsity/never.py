@@ -7,7 +7,6 @@ from ffnviz.analysis.record import record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import never as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -30,7 +29,6 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
             run.labels,
         ),
         "The share of neurons above zero at least once, token after token, for each network.",
-        palettes(),
         run.stamp,
         key="never",
         height=560,

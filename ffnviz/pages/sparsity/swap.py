@@ -7,7 +7,6 @@ from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.swap import Swapped, swap
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.card import Card
@@ -42,7 +41,6 @@ def one_network(run: Run, of: Watched, other_card: Card) -> None:
         Head(_sentence(run, own, other, told, swapped), "swap", of.card.colour),
         word_bars(panels),
         f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
-        palettes(),
         run.stamp,
         key=f"swap-{of.card.id}",
         height=680,

@@ -7,7 +7,6 @@ from ffnviz.analysis.needs import ours
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live
@@ -65,7 +64,6 @@ def times(run: Run, result: Convolution, version: str) -> None:
             run.card.colour,
         ),
         "The time of the FFN as two Linear layers and as two convolutions.",
-        palettes(),
         f"{run.stamp} {version}",
         key="convolution",
         height=420,

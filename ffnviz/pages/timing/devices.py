@@ -8,7 +8,6 @@ from ffnviz.analysis.stages import WHOLE, StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live
@@ -81,7 +80,6 @@ def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
         Head(sentence, "devices", run.card.colour),
         figures.side_by_side(times, ["@muted", f"@{run.card.colour}"]),
         "The median time of each stage on the CPU and on the GPU.",
-        palettes(),
         f"{run.stamp} {version}",
         key="devices",
         height=660,

@@ -13,7 +13,6 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import about, measure_button
 from ffnviz.page import Navigator, live
@@ -65,7 +64,6 @@ def curves(run: Run, grown: Growth, what: str, sentence: Sentence, note: str, ve
         head,
         figures.growth(grown.sizes, times, what, run.card.colour),
         f"Time against {what}, for batches of 1 and 32.",
-        palettes(),
         f"{run.stamp} {version}",
         key=f"growth-{note}",
         height=560,

@@ -8,7 +8,6 @@ from ffnviz.analysis.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live
@@ -62,7 +61,6 @@ def bars(run: Run, result: Throughput, version: str) -> None:
             run.card.colour,
         ),
         "The share of the machine's best that each matrix product reaches.",
-        palettes(),
         f"{run.stamp} {version}",
         key="products",
         height=660,

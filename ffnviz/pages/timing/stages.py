@@ -7,7 +7,6 @@ from ffnviz.analysis.stages import StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import timing as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live
@@ -67,7 +66,6 @@ def bars(run: Run, result: StageTimes, version: str) -> None:
             run.card.colour,
         ),
         "The median time of each stage of the pass, with quartiles.",
-        palettes(),
         f"{run.stamp} {version}",
         key="stages",
         height=660,

@@ -7,7 +7,6 @@ from ffnviz.analysis.lens import Reading, read_early
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures import lens as figures
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -43,7 +42,6 @@ def early_words(run: Run, readings: list[Reading], name: str) -> None:
             run.card.colour,
         ),
         "The five likeliest words read off the stream after each part of the network.",
-        palettes(),
         run.stamp,
         key="lens",
         height=660,
@@ -66,7 +64,6 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
             run.card.colour,
         ),
         "The probability and the rank of the final word after each part of the network.",
-        palettes(),
         run.stamp,
         key="followed",
         height=660,

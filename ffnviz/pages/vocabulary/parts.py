@@ -7,7 +7,6 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lens import waterfall
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
@@ -37,7 +36,6 @@ def render(run: Run, navigator: Navigator) -> None:
         Head(sentence, "parts", run.card.colour),
         waterfall(found.parts, found.added, found.logit, run.card.colour),
         "What each part of the network added to the logit of the chosen word.",
-        palettes(),
         f"{run.stamp} {place}",
         key="parts",
         height=640,

@@ -7,7 +7,6 @@ from ffnviz.analysis.decoding import Distribution, Strategy, distribution, entro
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.distribution import distribution as distribution_figure
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator, live
@@ -50,7 +49,6 @@ def whole_distribution(run: Run, told: Distribution, how: Strategy) -> None:
             run.card.colour,
         ),
         "All probabilities of the vocabulary from the likeliest to the least likely.",
-        palettes(),
         f"{run.stamp} {how}",
         key="distribution",
         height=660,
@@ -75,7 +73,6 @@ def first_words(run: Run, told: Distribution, how: Strategy) -> None:
         Head(sentence, "cut", run.card.colour),
         word_bars(panels),
         "The ten likeliest words before the cut and after it.",
-        palettes(),
         f"{run.stamp} {how}",
         key="cut-words",
         height=660,

@@ -8,7 +8,6 @@ from ffnviz.analysis.decoding import Strategy, distribution
 from ffnviz.analysis.writing import Step, Writing, begin, no_text, write_word
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.style import palettes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.figures.writing import steps
@@ -90,7 +89,6 @@ def the_text(run: Run, written: Writing, how: Strategy, navigator: Navigator) ->
         steps([step.word for step in written.steps],
               np.array([step.probability for step in written.steps]), looked_at, run.card.colour),
         "The probability of each written word.",
-        palettes(),
         f"{run.stamp} {how} {len(written.steps)} {looked_at}",
         key="written",
         height=270,
@@ -117,7 +115,6 @@ def one_step(run: Run, step: Step, how: Strategy, place: int) -> None:
             Words("after the cut", words, told.cut[first], f"@{run.card.colour}"),
         ]),
         "The ten likeliest words at this step, before the cut and after it.",
-        palettes(),
         f"{run.stamp} {how} {place}",
         key="step",
         height=370,
