@@ -84,11 +84,10 @@ class Cache:
             gate = self._computing.setdefault(key, threading.Lock())
         with gate:
             with self._lock:
-                known = key in self._kept  # another computed it while this one waited
-                found = self._found(key) if known else None
-            if not known:
-                found = self._computed(key, compute)
-        return found
+                if key in self._kept:  # another computed it while this one waited
+                    found = self._found(key)
+                    return found
+            return self._computed(key, compute)
 
     def _computed(self, key: Hashable, compute: Callable[[], T]) -> T:
         try:

@@ -137,7 +137,10 @@ def test_a_table_is_walked_in_four_directions(plain: PlainPage) -> None:
         "type": "heatmap", "z": z, "x": list("abcd"), "y": list("xyz"), "customdata": z,
         "hovertemplate": "%{y} to %{x}: %{z:.0f}<extra></extra>",
     }  # fmt: skip
-    figure = {"data": [table], "layout": {"yaxis": {"autorange": "reversed"}, "margin": {"l": 60}}}
+    figure: dict[str, object] = {
+        "data": [table],
+        "layout": {"yaxis": {"autorange": "reversed"}, "margin": {"l": 60}},
+    }
     picture = plain.hang("chart", lambda: shown.show_chart(1, figure))
     said = picture.get_by_role("status")
     picture.locator(".plot").focus()

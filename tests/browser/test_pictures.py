@@ -1,6 +1,7 @@
 """Every picture in a plain page, without Streamlit: mounted, updated, clicked, destroyed."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ WATCH_FRAMES = """(host) => {
         const now = root.querySelector("[data-painted]");
         if (now !== first || !now.dataset.painted) window.blinks.push("replaced");
         if (now.getBoundingClientRect().height < 20) window.blinks.push("empty");
-        if (now.querySelector(".plot") && !now.querySelector(".plot .main-svg")) window.blinks.push("blank");
+        const plot = now.querySelector(".plot");
+        if (plot && !plot.querySelector(".main-svg")) window.blinks.push("blank");
         for (const canvas of now.querySelectorAll("canvas")) {
             const row = canvas.getContext("2d").getImageData(0, 0, canvas.width, 1).data;
             if (row.every((v) => v === 0)) window.blinks.push("blank");
@@ -89,8 +91,8 @@ def test_500_updates_leave_nothing_behind(page: Page, files: str) -> None:
     plain = PlainPage(page, files)
     payloads = []
     for name, show in shown.ALL.items():
-        plain.hang(name, lambda show=show: show(0))  # type: ignore[misc]
-        payloads.append([name, *(payload(lambda s=seed: show(s))[1] for seed in (1, 2))])  # type: ignore[misc]
+        plain.hang(name, partial(show, 0))
+        payloads.append([name, *(payload(partial(show, seed))[1] for seed in (1, 2))])
     updates = """async ([payloads, rounds]) => {
         const frame = () => new Promise((next) => requestAnimationFrame(next));
         for (let round = 0; round < rounds; round += 1) {
