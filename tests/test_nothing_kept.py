@@ -1,0 +1,24 @@
+"""What a session keeps once its page is shown: a state, and no trace."""
+
+import gc
+
+import pytest
+
+from ffnviz import session
+from ffnviz.cache import Cache
+from ffnviz.model.trace import StreamTrace
+from tests.pages.visits import opened
+
+
+@pytest.mark.parametrize(
+    ("page", "part"),
+    [("journey", ""), ("sparsity", "awake"), ("neurons", "wakes"), ("lab", "linear")],
+)
+def test_open_sessions_hold_no_traces(
+    page: str, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "CACHE", Cache(most_bytes=1))  # the newest value stays, no more
+    visits = [opened(page, part=part, text=f"The dogs ran {n} miles.") for n in range(3)]
+    gc.collect()
+    assert all(visit.session_state["state"].sentence for visit in visits)
+    assert sum(issubclass(type(each), StreamTrace) for each in gc.get_objects()) <= 1
