@@ -14,7 +14,7 @@ setup(
     ],
     package_dir={"ffnviz.top": "."},
     package_data={
-        "": ["*.css", "*.html", "*.js", "py.typed"],
+        "": ["*.css", "*.html", "*.js", "*.json", "py.typed"],
         "ffnviz.top": [
             ".streamlit/config.toml",
             "assets/**/*",

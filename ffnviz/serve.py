@@ -23,7 +23,7 @@ def application(script: Path) -> App:
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """What answers before Streamlit does, given the names of the pages in the URL."""
     index = guarded((Path(get_static_dir()) / "index.html").read_text(encoding="utf-8"))
-    guard = files("ffnviz").joinpath(GUARD).read_text(encoding="utf-8")
+    guard = files("ffnviz.components").joinpath("adapter", GUARD).read_text(encoding="utf-8")
 
     async def page(_: Request) -> Response:
         return HTMLResponse(index, headers=FRESH)

@@ -118,5 +118,6 @@ def test_biases_are_spoken_of_only_where_there_are_none() -> None:
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_the_shipped_configurations_are_written_as_they_stand(twin: str) -> None:
-    text = (MODELS / twin / "config.json").read_text(encoding="utf-8")
-    assert json.dumps(EncoderConfig.from_dict(json.loads(text)).to_dict(), indent=2) + "\n" == text
+    written = json.loads((MODELS / twin / "config.json").read_text(encoding="utf-8"))
+    del written["sha256"]  # of the files beside it
+    assert list(EncoderConfig.from_dict(written).to_dict().items()) == list(written.items())

@@ -11,7 +11,7 @@ from torch import nn
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.block import Block, BlockRecord
 from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import Encoder, EncoderTrace
+from ffnviz.model.encoder import Encoder, EncoderTrace, initial_encoder
 from ffnviz.model.feed_forward import GatedFeedForward
 from tests.model.reference import as_array, layer_norm, linear, randomise
 
@@ -30,7 +30,7 @@ def encoder(norm: str = "pre", activation: str = "relu", dropout: float = 0.0) -
         activation=activation,
         dropout=dropout,
     )
-    module: Encoder = randomise(Encoder(config))
+    module: Encoder = randomise(initial_encoder(config, seed=0))
     return module.eval()
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ffnviz.analysis.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.probes import read_probes
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.measured import measure_button
 from ffnviz.model.edit import Edit
 from ffnviz.run import Run
@@ -35,5 +35,6 @@ def measure(run: Run, edits: Sequence[Edit]) -> None:
 def loss(run: Run, edits: Sequence[Edit], progress: Progress) -> ProbeLoss:
     """Of the plain network, computed once for everybody, and of the edited one."""
     probes = run.subject.once("probes", read_probes)
-    plain = run.subject.once("plain loss", lambda: masked_loss(run.model, probes))
-    return ProbeLoss(plain, masked_loss(run.model, probes, edits, progress))
+    first, second = part_of(progress, 0, 2), part_of(progress, 1, 2)
+    plain = run.subject.once("plain loss", lambda: masked_loss(run.model, probes, (), first))
+    return ProbeLoss(plain, masked_loss(run.model, probes, edits, second))
