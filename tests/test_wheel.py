@@ -142,9 +142,11 @@ def test_the_command_is_there(installed: Installed) -> None:
 def test_the_app_starts_in_any_folder_and_serves_its_components(
     installed: Installed, address: str
 ) -> None:
-    for name in ("chips/chips.js", "activation_map/activation_map.css", "chart/chart.js"):
+    folders = {"picture": "components/adapter", "pictures": "pictures"}
+    for name in ("picture/adapter.js", "pictures/activation_map.css", "pictures/palettes.json"):
+        component, _, path = name.partition("/")
         served = f"{address}/_stcore/bidi-components/ffnviz.{name}"
-        file = installed.package / "components" / name.partition("/")[2]
+        file = installed.package / folders[component] / path
         with urllib.request.urlopen(served, timeout=60) as answer:
             assert answer.read() == file.read_bytes()
     assert list(installed.folder.iterdir()) == []  # nothing is left behind
