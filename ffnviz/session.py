@@ -155,6 +155,9 @@ class Session:
         self._show_url(to_url(state, self.house))
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
+        # A link may hold what is set on other parts of the page, for whoever turns to them.
+        for part in self.house.rooms[page]:
+            st.session_state["left"] |= dict(self.house.legal(page, part, url))
         self._look_at(from_url(page, url, self.house))
         # The box keeps all of a text, also what no link of ours would hold.
         st.session_state["text"] = url.get("text", self.house.start)

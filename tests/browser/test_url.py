@@ -54,10 +54,10 @@ def test_the_first_page_opens_by_its_name_as_the_others_do(new_page: OpenPage) -
     assert journey.page.get_by_role("dialog").count() == 0
     current = journey.page.locator('header a[aria-current="page"]')
     assert current.all_inner_texts() == ["Journey"]
-    journey.page.get_by_role("link", name="Timing").click()
-    journey.settle()
-    journey.page.get_by_role("link", name="Journey").first.click()
-    journey.settle()
+    for name in ("Sparsity", "Journey"):
+        journey.page.get_by_role("link", name=name).click()
+        journey.page.wait_for_url(f"**/{name.lower()}?**")
+        journey.wait_for(STATE["text"])
     assert journey.query() == STATE
     assert current.all_inner_texts() == ["Journey"]
 
