@@ -7,10 +7,10 @@ import torch
 
 import ffnviz
 from benchmarks.measure import machine, table
-from ffnviz.analysis.neuron_index import build_index
-from ffnviz.analysis.probes import read_probes
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probes import read_probes
+from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.spread import in_turn
-from ffnviz.analysis.texts import batches
 from ffnviz.model.edit import Edit
 from ffnviz.model.model import Model
 

@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.navigation.page import Page as Address
 
 from ffnviz import controls
-from ffnviz.analysis.ordering import ORDERS
+from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.assets import ASSETS
 from ffnviz.idle import idle_collector
 from ffnviz.model.folder import ModelFolderError

@@ -5,12 +5,12 @@ import tomllib
 import streamlit as st
 
 from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, Turn
-from ffnviz.analysis.sparsity import awake, threshold_for
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
-from ffnviz.figures import sentences
+from ffnviz.figures.journey import sentences
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of

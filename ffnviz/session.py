@@ -14,8 +14,8 @@ import torch
 
 from ffnviz.actions import Action, Meet, Set, Turn, Type, reduce
 from ffnviz.analysis.needs import Need
-from ffnviz.analysis.swap import with_activation
-from ffnviz.analysis.timing import timed_trace
+from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.cache import Cache
 from ffnviz.model.encoder import initial_encoder
 from ffnviz.model.model import TWINS, Model, load

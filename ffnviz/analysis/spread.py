@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from ffnviz.analysis.timing import milliseconds
+from ffnviz.analysis.timing.measured_trace import milliseconds
 
 Progress = Callable[[float], None]
 CPU = torch.device("cpu")

@@ -8,9 +8,9 @@ import click
 import torch
 from tqdm import tqdm
 
-from ffnviz.analysis.index_file import INDEXES, write_index
-from ffnviz.analysis.neuron_index import build_index
-from ffnviz.analysis.probes import Probe, ProbesError, read_probes, split
+from ffnviz.analysis.neurons.index_file import INDEXES, write_index
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
 from ffnviz.commands.device import device_option
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option

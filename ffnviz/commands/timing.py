@@ -6,9 +6,9 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.growth import Growth, as_convolution, grow_with_length, grow_with_width
-from ffnviz.analysis.stages import time_stages
-from ffnviz.analysis.throughput import throughput
+from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
+from ffnviz.analysis.timing.stages import time_stages
+from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.commands.device import device_option
 from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar

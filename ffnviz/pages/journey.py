@@ -4,20 +4,20 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.actions import ChooseNeuron, ChooseOrder
-from ffnviz.analysis.memory import WRITES_NEEDS, written_words
+from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.needs import Need, missing
-from ffnviz.analysis.neurons import neuron_values, strongest_neuron
-from ffnviz.analysis.ordering import ORDERS, neuron_order
-from ffnviz.analysis.path import FfnPath, Vector, ffn_path
+from ffnviz.analysis.neurons.memory import WRITES_NEEDS, written_words
+from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
-from ffnviz.analysis.sparsity import Awake, awake, threshold_for
+from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.components.activation_map import ActivationMap, activation_maps
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.head import Head
 from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.prediction import Panel, prediction_bars
-from ffnviz.figures import sentences
-from ffnviz.figures.sentences import awake_means
+from ffnviz.figures.journey import sentences
+from ffnviz.figures.journey.sentences import awake_means
 from ffnviz.figures.wording import percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run, Watched

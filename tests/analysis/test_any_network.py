@@ -8,37 +8,37 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
-from ffnviz.analysis.bend import curve, landing, reach
-from ffnviz.analysis.compare import compare
-from ffnviz.analysis.cost import parameters, shape_of
-from ffnviz.analysis.decoding import Strategy, distribution
-from ffnviz.analysis.growth import as_convolution
-from ffnviz.analysis.intervention import change, direct_contributions
-from ffnviz.analysis.keep import concentration, keep_random, keep_strongest
-from ffnviz.analysis.lens import contributions, read_early
-from ffnviz.analysis.memory import key_matches, similar, value_norms, written_words
-from ffnviz.analysis.naming import probe_inputs, word_values
-from ffnviz.analysis.neuron_index import build_index
-from ffnviz.analysis.neurons import neuron_values, strongest_neuron
-from ffnviz.analysis.never import reached
-from ffnviz.analysis.ordering import ORDERS, neuron_order
-from ffnviz.analysis.path import ffn_path
-from ffnviz.analysis.position_wise import against_sequential, position_wise
+from ffnviz.analysis.dimensions.cost import parameters, shape_of
+from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
+from ffnviz.analysis.dimensions.projection import project
+from ffnviz.analysis.dimensions.rank import out_of_reach, spectra
+from ffnviz.analysis.dimensions.rank import reach as directions
+from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.journey.path import ffn_path
+from ffnviz.analysis.neurons.compare import compare
+from ffnviz.analysis.neurons.intervention import change, direct_contributions
+from ffnviz.analysis.neurons.memory import key_matches, similar, value_norms, written_words
+from ffnviz.analysis.neurons.naming import probe_inputs, word_values
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probe_loss import masked_loss
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
+from ffnviz.analysis.neurons.working import logit, output_component, pre_activation
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
-from ffnviz.analysis.probe_loss import masked_loss
-from ffnviz.analysis.probes import Probe
-from ffnviz.analysis.projection import project
-from ffnviz.analysis.rank import out_of_reach, spectra
-from ffnviz.analysis.rank import reach as directions
-from ffnviz.analysis.record import record_of
-from ffnviz.analysis.sparsity import awake, threshold_for
-from ffnviz.analysis.stages import time_stages
-from ffnviz.analysis.swap import swap
-from ffnviz.analysis.threshold import share_against_threshold
-from ffnviz.analysis.throughput import throughput
-from ffnviz.analysis.timing import timed_trace
-from ffnviz.analysis.working import logit, output_component, pre_activation
-from ffnviz.analysis.writing import begin, write_word
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity.bend import curve, landing, reach
+from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
+from ffnviz.analysis.sparsity.never import reached
+from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.swap import swap
+from ffnviz.analysis.sparsity.threshold import share_against_threshold
+from ffnviz.analysis.timing.growth import as_convolution
+from ffnviz.analysis.timing.measured_trace import timed_trace
+from ffnviz.analysis.timing.stages import time_stages
+from ffnviz.analysis.timing.throughput import throughput
+from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
+from ffnviz.analysis.vocabulary.lens import contributions, read_early
+from ffnviz.analysis.vocabulary.writing import begin, write_word
 from ffnviz.model.edit import Edit
 from ffnviz.model.model import Model
 from ffnviz.model.network import Network, NotForThisNetwork

@@ -9,7 +9,7 @@ import pytest
 from ffnviz import analysis
 from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.analysis.needs import Need, missing, require
-from ffnviz.analysis.record import record_of, training_record
+from ffnviz.analysis.sparsity.record import record_of, training_record
 from ffnviz.model.model import TWINS, load
 from ffnviz.model.network import NotForThisNetwork
 from ffnviz.model.tokenizer import Tokenizer

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.analysis.cost import Shape, ffn_share, multiply_adds, parameters
-from ffnviz.analysis.presets import PRESETS
+from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, parameters
+from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.model.model import Model
 from tests.browser.conftest import Journey, OpenPage
 from tests.browser.test_sparsity import percents, shown

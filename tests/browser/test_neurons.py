@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.analysis.ordering import neuron_order
+from ffnviz.analysis.journey.ordering import neuron_order
 from ffnviz.model.model import Model
 from tests.browser.conftest import Journey, OpenPage
 

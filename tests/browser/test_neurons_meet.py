@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ffnviz.analysis.enrichment import tag_counts
-from ffnviz.analysis.index_file import INDEXES, read_index
-from ffnviz.analysis.memory import similar, written_words
+from ffnviz.analysis.neurons.enrichment import tag_counts
+from ffnviz.analysis.neurons.index_file import INDEXES, read_index
+from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.model.model import Model
 from tests.browser.conftest import Journey, OpenPage
 from tests.browser.test_neurons import hidden, point_at

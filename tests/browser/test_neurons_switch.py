@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.analysis.intervention import direct_contributions
+from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.model.edit import Edit
 from ffnviz.model.model import Model
 from tests.browser.conftest import Journey, OpenPage

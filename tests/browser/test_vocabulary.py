@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.analysis.decoding import Strategy
-from ffnviz.analysis.writing import begin, write_word
+from ffnviz.analysis.vocabulary.decoding import Strategy
+from ffnviz.analysis.vocabulary.writing import begin, write_word
 from ffnviz.model.model import Model
 from tests.browser.conftest import OpenPage
 

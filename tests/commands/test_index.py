@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ffnviz.analysis.index_file import read_index
+from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.commands import main
 from ffnviz.model.model import load
 

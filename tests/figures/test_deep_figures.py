@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.cost import costs, share_against_length, short
-from ffnviz.figures.distribution import distribution
-from ffnviz.figures.flow import SHOWN, flow, shared_weights
-from ffnviz.figures.lens import early_words, followed, waterfall
-from ffnviz.figures.plane import planes
-from ffnviz.figures.rank import effective_ranks, spectra
-from ffnviz.figures.timing import growth, products, side_by_side, stages
-from ffnviz.figures.writing import steps
+from ffnviz.figures.dimensions.cost import costs, share_against_length, short
+from ffnviz.figures.dimensions.flow import SHOWN, flow, shared_weights
+from ffnviz.figures.dimensions.plane import planes
+from ffnviz.figures.dimensions.rank import effective_ranks, spectra
+from ffnviz.figures.timing.timing import growth, products, side_by_side, stages
+from ffnviz.figures.vocabulary.distribution import distribution
+from ffnviz.figures.vocabulary.lens import early_words, followed, waterfall
+from ffnviz.figures.vocabulary.writing import steps
 from tests.figures.schema import Line, checked
 
 PARTS = {"embedding": 10, "attention": 20, "FFN": 60, "LayerNorm": 0, "output": 10}

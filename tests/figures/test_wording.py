@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.figures import sentences
+from ffnviz.figures.journey import sentences
 from ffnviz.figures.wording import Sentence, percent, signed
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from ffnviz.analysis.record import training_record
+from ffnviz.analysis.sparsity.record import training_record
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import INIT_STD, Encoder, initial_encoder
 from ffnviz.model.model import TWINS, load

@@ -10,9 +10,9 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.analysis.decoding import Strategy
-from ffnviz.analysis.names import Size
-from ffnviz.analysis.writing import Writing, write_word
+from ffnviz.analysis.neurons.names import Size
+from ffnviz.analysis.vocabulary.decoding import Strategy
+from ffnviz.analysis.vocabulary.writing import Writing, write_word
 from ffnviz.model.model import Model, load
 from ffnviz.pages.neurons import kept_names
 from ffnviz.pages.vocabulary import writing

@@ -12,7 +12,7 @@ from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import product_bound
 from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.analysis.swap import with_activation
+from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.feed_forward import FeedForward
 

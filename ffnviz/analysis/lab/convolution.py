@@ -9,7 +9,7 @@ from torch import nn
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
-from ffnviz.analysis.pointwise import as_convolution
+from ffnviz.analysis.timing.pointwise import as_convolution
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from torch import Tensor
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Subject
 from ffnviz.analysis.needs import require
-from ffnviz.analysis.swap import with_activation
+from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.draws import no_draws
 from ffnviz.model.feed_forward import feed_forward

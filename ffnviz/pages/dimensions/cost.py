@@ -7,7 +7,7 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.actions import Set
-from ffnviz.analysis.cost import (
+from ffnviz.analysis.dimensions.cost import (
     Shape,
     ffn_share,
     memory,
@@ -15,11 +15,11 @@ from ffnviz.analysis.cost import (
     overtaking_length,
     parameters,
 )
-from ffnviz.analysis.presets import PRESETS
+from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import slider
-from ffnviz.figures import cost as figures
+from ffnviz.figures.dimensions import cost as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ffnviz.analysis.position_wise import against_sequential
+from ffnviz.analysis.dimensions.position_wise import against_sequential
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.flow import flow
+from ffnviz.figures.dimensions.flow import flow
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Navigator
 from ffnviz.run import Run

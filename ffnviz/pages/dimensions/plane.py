@@ -3,10 +3,10 @@
 import numpy as np
 
 from ffnviz.actions import ChooseToken
-from ffnviz.analysis.projection import project
+from ffnviz.analysis.dimensions.projection import project
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.plane import planes
+from ffnviz.figures.dimensions.plane import planes
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator
 from ffnviz.run import Run

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ffnviz.analysis.rank import STAGES, Spectrum, out_of_reach, reach, spectra
+from ffnviz.analysis.dimensions.rank import STAGES, Spectrum, out_of_reach, reach, spectra
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import rank as figures
+from ffnviz.figures.dimensions import rank as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.model.card import Card
 from ffnviz.page import Navigator

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ffnviz.analysis.position_wise import position_wise
+from ffnviz.analysis.dimensions.position_wise import position_wise
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.flow import shared_weights
+from ffnviz.figures.dimensions.flow import shared_weights
 from ffnviz.figures.layout import escaped
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.page import Navigator

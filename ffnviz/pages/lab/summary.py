@@ -5,7 +5,7 @@ import streamlit as st
 from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import verdicts
-from ffnviz.figures.handout import Row, handout
+from ffnviz.figures.lab.handout import Row, handout
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import as_claim, subject_of, tally

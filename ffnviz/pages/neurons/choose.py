@@ -3,10 +3,10 @@
 import streamlit as st
 
 from ffnviz.actions import ChooseNeuron
-from ffnviz.analysis.index_file import IndexFileError, read_index
 from ffnviz.analysis.needs import Need
-from ffnviz.analysis.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons import strongest_neuron, strongest_neurons
+from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 

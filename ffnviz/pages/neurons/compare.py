@@ -4,10 +4,10 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.actions import Type
-from ffnviz.analysis.compare import Comparison, compare
+from ffnviz.analysis.neurons.compare import Comparison, compare
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import compare as figures
+from ffnviz.figures.neurons import compare as figures
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.model.trace import Trace
 from ffnviz.page import Navigator, live

@@ -6,7 +6,7 @@ from urllib.parse import quote_plus
 
 import streamlit as st
 
-from ffnviz.analysis.names import (
+from ffnviz.analysis.neurons.names import (
     LONGEST_FILE,
     Name,
     NamesError,

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ffnviz.analysis.names import LONGEST_NAME, LONGEST_TAG, LONGEST_WORDS, Name
-from ffnviz.analysis.naming import (
+from ffnviz.analysis.neurons.names import LONGEST_NAME, LONGEST_TAG, LONGEST_WORDS, Name
+from ffnviz.analysis.neurons.naming import (
     ProbeInputs,
     Score,
     probe_inputs,
@@ -14,12 +14,12 @@ from ffnviz.analysis.naming import (
     score_words,
     word_values,
 )
-from ffnviz.analysis.neuron_index import NeuronIndex
-from ffnviz.analysis.probes import read_probes, split
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
-from ffnviz.figures.naming import scores
+from ffnviz.figures.neurons.naming import scores
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser, index_of, neuron_shown

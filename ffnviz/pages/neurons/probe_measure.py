@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ffnviz.analysis.probe_loss import ProbeLoss, masked_loss
-from ffnviz.analysis.probes import read_probes
+from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
+from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.measured import measure_button
 from ffnviz.model.edit import Edit

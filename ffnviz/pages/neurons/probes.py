@@ -3,11 +3,11 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.enrichment import LEVEL, tag_counts
-from ffnviz.analysis.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.enrichment import LEVEL, tag_counts
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import neuron as figures
+from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of

@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.intervention import Change, change, direct_contributions
-from ffnviz.analysis.neuron_set import NeuronSetError, read_set, written_set
+from ffnviz.analysis.neurons.intervention import Change, change, direct_contributions
+from ffnviz.analysis.neurons.neuron_set import NeuronSetError, read_set, written_set
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import intervention as figures
 from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.neurons import intervention as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.edit import Edit

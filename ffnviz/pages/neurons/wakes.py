@@ -3,15 +3,15 @@
 import streamlit as st
 
 from ffnviz.actions import ChooseToken
-from ffnviz.analysis.memory import key_matches
-from ffnviz.analysis.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons import neuron_values
-from ffnviz.analysis.sparsity import threshold_for
+from ffnviz.analysis.neurons.memory import key_matches
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.strongest import neuron_values
+from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
-from ffnviz.figures import neuron as figures
 from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of

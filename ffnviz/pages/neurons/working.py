@@ -8,11 +8,17 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.needs import missing
+from ffnviz.analysis.neurons.working import (
+    LOGIT_NEEDS,
+    DotProduct,
+    logit,
+    output_component,
+    pre_activation,
+)
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.working import LOGIT_NEEDS, DotProduct, logit, output_component, pre_activation
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.lens import waterfall
+from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser

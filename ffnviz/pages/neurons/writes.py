@@ -3,7 +3,7 @@
 import streamlit as st
 
 from ffnviz.actions import ChooseNeuron
-from ffnviz.analysis.memory import Similar, similar, value_norms, written_words
+from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, written_words
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars

@@ -4,12 +4,12 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.actions import ChooseToken
-from ffnviz.analysis.sparsity import awake, threshold_for
-from ffnviz.analysis.threshold import share_against_threshold
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity.threshold import share_against_threshold
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
-from ffnviz.figures import awake as figures
+from ffnviz.figures.sparsity import awake as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run

@@ -3,12 +3,12 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.bend import Landing, curve, landing, reach
-from ffnviz.analysis.sparsity import threshold_for
+from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity.bend import Landing, curve, landing, reach
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.bend import bend
 from ffnviz.figures.layout import escaped
+from ffnviz.figures.sparsity.bend import bend
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run, Watched

@@ -2,10 +2,10 @@
 
 import streamlit as st
 
-from ffnviz.analysis.record import TrainingRecord, record_of
+from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.birth import birth
+from ffnviz.figures.sparsity.birth import birth
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run

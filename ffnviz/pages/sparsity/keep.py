@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from ffnviz.analysis.keep import Kept, concentration, keep_random, keep_strongest
 from ffnviz.analysis.prediction import predict
+from ffnviz.analysis.sparsity.keep import Kept, concentration, keep_random, keep_strongest
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
-from ffnviz.figures import keep as figures
+from ffnviz.figures.sparsity import keep as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator, live

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ffnviz.analysis.never import Reached, reached
-from ffnviz.analysis.record import record_of
+from ffnviz.analysis.sparsity.never import Reached, reached
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import never as figures
+from ffnviz.figures.sparsity import never as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
 from ffnviz.run import Run

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.prediction import Prediction, predict
-from ffnviz.analysis.swap import Swapped, swap
+from ffnviz.analysis.sparsity.swap import Swapped, swap
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.wording import Sentence, number, percent, quoted

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ffnviz.analysis.growth import Convolution, as_convolution
 from ffnviz.analysis.needs import ours
+from ffnviz.analysis.timing.growth import Convolution, as_convolution
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import timing as figures
+from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live

@@ -4,10 +4,10 @@ import streamlit as st
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
-from ffnviz.analysis.stages import WHOLE, StageTimes, time_stages
+from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import timing as figures
+from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live

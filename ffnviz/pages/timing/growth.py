@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from ffnviz.analysis.growth import (
+from ffnviz.analysis.needs import ours
+from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.timing.growth import (
     WIDTH_TOKENS,
     Growth,
     grow_with_length,
     grow_with_width,
 )
-from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import timing as figures
+from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import about, measure_button
 from ffnviz.page import Navigator, live

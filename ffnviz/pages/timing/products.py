@@ -4,10 +4,10 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.throughput import BEST_SIZE, Throughput, throughput
+from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import timing as figures
+from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live

@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lens import Reading, read_early
+from ffnviz.analysis.vocabulary.lens import Reading, read_early
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures import lens as figures
+from ffnviz.figures.vocabulary import lens as figures
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.page import Navigator
 from ffnviz.run import Run

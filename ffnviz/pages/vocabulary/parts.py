@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from ffnviz.analysis.lens import contributions
 from ffnviz.analysis.prediction import predict
+from ffnviz.analysis.vocabulary.lens import contributions
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.lens import waterfall
+from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run

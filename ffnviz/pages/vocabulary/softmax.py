@@ -3,10 +3,10 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.decoding import Distribution, Strategy, distribution, entropy, pick
+from ffnviz.analysis.vocabulary.decoding import Distribution, Strategy, distribution, entropy, pick
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.distribution import distribution as distribution_figure
+from ffnviz.figures.vocabulary.distribution import distribution as distribution_figure
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator, live

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from ffnviz.analysis.decoding import Strategy
+from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.components.slider import slider
 from ffnviz.page import Navigator
 from ffnviz.settings import Setting, choice_setting, count_setting, number_setting

@@ -4,13 +4,13 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.actions import Type
-from ffnviz.analysis.decoding import Strategy, distribution
-from ffnviz.analysis.writing import Step, Writing, begin, no_text, write_word
+from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
+from ffnviz.analysis.vocabulary.writing import Step, Writing, begin, no_text, write_word
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
+from ffnviz.figures.vocabulary.writing import steps
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
-from ffnviz.figures.writing import steps
 from ffnviz.page import Navigator, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run

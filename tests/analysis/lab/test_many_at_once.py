@@ -10,13 +10,13 @@ from typing import TypeVar
 import pytest
 import torch
 
-from ffnviz.analysis.growth import grow_with_length, grow_with_width
 from ffnviz.analysis.lab import EXPERIMENTS, approximation
 from ffnviz.analysis.lab.approximation import FUNCTIONS, approximate
 from ffnviz.analysis.lab.experiment import Experiment, Result, Subject
 from ffnviz.analysis.lab.influence import who_hears_whom
 from ffnviz.analysis.lab.residual import try_residual
-from ffnviz.analysis.throughput import throughput
+from ffnviz.analysis.timing.growth import grow_with_length, grow_with_width
+from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import initial_encoder
 from tests.analysis.lab.bits import bits

@@ -1,0 +1,1 @@
+"""Journey: what the page of this idea measures."""

@@ -1,0 +1,150 @@
+"""Is a name for a neuron any good? It must say where the neuron fires on sentences not seen yet."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.analysis.neurons.texts import batches
+from ffnviz.model.network import Network
+
+NEEDS: tuple[Need, ...] = ()
+WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A sentence or a word of one: what a name is to say "it fires here" about."""
+
+    text: str
+    sentence: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a guess says where a neuron fires.
+
+    Attributes:
+        guessed: places the guess names.
+        fired: places where it fires.
+        both: places that are both.
+        n: all places.
+        missed: some where it fires and the guess does not say so.
+        wrong: some that the guess names and where it does not fire.
+    """
+
+    guessed: int
+    fired: int
+    both: int
+    n: int
+    missed: tuple[Unit, ...]
+    wrong: tuple[Unit, ...]
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the places named at which it fires; None if none is named."""
+        return self.both / self.guessed if self.guessed else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the places where it fires that are named; None if it fires nowhere."""
+        return self.both / self.fired if self.fired else None
+
+    @property
+    def chance(self) -> float:
+        """The precision of naming places blindly."""
+        return self.fired / self.n
+
+
+@dataclass(frozen=True)
+class ProbeInputs:
+    """What the FFNs read on a set of sentences, from which any neuron is soon computed.
+
+    Attributes:
+        inputs: one tensor a block, all tokens one after the other, (n_tokens, d_model).
+        words: all words of all sentences.
+        word_of_token: the place in `words` of each token's word, (n_tokens,).
+        tags: of each sentence.
+        n_sentences: how many.
+    """
+
+    inputs: tuple[Tensor, ...]
+    words: tuple[Unit, ...]
+    word_of_token: NDArray[np.int64]
+    tags: tuple[tuple[str, ...], ...]
+    sentences: tuple[str, ...]
+
+
+@torch.inference_mode()
+def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
+    """One pass over the sentences."""
+    max_tokens = model.sizes.max_tokens
+    inputs: list[list[Tensor]] = [[] for _ in range(model.sizes.n_blocks)]
+    words: list[Unit] = []
+    word_of_token: list[int] = []
+    seen: list[Probe] = []
+    for batch in batches(probes, model.tokenizer, max_tokens):
+        for kept, block in zip(inputs, model.walk(batch.ids.to(model.device)), strict=True):
+            kept.append(block.ffn.input.flatten(0, 1))
+        for probe in batch.probes:
+            found = list(WORD.finditer(probe.text))
+            ends = [match.end() for match in found]
+            for token in model.tokenizer.encode(probe.text, max_tokens).tokens:
+                # A token belongs to the word in which it ends; a blank, to the word behind it.
+                place = int(np.searchsorted(ends, token.end))
+                word_of_token.append(len(words) + min(place, len(found) - 1))
+            words += [Unit(match.group(), len(seen)) for match in found]
+            seen.append(probe)
+    return ProbeInputs(
+        tuple(torch.cat(kept) for kept in inputs), tuple(words), np.array(word_of_token),
+        tuple(probe.tags for probe in seen), tuple(probe.text for probe in seen),
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def word_values(model: Network, read: ProbeInputs, block: int, neuron: int) -> NDArray[np.float32]:
+    """A neuron's value on each word: the largest on the word's tokens, (n_words,)."""
+    hidden = model.ffn(block).neuron(read.inputs[block], neuron)
+    values = np.full(len(read.words), -np.inf, np.float32)
+    np.maximum.at(values, read.word_of_token, hidden.float().cpu().numpy())
+    return values
+
+
+def score_tag(
+    read: ProbeInputs, values: NDArray[np.floating], level: float, tag: str, k: int = 5
+) -> Score:
+    """A tag as the guess: it fires, above `level`, in the sentences of that tag."""
+    strongest = np.full(len(read.sentences), -np.inf)
+    np.maximum.at(strongest, [word.sentence for word in read.words], values)
+    units = [Unit(text, number) for number, text in enumerate(read.sentences)]
+    guessed = np.array([tag in tags for tags in read.tags])
+    return _score(units, guessed, strongest > level, k)
+
+
+def score_words(
+    read: ProbeInputs,
+    values: NDArray[np.floating],
+    level: float,
+    words: Collection[str],
+    k: int = 5,
+) -> Score:
+    """A list of words as the guess: it fires, above `level`, on these words."""
+    wanted = {word.lower() for word in words}
+    guessed = np.array([word.text.lower() in wanted for word in read.words])
+    return _score(read.words, guessed, values > level, k)
+
+
+def _score(
+    units: Sequence[Unit], guessed: NDArray[np.bool_], fired: NDArray[np.bool_], k: int
+) -> Score:
+    missed, wrong = np.flatnonzero(fired & ~guessed), np.flatnonzero(guessed & ~fired)
+    return Score(
+        int(guessed.sum()), int(fired.sum()), int((guessed & fired).sum()), len(units),
+        tuple(units[place] for place in missed[:k]), tuple(units[place] for place in wrong[:k]),
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""How time grows with the sequence and with d_ff; and the FFN as a convolution."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from ffnviz.analysis.needs import Need, encoder_of, require
+from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.analysis.timing.pointwise import as_convolution as kernel_1
+from ffnviz.model.draws import draws_from
+from ffnviz.model.feed_forward import feed_forward
+from ffnviz.model.model import Model
+from ffnviz.model.trace import Trace
+
+NEEDS = (Need.OURS,)
+CONVOLUTION_NEEDS = (Need.OURS, Need.PLAIN_FFN)
+BATCHES = (1, 32)
+LENGTHS = (8, 16, 32, 64, 128)
+WIDTHS = (512, 1_024, 2_048, 4_096, 8_192)
+WIDTH_TOKENS = 16
+SEED = 23
+
+
+@dataclass(frozen=True)
+class Growth:
+    """Times for growing sizes.
+
+    Attributes:
+        sizes: what grows, (n,).
+        times: "FFN, batch 1" … → a spread for each size, in milliseconds.
+    """
+
+    sizes: tuple[int, ...]
+    times: dict[str, tuple[Spread, ...]]
+
+
+@torch.inference_mode()
+def grow_with_length(
+    model: Model, block: int, repeats: int, progress: Progress = lambda _: None
+) -> Growth:
+    """One block's attention and FFN on (B, T, d_model) of random values, T growing."""
+    encoder = encoder_of(model)
+    module, width = encoder.blocks[block], encoder.config.d_model
+    generator = torch.Generator().manual_seed(SEED)
+    tasks = {}
+    for batch in BATCHES:
+        for n in LENGTHS:
+            x = torch.randn(batch, n, width, generator=generator).to(model.device)
+            tasks[f"FFN, batch {batch}", n] = partial(module.ffn, x)
+            tasks[f"attention, batch {batch}", n] = partial(module.attention, x)
+    return _grow(tasks, LENGTHS, repeats, model.device, progress)
+
+
+@torch.inference_mode()
+def grow_with_width(model: Model, repeats: int, progress: Progress = lambda _: None) -> Growth:
+    """An untrained FFN on (B, 16, d_model) of random values, d_ff growing."""
+    config = encoder_of(model).config
+    generator = torch.Generator().manual_seed(SEED)
+    tasks = {}
+    for d_ff in WIDTHS:
+        with draws_from(generator):
+            ffn = feed_forward(config.d_model, d_ff, config.activation, bias=config.bias)
+        ffn = ffn.to(model.device).eval()
+        for batch in BATCHES:
+            x = torch.randn(batch, WIDTH_TOKENS, config.d_model, generator=generator)
+            tasks[f"FFN, batch {batch}", d_ff] = partial(ffn, x.to(model.device))
+    return _grow(tasks, WIDTHS, repeats, model.device, progress)
+
+
+def _grow(
+    tasks: dict[tuple[str, int], "partial[object]"],
+    sizes: tuple[int, ...],
+    repeats: int,
+    device: torch.device,
+    progress: Progress,
+) -> Growth:
+    named = {f"{name} {size}": task for (name, size), task in tasks.items()}
+    spreads = in_turn(named, repeats, warm_up=1, device=device, progress=progress)
+    series = dict.fromkeys(name for name, _ in tasks)
+    return Growth(
+        sizes, {name: tuple(spreads[f"{name} {size}"] for size in sizes) for name in series}
+    )
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """The FFN as two Linear layers and as two convolutions with kernel 1.
+
+    Attributes:
+        difference: the largest between their outputs.
+        largest: the largest output in magnitude, to compare it with.
+        linear, convolution: milliseconds.
+    """
+
+    difference: float
+    largest: float
+    linear: Spread
+    convolution: Spread
+
+
+@torch.inference_mode()
+def as_convolution(
+    model: Model, trace: Trace, block: int, repeats: int, progress: Progress = lambda _: None
+) -> Convolution:
+    """One block's plain FFN on a sentence, against Conv1d(kernel 1) with the same weights.
+
+    Linear works on (B, T, d), a convolution on (B, d, T): two transposes lie between them
+    (Vaswani et al. 2017, section 3.3: "two convolutions with kernel size 1").
+
+    Raises:
+        NotForThisNetwork: for a gated FFN, or a network that is not ours.
+    """
+    require(model, CONVOLUTION_NEEDS)
+    ffn = encoder_of(model).blocks[block].ffn
+    first, second = (kernel_1(layer) for layer in (ffn.expand, ffn.compress))
+    x = trace.blocks[block].ffn.input[None]  # (B, T, d_model)
+
+    def linear() -> torch.Tensor:
+        output: torch.Tensor = ffn.compress(ffn.activation.function(ffn.expand(x)))
+        return output
+
+    def convolution() -> torch.Tensor:
+        output: torch.Tensor = second(ffn.activation.function(first(x.mT))).mT
+        return output
+
+    times = in_turn({"linear": linear, "convolution": convolution}, repeats, device=model.device,
+                    progress=progress)  # fmt: skip
+    difference = (linear() - convolution()).abs().max()
+    return Convolution(
+        float(difference), float(linear().abs().max()), times["linear"], times["convolution"]
+    )

@@ -1,0 +1,1 @@
+"""Vocabulary: what the page of this idea measures."""

@@ -1,0 +1,126 @@
+"""Writing on: a [MASK] at the end is filled, and another put behind it.
+
+A network without a mask that reads from left to right goes on from the last token instead.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ffnviz.analysis.needs import Need, masked_id, require
+from ffnviz.analysis.vocabulary.decoding import Strategy, distribution, entropy, pick
+from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.tokenizer import MASK
+
+NEEDS = (Need.WORD_HEAD,)  # and a mask, or reading from left to right
+
+
+@dataclass(frozen=True)
+class Step:
+    """One word or piece of a word that was written.
+
+    Attributes:
+        id: of the entry chosen.
+        word: as it is appended, with its leading space if it has one.
+        probability: it had after the cut, from 0 to 1.
+        entropy: of the softmax, in bits.
+        n_kept: entries the cut left to choose from.
+        logits: everything it was chosen from, (vocab_size,).
+    """
+
+    id: int
+    word: str
+    probability: float
+    entropy: float
+    n_kept: int
+    logits: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A text and what was written behind it.
+
+    Attributes:
+        start: the text as typed, without a [MASK] and blanks at its end.
+        ids: all tokens so far; unknown to a person, read by the network.
+        steps: what was written, in order.
+        full: whether there is no room for another token.
+    """
+
+    start: str
+    ids: tuple[int, ...]
+    steps: tuple[Step, ...]
+    full: bool
+
+    @property
+    def written(self) -> str:
+        """What was written, as text."""
+        return "".join(step.word for step in self.steps)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.start + self.written if self.start else self.written.lstrip(" ")
+
+
+def begin(model: Network, text: str) -> Writing:
+    """Nothing written yet; a [MASK] at the end of the text is what will be filled first."""
+    start = text.rstrip()
+    if start.upper().endswith(MASK):
+        start = start[: -len(MASK)].rstrip()
+    ids = tuple(model.tokenizer.encode(start).ids)
+    return Writing(start, ids, (), len(ids) >= model.sizes.max_tokens)
+
+
+@torch.inference_mode()
+def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
+    """The same with one more word or piece of one, or unchanged if there is no room.
+
+    What is no text by itself, [MASK] and single bytes of a character, is never chosen.
+
+    Raises:
+        NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
+            without a mask, if there is no word to go on from.
+    """
+    require(model, NEEDS)
+    if writing.full:
+        return writing
+    ids = torch.tensor(_asked(model, writing), device=model.device)
+    logits = model.run(ids).logits_at(-1).float().cpu().numpy()
+    plain = replace(strategy, top_k=0, top_p=1.0)
+    never = no_text(model)
+    told = distribution(logits, strategy, never)
+    chosen = pick(told, strategy, step=len(writing.steps))
+    step = Step(
+        chosen,
+        model.tokenizer.word(chosen),
+        float(told.cut[chosen]),
+        entropy(distribution(logits, plain, never).softmax),
+        told.n_kept,
+        logits,
+    )
+    so_far = (*writing.ids, chosen)
+    full = len(so_far) >= model.sizes.max_tokens
+    return Writing(writing.start, so_far, (*writing.steps, step), full)
+
+
+def _asked(model: Network, writing: Writing) -> list[int]:
+    """What the network reads; it answers at the last of it."""
+    if model.card.has_mask or not model.card.causal:
+        return [*writing.ids, masked_id(model)]
+    if not writing.ids:
+        raise NotForThisNetwork(
+            f"{model.card.label} has no mask: it goes on from a word. Type one first."
+        )
+    return list(writing.ids)
+
+
+def no_text(model: Network) -> NDArray[np.bool_]:
+    """Which entries of the vocabulary are no text by themselves, (vocab_size,)."""
+    tokenizer = model.tokenizer
+    return np.array([
+        entry == tokenizer.mask_id or "\ufffd" in tokenizer.word(entry)
+        for entry in range(tokenizer.vocab_size)
+    ])  # fmt: skip

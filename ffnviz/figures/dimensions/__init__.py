@@ -1,0 +1,1 @@
+"""Dimensions: what the page of this idea draws."""

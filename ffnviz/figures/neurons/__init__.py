@@ -1,0 +1,1 @@
+"""Neurons: what the page of this idea draws."""

@@ -1,0 +1,1 @@
+"""Sparsity: what the page of this idea draws."""

@@ -1,0 +1,1 @@
+"""Timing: what the page of this idea draws."""

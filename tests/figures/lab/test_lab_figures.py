@@ -1,0 +1,107 @@
+"""The Lab's figures and its handout: allowed by plotly, true to their numbers, text stays text."""
+
+import numpy as np
+import pytest
+
+from ffnviz.figures.lab.curves import grouped, lines
+from ffnviz.figures.lab.fit import errors, fitted
+from ffnviz.figures.lab.handout import Row, handout
+from ffnviz.figures.lab.ladder import ladder
+from ffnviz.figures.lab.linearity import off_linear
+from ffnviz.figures.lab.maps import Map, maps
+from ffnviz.figures.lab.passes import scattered
+from ffnviz.figures.lab.zoo import curves, surface
+from ffnviz.figures.layout import axis
+from tests.figures.schema import checked
+
+
+def test_a_map_leaves_zero_blank_and_tints_what_is_not() -> None:
+    values = np.array([[0.0, 1e-9], [0.25, 1.0]])
+    drawn = checked(maps([Map("a<br>b", values, "@relu", ["<i>", "y"], ["x", "y"])], 1, "of it",
+                         ("done to", "seen at")))  # fmt: skip
+    z = np.asarray(drawn.data[0].z)
+    assert z[0, 0] == 0
+    assert z[0, 1] > drawn.data[0].colorscale[1][0]
+    np.testing.assert_allclose(z[1], [0.5, 1.0])
+    np.testing.assert_allclose(drawn.data[0].customdata, values)
+    assert drawn.layout.yaxis.ticktext[0] == "&lt;i&gt;"
+
+
+def test_mere_rounding_stays_faint_and_missing_values_stay_missing() -> None:
+    values = np.array([[np.nan, 1e-16]])
+    drawn = checked(maps([Map("a", values, "@relu", ["r"], ["x", "y"])], 1, "", ("a", "b")))
+    assert np.isnan(np.asarray(drawn.data[0].z)[0, 0])
+    assert np.asarray(drawn.data[0].z)[0, 1] < 1e-5
+
+
+@pytest.mark.parametrize("n", [1, 5, 7, 10])
+def test_maps_stand_in_rows_and_none_covers_another(n: int) -> None:
+    drawn = checked(maps([Map(str(k), np.eye(3), "@relu", [], []) for k in range(n)], 5, "",
+                         ("a", "b")))  # fmt: skip
+    boxes = []
+    for k in range(n):
+        number = k + 1 if k else ""
+        x = drawn.layout[f"xaxis{number}"].domain
+        y = drawn.layout[f"yaxis{number}"].domain
+        assert 0 <= x[0] < x[1] <= 1 + 1e-9
+        assert -1e-9 <= y[0] < y[1] <= 1 + 1e-9
+        boxes.append((*x, *y))
+    for k, (left, right, low, high) in enumerate(boxes):
+        for other in boxes[:k]:
+            apart = right <= other[0] or other[1] <= left or high <= other[2] or other[3] <= low
+            assert apart
+
+
+def test_a_ladder_says_when_a_number_is_exactly_zero() -> None:
+    drawn = checked(ladder([("difference", 0.0, "@relu"), ("output", 24.0, "@text")], "x"))
+    assert "exactly 0" in drawn.data[0].text[0]
+    assert "24" in drawn.data[0].text[1]
+    assert drawn.data[0].x[0] > 0
+
+
+def test_bars_of_linearity_end_at_their_numbers() -> None:
+    drawn = checked(off_linear({"a (b)": (0.1, 0.0)}, 1e-9, ("add", "scale"), "gelu"))
+    assert drawn.data[0].base + drawn.data[0].x[0] == pytest.approx(-1)
+    assert drawn.data[1].x[0] == 0
+    assert drawn.data[0].y[0] == "a<br>(b)"
+
+
+def test_a_fit_and_its_errors_are_drawn_as_they_are() -> None:
+    x = np.linspace(-2, 2, 9)
+    drawn = checked(fitted(x, x**2, x, np.ones((60, 9)), "@relu"))
+    np.testing.assert_allclose(drawn.data[-2].y, x**2)
+    np.testing.assert_allclose(drawn.data[-1].y, x)
+    assert len(drawn.data) == 2 + 30  # of 60 units every second
+    drawn = checked(errors([1, 4], np.array([0.5, 0.0]), np.array([2.0, 0.5]), 0.7, 4, "@relu"))
+    assert drawn.data[2].y[1] > 0  # a logarithm of zero would not be drawn
+    assert list(drawn.data[3].x) == [4]
+
+
+def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
+    x = np.arange(3.0)
+    drawn = checked(lines(x, {"a": (x * 2.0, "@relu", "dot")}, axis("x"), axis("y")))
+    np.testing.assert_allclose(drawn.data[0].y, [0, 2, 4])
+    drawn = checked(grouped(["t"], {"a": (np.ones(1), "@relu")}, "y", type="log"))
+    assert drawn.layout.yaxis.type == "log"
+    drawn = checked(scattered(["1", "2"], np.ones((4, 2)), np.zeros(2), "relu"))
+    np.testing.assert_allclose(drawn.data[1].y, [1, 1])
+    drawn = checked(curves(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17)))
+    assert "−0.1700 at −0.7500" in drawn.layout.annotations[0].text
+    drawn = checked(surface(x, np.outer(x - 1, x), "GEGLU"))
+    assert drawn.data[0].zmin == -drawn.data[0].zmax
+
+
+def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> None:
+    rows = [
+        Row("One", "holds", "✓", "A & B.", "holds", "0 < 1"),
+        Row("One", "only if", "◐", "C.", "holds only if <it>", "x"),
+        Row("Two", "undecided", "–", "D.", "cannot be told here", "y"),
+    ]
+    page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "Tested <now>.")
+    assert page.startswith("<!doctype html>")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "A &amp; B." in page
+    assert page.count("<h2>") == 2
+    for outside in ("http:", "https:", "src=", "@import", "url("):
+        assert outside not in page

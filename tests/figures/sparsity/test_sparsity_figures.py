@@ -1,0 +1,113 @@
+"""The figures of the Sparsity page: allowed by plotly, true to their numbers, text as text."""
+
+import numpy as np
+import pytest
+
+from ffnviz.figures.layout import escaped, token_axis
+from ffnviz.figures.sparsity.awake import awake_by_token, share_against_threshold
+from ffnviz.figures.sparsity.bend import bend
+from ffnviz.figures.sparsity.birth import PUBLISHED, birth
+from ffnviz.figures.sparsity.keep import PERCENTS, concentration
+from ffnviz.figures.sparsity.never import reached
+from ffnviz.figures.words import Words, word_bars
+from tests.figures.schema import Line, checked
+
+RELU, GELU = Line("ReLU", "relu"), Line("GELU", "gelu")
+LABELS = ["The", "<b>cat</b>", "&amp;"]
+
+
+def test_the_bend_shows_curve_slope_and_both_histograms() -> None:
+    x = np.linspace(-1, 1, 5, dtype=np.float32)
+    shares = np.array([0.5, 0.3, 0.2])
+    figure = bend(
+        "relu",
+        "ReLU",
+        (x, np.maximum(x, 0), x),
+        np.array([-1.5, -0.5, 0.5, 1.5]),
+        shares,
+        np.array([False, False, True]),
+        ("cat", shares[::-1]),
+    )
+    drawn = checked(figure)
+    assert [trace.name for trace in drawn.data] == [
+        "φ = ReLU", "slope φ′", "left near zero by φ", "kept by φ", "cat alone"
+    ]  # fmt: skip
+    np.testing.assert_allclose(drawn.data[2].y, [50, 30, 0])
+    np.testing.assert_allclose(drawn.data[3].y, [0, 0, 20])
+    np.testing.assert_allclose(drawn.data[3].x, [-1, 0, 1])
+    assert figure["data"][3]["fillcolor"] == "@relu"
+
+
+def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:
+    shares = {
+        (twin, trained): np.full((2, 3), 0.1 + 0.2 * trained)
+        for twin in (RELU, GELU)
+        for trained in (True, False)
+    }
+    drawn = checked(awake_by_token(shares, LABELS, 1))
+    assert len(drawn.data) == 8
+    assert [trace.yaxis for trace in drawn.data] == ["y"] * 4 + ["y2"] * 4
+    by_name = {trace.name: trace for trace in drawn.data}
+    np.testing.assert_allclose(by_name["GELU"].y, [30] * 3)
+    np.testing.assert_allclose(by_name["ReLU untrained"].y, [10] * 3)
+
+
+def test_the_threshold_is_marked_where_the_slider_is() -> None:
+    curve = (np.array([0.1, 1.0]), np.array([0.5, 0.2]))
+    drawn = checked(share_against_threshold({RELU: curve, GELU: curve}, 0.3))
+    assert drawn.layout.shapes[0].x0 == drawn.layout.shapes[0].x1 == 0.3
+
+
+def test_the_concentration_curve_starts_at_nothing_and_ends_at_all() -> None:
+    shares = np.array([0.5, 0.75, 0.9, 1.0])  # of four neurons
+    drawn = checked(concentration({RELU: shares}, 0.25))
+    y = np.array(drawn.data[0].y)
+    assert y[-1] == pytest.approx(100)
+    # A quarter of four neurons is one of them; between whole neurons the curve is straight.
+    assert np.interp(25, PERCENTS, y) == pytest.approx(50, abs=1)
+    assert np.interp(12.5, PERCENTS, y) == pytest.approx(25, abs=1)
+
+
+def test_birth_marks_the_first_and_the_last_point_and_what_was_published() -> None:
+    tokens = np.array([0, 1_000_000, 2_000_000])
+    curves = {(RELU, 0): np.array([50.0, 20.0, 10.0])}
+    drawn = checked(
+        birth(tokens, [("a", curves), ("b", curves)], {RELU: np.array([9.0, 5.0, 4.0])})
+    )
+    assert len(drawn.data) == 3
+    for trace in drawn.data:
+        sizes = list(trace.marker.size)
+        assert sizes[0] > 0
+        assert sizes[-1] > 0
+        assert not any(sizes[1:-1])
+    said = " ".join(note.text for note in drawn.layout.annotations)
+    for name, value in PUBLISHED.items():
+        assert f"{name} {value:g}%" in said
+
+
+def test_reached_rises_under_the_line_of_the_books() -> None:
+    shares = {RELU: np.array([0.1, 0.2, 0.2])}
+    drawn = checked(reached(shares, {RELU: 0.9}, LABELS))
+    np.testing.assert_allclose(drawn.data[0].y, [10, 20, 20])
+    np.testing.assert_allclose(drawn.data[1].y, [90, 90])
+
+
+def test_word_bars_show_words_as_text_and_one_scale() -> None:
+    panels = [
+        Words("a", ["<i>x</i>", "&lt;"], np.array([0.5, 0.25]), "@relu"),
+        Words("b", ["y", "z"], np.array([0.1, 0.0001]), "@muted"),
+    ]
+    drawn = checked(word_bars(panels))
+    assert drawn.data[0].text[0].startswith("&lt;i&gt;x&lt;/i&gt; ")
+    assert drawn.data[0].text[1].startswith("&amp;lt; ")
+    assert drawn.data[1].text[1] == "z <b>&lt;0.1%</b>"
+    assert drawn.layout.xaxis.range == drawn.layout.xaxis2.range
+    np.testing.assert_allclose(drawn.data[0].x, [50, 25])
+
+
+def test_a_token_axis_escapes_and_thins_out() -> None:
+    assert token_axis(LABELS)["ticktext"] == ["The", "&lt;b&gt;cat&lt;/b&gt;", "&amp;amp;"]
+    many = token_axis([f"w{i}" for i in range(128)])
+    assert len(many["ticktext"]) <= 40
+    assert many["tickvals"][0] == 0
+    assert escaped("a<b>&") == "a&lt;b&gt;&amp;"
