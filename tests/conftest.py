@@ -7,7 +7,9 @@ signature; modules that were imported earlier would go unchecked.
 # ruff: noqa: E402
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import jaxtyping
 
@@ -33,6 +35,9 @@ from ffnviz.model.encoder import Encoder, initial_encoder
 from ffnviz.model.folder import write_folder
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.training.vocabulary import train_tokenizer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 # The same examples each time, so that a red test is red for everybody;
 # `pytest --hypothesis-profile=explore` looks for new ones.
@@ -87,3 +92,12 @@ def model_folder(
 def tiny_encoder(tiny_config: EncoderConfig) -> Encoder:
     """The encoder of `model_folder`, before its weights were rounded to float16."""
     return initial_encoder(tiny_config, seed=1).eval()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator["Browser"]:
+    """One Chromium for whoever needs one: a process has room for no second Playwright."""
+    from tests.browser.launch import chromium
+
+    with chromium() as browser:
+        yield browser

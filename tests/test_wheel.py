@@ -18,9 +18,8 @@ import torch
 from playwright.sync_api import Browser
 
 import ffnviz
-from tests.browser.conftest import Journey, browser, serving
+from tests.browser.conftest import Journey, serving
 
-__all__ = ["browser"]  # a fixture
 ROOT = Path(__file__).parents[1]
 NOT_SOURCE = (".git", ".venv", ".*_cache", ".hypothesis", ".training", "build", "*.egg-info")
 TEXT = "The cat sat on the [MASK]."

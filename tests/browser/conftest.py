@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -16,7 +15,7 @@ from urllib.error import URLError
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 import ffnviz
 from ffnviz.model.model import Model
@@ -26,15 +25,6 @@ PATIENCE_MS = 30_000
 START_S = 180
 expect.set_options(timeout=PATIENCE_MS)
 DESKTOP = {"width": 1920, "height": 1080}
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
 
 # True once the script has ended and every picture says that it shows the wanted sentence; what a
 # picture says may go on with the settings of its page. The Journey has five pictures.
@@ -59,17 +49,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             # Chromium now and then loses a click while all cores are busy. What fails runs once
             # more, and the report says so; what is broken fails twice.
             item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-def _chromium_path() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if found:
-        return found
-    missing = "No Chromium was found: install your system's package, or set CHROMIUM to its path."
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing)
-    pytest.skip(missing)
 
 
 @pytest.fixture(scope="session")
@@ -112,15 +91,6 @@ def _wait_until_up(address: str, server: "subprocess.Popen[bytes]") -> None:
         except (URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)
     pytest.fail(f"the server did not answer within {START_S} s")
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    path = _chromium_path()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")
