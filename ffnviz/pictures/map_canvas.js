@@ -65,8 +65,10 @@ export function makeMap(name, tip, told) {
     const x = (event.clientX - bounds.left) / bounds.width;
     const y = (event.clientY - bounds.top) / bounds.height;
     const token = within(Math.floor(y * data.texts.length), 0, data.texts.length - 1);
-    const first = within(Math.floor(x * d_ff), 0, d_ff - 1);
-    const last = Math.min(d_ff, Math.max(first + 1, Math.floor((x + 1 / bounds.width) * d_ff)));
+    // The neurons of the very pixel that is pointed at: what is named is what is seen.
+    const pixel = within(Math.floor(x * canvas.width), 0, canvas.width - 1);
+    const first = Math.floor((pixel * d_ff) / canvas.width);
+    const last = Math.max(first + 1, Math.floor(((pixel + 1) * d_ff) / canvas.width));
     return { token, place: strongest(values, token, first, last) };
   }
 

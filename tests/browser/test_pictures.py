@@ -215,9 +215,14 @@ def test_in_a_wide_layer_no_neuron_vanishes_or_takes_anothers_name(
             .getImageData(0, 1, canvas.width, 1).data.buffer)].map((p) => p !== 0xffffffff)"""
     )
     assert painted == [True] + [False] * (len(painted) - 1)  # the order is from last to first
-    bounds = canvas.bounding_box()
-    assert bounds
-    canvas.click(position={"x": 0.5, "y": bounds["height"] / 2})
+    canvas.evaluate(  # a real click's place is rounded to whole pixels: it may miss the first
+        """(canvas) => {
+            const { left, top, height } = canvas.getBoundingClientRect();
+            const at = { clientX: left + 0.2, clientY: top + height / 2, bubbles: true };
+            canvas.dispatchEvent(new PointerEvent("pointermove", at));
+            canvas.dispatchEvent(new PointerEvent("click", at));
+        }"""
+    )
     assert plain.told() == [["neuron", {"map": "relu", "neuron": loud}]]
     stages = plain.hang("ffn", lambda: shown.show_ffn(1, d_ff=d_ff, neuron=loud))
     last = stages.locator('[data-stage="hidden"] canvas')
@@ -261,6 +266,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
         """async (typed) => {
             const { asPicture, cell } = await import("./chart_save.js");
             const plot = document.getElementById("chart").shadowRoot.querySelector(".plot");
+            while (!plot.layout) await new Promise((next) => requestAnimationFrame(next));
             const drawn = { data: plot.data, layout: plot.layout, sentence: `About ${typed}` };
             const href = await asPicture(drawn, "svg");
             const svg = decodeURIComponent(href.slice(href.indexOf(",") + 1));
