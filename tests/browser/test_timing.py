@@ -84,9 +84,11 @@ def test_the_convolution_differs_by_rounding_only(new_page: OpenPage) -> None:
     assert float(difference) < 1e-3
 
 
-@pytest.mark.parametrize("value", ["0", "x", "99999999"])
-def test_a_garbled_number_of_runs_is_the_usual_one(new_page: OpenPage, value: str) -> None:
+@pytest.mark.parametrize(("value", "shown"), [("x", "50"), ("0", "5"), ("99999999", "1,000")])
+def test_a_garbled_number_of_runs_is_the_usual_one_and_one_beyond_is_the_nearest(
+    new_page: OpenPage, value: str, shown: str
+) -> None:
     journey = new_page()
     journey.page.goto(f"{journey.address}/timing?text={SENTENCE}&repeats={value}")
     slider = journey.page.get_by_role("slider", name="runs of each")
-    expect(slider).to_have_attribute("aria-valuetext", "50")
+    expect(slider).to_have_attribute("aria-valuetext", shown)
