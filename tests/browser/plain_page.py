@@ -107,7 +107,7 @@ class PlainPage:
         """Mount what a component shows, and wait until it is painted."""
         name, data = payload(show)
         self.page.evaluate("([host, name, data]) => hang(host, name, data)", [host, name, data])
-        self.page.wait_for_function("(host) => painted(host) !== ''", arg=host)
+        self.page.wait_for_function("(host) => Boolean(painted(host))", arg=host)
         return self.page.locator(f"#{host}")
 
     def update(self, host: str, show: Callable[[], None]) -> None:
