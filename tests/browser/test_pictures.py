@@ -86,7 +86,9 @@ def test_every_picture_is_mounted_updated_clicked_and_destroyed(plain: PlainPage
         assert plain.page.locator(f"#{name} .fault").count() == 0
 
 
-@pytest.mark.xfail(strict=False, reason="open: after all is destroyed one observer was counted, in one run")
+@pytest.mark.xfail(
+    strict=False, reason="open: after all is destroyed one observer was counted, in one run"
+)
 def test_500_updates_leave_nothing_behind(page: Page, files: str) -> None:
     watched = Watched(page)
     plain = PlainPage(page, files)
