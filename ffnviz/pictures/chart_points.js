@@ -35,8 +35,11 @@ function lane(plot, trace, curve) {
     right: xaxis.range[1] < xaxis.range[0] ? -1 : 1,
     up: yaxis.range[1] < yaxis.range[0] ? -1 : 1,
     customdata: (i) => (trace.customdata ? entry(trace.customdata, i) : undefined),
-    // What Plotly.Fx.hover wants: the point, and the pair of axes it is drawn on.
-    hovered: (i) => [[{ curveNumber: curve, pointNumber: table ? cell(i) : i }], (trace.xaxis ?? "x") + (trace.yaxis ?? "y")],
+    // What Plotly.Fx.hover wants: the point, a cell by its place, and the pair of axes it is drawn on.
+    hovered: (i) => [
+      [{ curveNumber: curve, ...(table ? { xval: xaxis.d2c(xOf(i)), yval: yaxis.d2c(yOf(i)) } : { pointNumber: i }) }],
+      (trace.xaxis ?? "x") + (trace.yaxis ?? "y"),
+    ],
     // In pixels of the plot. Plotly knows where it drew a bar; other points stand where they say.
     spot(i) {
       const [x, y] = (!table && plot.calcdata[curve]?.[i]?.ct) || [xaxis.d2p(xOf(i)), yaxis.d2p(yOf(i))];

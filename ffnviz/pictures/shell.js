@@ -121,6 +121,7 @@ export function mount(host, name, tell) {
       made?.destroy?.();
       [waiting, fault, made?.element].forEach((part) => part?.remove());
       root.adoptedStyleSheets = [];
+      made = head = data = null; // whoever keeps the handle keeps no elements
     },
   };
 }

@@ -21,9 +21,11 @@ PICTURES = Path(ffnviz.__file__).parent / "pictures"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 PAGE = """<!doctype html><html lang="en"><title>Pictures</title><body><script type="module">
+    import { unpack } from "./payload.js";
     import { mount } from "./shell.js";
     const from64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
     const read = ({ packed, plain }) => (packed === undefined ? plain : from64(packed));
+    const stamps = {};
     window.made = {};
     window.told = [];
     window.hang = (id, name, data) => {
@@ -32,11 +34,19 @@ PAGE = """<!doctype html><html lang="en"><title>Pictures</title><body><script ty
         document.body.append(host);
         const tell = (event, value) => window.told.push([event, value]);
         window.made[id] = mount(host, name, tell);
-        window.made[id].update(read(data));
+        window.update(id, data);
     };
-    window.update = (id, data) => window.made[id].update(read(data));
+    window.update = (id, data) => {
+        const shown = read(data);
+        stamps[id] = (shown instanceof Uint8Array ? unpack(shown) : shown).stamp;
+        window.made[id].update(shown);
+    };
     window.painted = (id) => document.getElementById(id)
         .shadowRoot.querySelector("[data-painted]")?.dataset.painted;
+    // Some pictures bear no stamp: they are there once the shell's own mark has gone.
+    window.there = (id) => stamps[id] === undefined
+        ? document.getElementById(id).shadowRoot.querySelector("[data-painted]") === null
+        : window.painted(id) === stamps[id];
     window.ready = true;
 </script></body></html>"""
 
@@ -96,10 +106,6 @@ class PlainPage:
 
     def __init__(self, page: Page, address: str) -> None:
         self.page = page
-        page.set_default_timeout(150_000)
-        from playwright.sync_api import expect
-
-        expect.set_options(timeout=60_000)  # TEMP
         page.goto(address)
         page.wait_for_function("window.ready")
 
@@ -107,7 +113,7 @@ class PlainPage:
         """Mount what a component shows, and wait until it is painted."""
         name, data = payload(show)
         self.page.evaluate("([host, name, data]) => hang(host, name, data)", [host, name, data])
-        self.page.wait_for_function("(host) => Boolean(painted(host))", arg=host)
+        self.page.wait_for_function("(host) => there(host)", arg=host)
         return self.page.locator(f"#{host}")
 
     def update(self, host: str, show: Callable[[], None]) -> None:

@@ -131,9 +131,6 @@ def test_the_ring_stands_on_the_point(plain: PlainPage) -> None:
         assert middle == pytest.approx(point[side] + point[size] / 2, abs=2)  # type: ignore[literal-required]
 
 
-@pytest.mark.xfail(
-    strict=False, reason="open: what is told of a table's cell is not yet what is expected"
-)
 def test_a_table_is_walked_in_four_directions(plain: PlainPage) -> None:
     z = np.arange(12.0).reshape(3, 4)
     table = {

@@ -86,12 +86,10 @@ def test_every_picture_is_mounted_updated_clicked_and_destroyed(plain: PlainPage
         assert plain.page.locator(f"#{name} .fault").count() == 0
 
 
-@pytest.mark.xfail(
-    strict=False, reason="open: after all is destroyed one observer was counted, in one run"
-)
 def test_500_updates_leave_nothing_behind(page: Page, files: str) -> None:
     watched = Watched(page)
     plain = PlainPage(page, files)
+    unused = watched.count()  # Playwright observes too
     payloads = []
     for name, show in shown.ALL.items():
         plain.hang(name, partial(show, 0))
@@ -117,7 +115,7 @@ def test_500_updates_leave_nothing_behind(page: Page, files: str) -> None:
     assert growth["heap"] < 600_000, growth
     page.evaluate("() => Object.values(made).forEach((picture) => picture.destroy())")
     emptied = watched.count()
-    assert emptied["observers"] == 0
+    assert emptied["observers"] == unused["observers"]
     assert emptied["nodes"] < after["nodes"] / 2
 
 
