@@ -18,7 +18,8 @@ import torch
 from playwright.sync_api import Browser
 
 import ffnviz
-from tests.browser.conftest import Journey, serving
+from tests.browser.conftest import serving
+from tests.browser.journey import Journey
 
 ROOT = Path(__file__).parents[1]
 NOT_SOURCE = (".git", ".venv", ".*_cache", ".hypothesis", ".training", "build", "*.egg-info")

@@ -1,6 +1,5 @@
-"""One server and one Chromium for all browser tests, and a page that knows how to be waited for."""
+"""One server, one Chromium and a few pages for all browser tests."""
 
-import json
 import os
 import signal
 import socket
@@ -9,37 +8,21 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
-from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Error as PageError
 
 import ffnviz
 from ffnviz.model.model import Model
+from tests.browser.journey import PATIENCE_MS, WIRE, Journey
 
 ROOT = Path(__file__).parents[2]
-PATIENCE_MS = 30_000
 START_S = 180
 expect.set_options(timeout=PATIENCE_MS)
-DESKTOP = {"width": 1920, "height": 1080}
-
-# True once the script has ended and every picture says that it shows the wanted sentence; what a
-# picture says may go on with the settings of its page. The Journey has five pictures.
-PAINTED = """(text) => {
-    const app = document.querySelector('[data-testid="stApp"]');
-    if (!app || app.dataset.testScriptState !== "notRunning") return false;
-    const pictures = [...document.querySelectorAll("*")].filter((e) => e.shadowRoot)
-        .flatMap((e) => [...e.shadowRoot.querySelectorAll(".plot, [data-painted]")])
-        .map((e) => e.closest("figure") ?? e);
-    const says = pictures.map((p) => p.dataset.painted ?? "");
-    const page = location.pathname.replaceAll("/", "") || "journey";
-    const request = says.reduce((a, b) => (b.length < a.length ? b : a), says[0]);
-    return (page === "journey" ? pictures.length === 5 : pictures.length >= 2)
-        && says.every((s) => s.includes(text) && s.startsWith(request));
-}"""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -99,95 +82,56 @@ def twins() -> dict[str, Model]:
     return {name: ffnviz.load(name) for name in ("relu", "gelu")}
 
 
-class Journey:
-    """The page as a person has it before them."""
-
-    def __init__(self, page: Page, address: str) -> None:
-        self.page = page
-        self.address = address
-
-    def open(self, **query: str) -> "Journey":
-        """Go to the page with these query parameters and wait for all of it."""
-        return self.open_page("", **query)
-
-    def open_page(self, page: str, **query: str) -> "Journey":
-        """Go to one of the pages, by its name in the URL."""
-        self.page.goto(f"{self.address}/{page}?{urlencode(query)}")
-        return self.wait_for(query.get("text", "She opened the [MASK] and looked out."))
-
-    def wait_for(self, text: str) -> "Journey":
-        """Wait until everything shows this sentence."""
-        shown = json.dumps(repr(text)[1:-1])[1:-1] if "\\" in repr(text) else text
-        self.page.wait_for_function(PAINTED, arg=shown, timeout=PATIENCE_MS)
-        return self
-
-    def settle(self) -> "Journey":
-        """Wait until all pictures show the same thing, whatever it is."""
-        # A click has to reach the server first, which on a busy machine takes a while.
-        for pause in (400, 250):
-            self.page.wait_for_timeout(pause)
-            self.page.wait_for_function(PAINTED, arg="", timeout=PATIENCE_MS)
-        return self
-
-    @property
-    def box(self) -> Locator:
-        return self.page.get_by_role("textbox", name="Sentence", exact=True)
-
-    @property
-    def chips(self) -> Locator:
-        return self.page.get_by_role("group", name="Tokens of the sentence").get_by_role("button")
-
-    def press(self, name: str) -> "Journey":
-        """Click the button of exactly this name."""
-        self.page.get_by_role("button", name=name, exact=True).first.click()
-        return self.settle()
-
-    def part(self, title: str) -> "Journey":
-        """Turn to a part of the page."""
-        self.page.get_by_role("radio", name=title, exact=True).click()
-        return self.settle()
-
-    def map_of(self, twin: str) -> Locator:
-        return self.page.locator(f'canvas[data-name="{twin}"]')
-
-    def chart(self, note: str) -> Locator:
-        """The chart whose head opens this note."""
-        return self.page.locator("figure").filter(has=self.page.locator(f"#note-{note}"))
-
-    def sentence(self, note: str) -> str:
-        """What stands above that chart."""
-        return self.chart(note).locator(".sentence").inner_text()
-
-    def slide(self, label: str, stop: int) -> "Journey":
-        """Move a slider to one of its stops."""
-        self.page.get_by_role("slider", name=label).fill(str(stop))
-        return self.settle()
-
-    def card(self) -> Locator:
-        return self.page.locator("article .card")
-
-    def query(self) -> dict[str, str]:
-        """The URL's parameters."""
-        values = self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
-        return {str(key): str(value) for key, value in values.items()}
-
-
 OpenPage = Callable[..., Journey]
 
 
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> Iterator[BrowserContext]:
+    """Where all pages are opened, so that what was fetched and compiled once is at hand."""
+    with closing(_context(browser)) as context:
+        yield context
+
+
+def _context(browser: Browser) -> BrowserContext:
+    context = browser.new_context()
+    context.set_default_timeout(PATIENCE_MS)
+    context.add_init_script(WIRE)
+    return context
+
+
+@pytest.fixture(scope="session")
+def idle() -> list[Page]:
+    """Pages that show nothing. What a new page costs is three times what one of these costs."""
+    return []
+
+
 @pytest.fixture
-def new_page(browser: Browser, address: str) -> Iterator[OpenPage]:
-    """Makes pages, each of its own visitor."""
+def new_page(
+    browser: Browser, window: BrowserContext, idle: list[Page], address: str
+) -> Iterator[OpenPage]:
+    """Makes pages, each of a visitor who was never here."""
+    given: list[Page] = []
     contexts: list[BrowserContext] = []
 
-    def make(*, dark: bool = False, width: int = 1920, height: int = 1080) -> Journey:
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light"
-        )
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        return Journey(context.new_page(), address)
+    def make(
+        *, dark: bool = False, width: int = 1920, height: int = 1080, alone: bool = False
+    ) -> Journey:
+        """A page; `alone` in a context of its own, which a test may change as it likes."""
+        if alone:
+            contexts.append(_context(browser))
+            page = contexts[-1].new_page()
+        else:
+            page = idle.pop() if idle else window.new_page()
+            given.append(page)
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if dark else "light")
+        return Journey(page, address)
 
     yield make
     for context in contexts:
         context.close()
+    for page in given:
+        with suppress(PageError):  # closed by the test, or broken
+            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+            page.goto("about:blank")
+            idle.append(page)

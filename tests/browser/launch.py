@@ -32,7 +32,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def _path() -> str:
-    names = ("chromium", "chromium-browser", "google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     if found:
         return found

@@ -1,4 +1,4 @@
-"""Every part of every page on sentences that nobody had in mind."""
+"""Every part of every page on a sentence that nobody had in mind."""
 
 import pytest
 from playwright.sync_api import expect
@@ -9,19 +9,17 @@ from tests.browser.conftest import OpenPage
 from tests.browser.test_parts import turned
 from tests.browser.test_sparsity import percents
 
-TEXTS = ("a", "[MASK] " * 128, '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}')
+# Shorter and longer ones: tests/pages/test_any_sentence.py.
+TEXT = '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}'
 SLOW = ("timing",)  # measures the same on any sentence
 
 
 @pytest.mark.parametrize("page", [p for p in PAGES[1:] if p.name not in SLOW], ids=lambda p: p.name)
-@pytest.mark.parametrize(
-    "text", ["a", "[MASK] " * 128, '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}']
-)
-def test_every_part_draws_any_sentence(new_page: OpenPage, page: Page, text: str) -> None:
+def test_every_part_draws_any_sentence(new_page: OpenPage, page: Page) -> None:
     journey = new_page()
     journey.page.goto(f"{journey.address}/{page.name}?words=2&block=1&twin=gelu&neuron=gelu-3")
     journey.page.locator(".row button").first.wait_for()
-    journey.box.fill(text)
+    journey.box.fill(TEXT)
     journey.box.press("Enter")
     for part in page.parts:
         turned(journey, page, part)

@@ -13,7 +13,8 @@ from playwright.sync_api import expect
 import ffnviz
 from ffnviz.analysis.lab.experiment import Subject, in_double
 from ffnviz.analysis.lab.positions import try_positions
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 SVG = "{http://www.w3.org/2000/svg}"
 SENTENCE = "The <b>dog</b> & =1+1 ate."
@@ -172,13 +173,7 @@ def test_a_click_on_a_point_chooses_its_token(new_page: OpenPage) -> None:
     assert journey.page.locator('.row button[aria-pressed="true"] bdi').inner_text() == "sat"
     box = journey.chart("awake").locator(".scatterlayer .point").first.bounding_box()
     assert box
-    mouse = journey.page.mouse
-    mouse.move(box["x"] - 5, box["y"] - 5)
-    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    journey.page.wait_for_timeout(300)  # plotly finds the point before it can be clicked
-    mouse.down()
-    mouse.up()
-    journey.settle()
+    journey.click_at(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert journey.page.locator('.row button[aria-pressed="true"] bdi').inner_text() == "The"
 
 

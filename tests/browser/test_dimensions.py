@@ -9,7 +9,8 @@ from playwright.sync_api import expect
 from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, parameters
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 from tests.browser.test_sparsity import percents, shown
 
 SENTENCE = "She opened the [MASK] and looked out."
@@ -110,13 +111,7 @@ def test_a_click_in_the_plane_chooses_the_token(new_page: OpenPage) -> None:
     assert chosen(journey) == "sat"
     box = journey.chart("plane").locator(".scatterlayer .point").first.bounding_box()
     assert box
-    mouse = journey.page.mouse
-    mouse.move(box["x"] - 5, box["y"] - 5)
-    mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    journey.page.wait_for_timeout(300)
-    mouse.down()
-    mouse.up()
-    journey.settle()
+    journey.click_at(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     assert chosen(journey) == "The"
 
 

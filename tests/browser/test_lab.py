@@ -18,7 +18,8 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 SENTENCE = "The cat sat on the mat."
 TOKEN = 2
@@ -52,7 +53,7 @@ def same(journey: Journey, findings: tuple[Finding, ...]) -> None:
 def test_all_claims_are_tested_in_one_go(
     new_page: OpenPage, tried: Subject, tmp_path: Path
 ) -> None:
-    journey = new_page()
+    journey = new_page(alone=True)
     journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
     expect(journey.page.get_by_text(f"{len(EXPERIMENTS)} experiments")).to_be_visible()
     journey.page.get_by_role("button", name="Test all claims").click()
@@ -87,7 +88,7 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
 
 def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str, Model]) -> None:
     typed = "<img src=x onerror=alert(1)> **b** $x$ `c`"
-    journey = new_page()
+    journey = new_page(alone=True)
     hits: list[str] = []
 
     def noticed(dialog: Dialog) -> None:

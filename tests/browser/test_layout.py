@@ -59,7 +59,7 @@ def test_each_picture_explains_itself_with_its_equation(new_page: OpenPage) -> N
 
 
 def test_nothing_is_asked_of_any_other_machine(new_page: OpenPage) -> None:
-    journey = new_page()
+    journey = new_page(alone=True)
     asked: list[str] = []
     journey.page.on("request", lambda request: asked.append(request.url))
     journey.page.on("websocket", lambda socket: asked.append(socket.url))

@@ -6,7 +6,8 @@ from playwright.sync_api import expect
 
 from ffnviz.analysis.journey.ordering import neuron_order
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 SENTENCE = "It cost forty pounds."
 

@@ -9,7 +9,8 @@ from ffnviz.analysis.neurons.enrichment import tag_counts
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 from tests.browser.test_neurons import hidden, point_at
 from tests.browser.test_sparsity import percents
 
@@ -122,18 +123,8 @@ def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, 
     assert f"belongs to neuron {by_key.neurons[0]} " in journey.sentence("similar")
     bar = journey.chart("similar").locator(".bars .point").nth(10).bounding_box()  # by value, first
     assert bar
-    click_on(journey, bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    journey.click_at(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
     assert number_box(journey) == str(by_value.neurons[0])
-
-
-def click_on(journey: Journey, x: float, y: float) -> None:
-    mouse = journey.page.mouse
-    mouse.move(x - 2, y)
-    mouse.move(x, y)
-    journey.page.wait_for_timeout(300)
-    mouse.down()
-    mouse.up()
-    journey.settle()
 
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])

@@ -9,8 +9,9 @@ from playwright.sync_api import expect
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.model.edit import Edit
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
-from tests.browser.test_neurons_meet import click_on, number_box
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
+from tests.browser.test_neurons_meet import number_box
 from tests.browser.test_sparsity import percents
 
 SENTENCE = "It cost forty pounds."
@@ -115,7 +116,7 @@ def test_those_that_speak_for_a_word_can_be_switched_as_a_set(
     # A click on the first bar takes that neuron out again.
     bar = journey.chart("contributions").locator(".bars .point").first.bounding_box()
     assert bar
-    click_on(journey, bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    journey.click_at(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
     assert "With 9 neurons" in journey.sentence("switched")
 
 
@@ -148,7 +149,7 @@ def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron(
     assert f"moves by {moved:.2f}" in journey.sentence("pair")
     map_ = journey.chart("compared").locator(".heatmaplayer image").bounding_box()
     assert map_
-    click_on(journey, map_["x"] + map_["width"] / 48, map_["y"] + map_["height"] / 2)
+    journey.click_at(map_["x"] + map_["width"] / 48, map_["y"] + map_["height"] / 2)
     assert journey.query()["neuron"] == f"relu-{neuron}"
     assert number_box(journey) == str(neuron)
 
@@ -159,7 +160,7 @@ def test_another_second_sentence_is_typed_and_stays_text(new_page: OpenPage) -> 
     for typed in ("It cost <b>sixty</b> pounds.", "👩\u200d👩\u200d👧", "x " * 300, "a"):
         box.fill(typed)
         box.press("Enter")
-        journey.page.wait_for_timeout(500)
+        journey.answered()
         expect(journey.page.get_by_test_id("stException")).to_have_count(0)
     box.fill("")
     box.press("Enter")

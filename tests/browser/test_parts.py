@@ -8,7 +8,8 @@ from axe_playwright_python.sync_playwright import Axe
 
 from ffnviz.page import Page, Part
 from ffnviz.pages import PAGES
-from tests.browser.conftest import PAINTED, Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import PAINTED, Journey
 
 START = "She opened the [MASK] and looked out."
 # What a part waits for a press on before it shows its pictures.
@@ -21,7 +22,7 @@ PRESSED |= {("timing", part): "Measure" for part in
 def turned(journey: Journey, page: Page, part: Part) -> None:
     """Turn to a part, and wait for its pictures; measured or tested where that takes a press."""
     journey.page.get_by_role("radio", name=part.title, exact=True).click()
-    journey.page.wait_for_timeout(300)  # a click has to reach the server first
+    journey.answered()
     named = "" if part is page.parts[0] else part.name
     journey.page.wait_for_function(
         """(name) => (new URLSearchParams(location.search).get("part") ?? "") === name &&
@@ -31,11 +32,9 @@ def turned(journey: Journey, page: Page, part: Part) -> None:
     if (page.name, part.name) in PRESSED:
         button = PRESSED[page.name, part.name]
         journey.page.get_by_role("button", name=button, exact=True).click()
-        journey.page.wait_for_timeout(300)
-        journey.page.locator('[data-test-script-state="notRunning"]').wait_for()
+        journey.answered()
     if part.name != "devices":
         journey.page.wait_for_function(PAINTED, arg="")
-    journey.page.wait_for_timeout(300)
 
 
 def opened(journey: Journey, page: Page) -> Journey:

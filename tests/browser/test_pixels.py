@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 SENTENCE = "It cost forty pounds."
 BACKGROUND = {False: (255, 255, 255), True: (14, 17, 23)}
@@ -67,7 +68,11 @@ def test_the_pictures_follow_a_change_of_theme(new_page: OpenPage) -> None:
     journey = new_page(dark=False).open(text=SENTENCE, twin="relu", order="index")
     zeros = (pixels(journey, "hidden") == BACKGROUND[False]).all(axis=1)
     assert zeros.any()
+    canvas = journey.page.locator('[data-stage="hidden"] canvas').element_handle()
+    light = canvas.evaluate("(canvas) => canvas.toDataURL()")
     journey.page.emulate_media(color_scheme="dark")
-    journey.page.wait_for_timeout(1_500)
+    journey.page.wait_for_function(
+        "([canvas, light]) => canvas.toDataURL() !== light", arg=[canvas, light]
+    )
     repainted = (pixels(journey, "hidden") == BACKGROUND[True]).all(axis=1)
     np.testing.assert_array_equal(repainted, zeros)

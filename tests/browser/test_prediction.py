@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from ffnviz.model.model import Model
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 SENTENCE = "It cost forty [MASK]."
 TOKEN = 3

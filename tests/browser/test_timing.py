@@ -5,7 +5,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 SENTENCE = "The cat sat on the mat."
 
@@ -40,7 +41,7 @@ def test_an_old_measurement_says_so_until_measured_again(new_page: OpenPage) -> 
     note = journey.page.get_by_text("This was measured for another sentence or setting")
     expect(note).to_have_count(0)
     journey.chips.nth(1).click()  # another token of the same sentence changes nothing
-    journey.page.wait_for_timeout(600)
+    journey.answered()
     expect(note).to_have_count(0)
     journey.box.fill("Another sentence altogether.")
     journey.box.press("Enter")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 AWKWARD = {
     "one character": "x",

@@ -1,6 +1,7 @@
 """The URL is the state: reload it, share it, go back."""
 
-from tests.browser.conftest import Journey, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 
 STATE = {
     "text": "The dogs [MASK] here.",

@@ -83,14 +83,7 @@ def test_a_written_word_can_be_looked_into(new_page: OpenPage) -> None:
     assert journey.sentence("step").startswith("Word 6")
     bar = journey.chart("write").locator(".bars .point").nth(1).bounding_box()
     assert bar
-    mouse = journey.page.mouse
-    x, y = bar["x"] + bar["width"] / 2, bar["y"] - 3  # above the bar
-    mouse.move(x - 2, y)
-    mouse.move(x, y)
-    journey.page.wait_for_timeout(300)
-    mouse.down()
-    mouse.up()
-    journey.settle()
+    journey.click_at(bar["x"] + bar["width"] / 2, bar["y"] - 3)  # above the bar
     assert journey.sentence("step").startswith("Word 2")
     assert journey.query()["step"] == "2"
 

@@ -1,0 +1,176 @@
+"""The page as a person has it before them, and how it is waited for."""
+
+import json
+from urllib.parse import urlencode
+
+from playwright.sync_api import Locator, Page
+
+PATIENCE_MS = 30_000
+REACTION_MS = 400  # within which a page that asks its server for something has begun to
+REST_MS = 200  # within which an answer that has come is on the screen
+
+# The points under the pointer, as plotly.js has found them: until then a click is none of a point.
+FOUND = """() => [...document.querySelectorAll("*")].some((e) =>
+    e.shadowRoot?.querySelector(".plot")?._hoverdata?.length)"""
+
+# True once the script has ended and every picture says that it shows the wanted sentence; what a
+# picture says may go on with the settings of its page. The Journey has five pictures.
+PAINTED = """(text) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    if (!app || app.dataset.testScriptState !== "notRunning") return false;
+    const pictures = [...document.querySelectorAll("*")].filter((e) => e.shadowRoot)
+        .flatMap((e) => [...e.shadowRoot.querySelectorAll(".plot, [data-painted]")])
+        .map((e) => e.closest("figure") ?? e);
+    const says = pictures.map((p) => p.dataset.painted ?? "");
+    const page = location.pathname.replaceAll("/", "") || "journey";
+    const request = says.reduce((a, b) => (b.length < a.length ? b : a), says[0]);
+    return (page === "journey" ? pictures.length === 5 : pictures.length >= 2)
+        && says.every((s) => s.includes(text) && s.startsWith(request));
+}"""
+
+# Notes when the page last asked its server for a run of the script, and when one last began and
+# ended: the fields of Streamlit's messages that say so. A run that gave way to a newer one has not
+# ended.
+WIRE = """(() => {
+    const wire = (window.wire = { asked: 0, begun: 0, ended: 0, seen: 0, frames: 0 });
+    const now = () => performance.now();
+    const varint = (bytes, at) => {
+        let value = 0;
+        for (let shift = 1; ; shift *= 128) {
+            value += (bytes[at] & 127) * shift;
+            if (bytes[at++] < 128) return [value, at];
+        }
+    };
+    // The fields of a message by number: a number, or the bytes' length.
+    const fields = (bytes) => {
+        const found = new Map();
+        for (let at = 0, key, value; at < bytes.length; ) {
+            [key, at] = varint(bytes, at);
+            [value, at] = varint(bytes, at);
+            found.set(key >> 3, value);
+            if ((key & 7) === 2) at += value;
+        }
+        return found;
+    };
+    const RERUN = 11, BEGUN = 4, ENDED = 6, GAVE_WAY = 2;
+    const heard = ({ data }) => {
+        const got = fields(new Uint8Array(data));
+        if (got.has(BEGUN)) wire.begun = now();
+        if (got.has(ENDED) && got.get(ENDED) !== GAVE_WAY) wire.ended = now();
+    };
+    window.WebSocket = class extends window.WebSocket {
+        constructor(...given) {
+            super(...given);
+            this.addEventListener("message", heard);
+        }
+        send(data) {
+            if (data instanceof Uint8Array && fields(data).has(RERUN)) wire.asked = now();
+            super.send(data);
+        }
+    };
+})();"""
+
+# True once the page has answered what was done with it since it was last waited for: it asked its
+# server and got all of an answer, or had the time to ask and did not; and, if that is wanted, all
+# pictures are painted.
+SETTLED = """([reaction, rest, all]) => {
+    const { wire } = window, now = performance.now();
+    wire.since ??= now;
+    const unasked = wire.asked <= wire.seen;
+    const answered = wire.begun > wire.asked && wire.ended >= wire.begun;
+    const ready = unasked ? now - wire.since > reaction : answered && now - wire.ended > rest;
+    wire.frames = ready && (!all || (PAINTED)("")) ? wire.frames + 1 : 0;
+    if (wire.frames < 3) return false;
+    wire.seen = now;
+    wire.since = null;
+    return true;
+}""".replace("PAINTED", PAINTED)
+
+
+class Journey:
+    """The page as a person has it before them."""
+
+    def __init__(self, page: Page, address: str) -> None:
+        self.page = page
+        self.address = address
+
+    def open(self, **query: str) -> "Journey":
+        """Go to the page with these query parameters and wait for all of it."""
+        return self.open_page("", **query)
+
+    def open_page(self, page: str, **query: str) -> "Journey":
+        """Go to one of the pages, by its name in the URL."""
+        self.page.goto(f"{self.address}/{page}?{urlencode(query)}")
+        return self.wait_for(query.get("text", "She opened the [MASK] and looked out."))
+
+    def wait_for(self, text: str) -> "Journey":
+        """Wait until everything shows this sentence."""
+        shown = json.dumps(repr(text)[1:-1])[1:-1] if "\\" in repr(text) else text
+        self.page.wait_for_function(PAINTED, arg=shown, timeout=PATIENCE_MS)
+        self.page.evaluate("wire.seen = performance.now()")
+        return self
+
+    def settle(self) -> "Journey":
+        """Wait until all pictures show the same thing, whatever it is."""
+        return self._wait_for_answer(painted=True)
+
+    def answered(self) -> "Journey":
+        """Wait for the server's answer only, as where a part has no picture yet."""
+        return self._wait_for_answer(painted=False)
+
+    def _wait_for_answer(self, *, painted: bool) -> "Journey":
+        given = [REACTION_MS, REST_MS, painted]
+        self.page.wait_for_function(SETTLED, arg=given, timeout=PATIENCE_MS)
+        return self
+
+    def click_at(self, x: float, y: float) -> "Journey":
+        """Click on a point of a chart, by its place on the screen."""
+        mouse = self.page.mouse
+        mouse.move(x - 5, y - 5)
+        mouse.move(x, y)
+        self.page.wait_for_function(FOUND)
+        mouse.down()
+        mouse.up()
+        return self.settle()
+
+    @property
+    def box(self) -> Locator:
+        return self.page.get_by_role("textbox", name="Sentence", exact=True)
+
+    @property
+    def chips(self) -> Locator:
+        return self.page.get_by_role("group", name="Tokens of the sentence").get_by_role("button")
+
+    def press(self, name: str) -> "Journey":
+        """Click the button of exactly this name."""
+        self.page.get_by_role("button", name=name, exact=True).first.click()
+        return self.settle()
+
+    def part(self, title: str) -> "Journey":
+        """Turn to a part of the page."""
+        self.page.get_by_role("radio", name=title, exact=True).click()
+        return self.settle()
+
+    def map_of(self, twin: str) -> Locator:
+        return self.page.locator(f'canvas[data-name="{twin}"]')
+
+    def chart(self, note: str) -> Locator:
+        """The chart whose head opens this note."""
+        return self.page.locator("figure").filter(has=self.page.locator(f"#note-{note}"))
+
+    def sentence(self, note: str) -> str:
+        """What stands above that chart."""
+        return self.chart(note).locator(".sentence").inner_text()
+
+    def slide(self, label: str, stop: int) -> "Journey":
+        """Move a slider to one of its stops."""
+        self.page.get_by_role("slider", name=label).fill(str(stop))
+        return self.settle()
+
+    def card(self) -> Locator:
+        return self.page.locator("article .card")
+
+    def query(self) -> dict[str, str]:
+        """The URL's parameters."""
+        values = self.page.evaluate("Object.fromEntries(new URLSearchParams(location.search))")
+        return {str(key): str(value) for key, value in values.items()}
