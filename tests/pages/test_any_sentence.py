@@ -1,12 +1,13 @@
-"""Every part of every page on the shortest and the longest sentences: what is sent to the browser."""
+"""Every part of every page on the shortest and the longest sentences: what the browser is sent."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from ffnviz.components import declare
+from ffnviz.components.payload import pack
 from ffnviz.page import Page, Part
 from ffnviz.pages import PAGES
 from tests.pages.visits import opened
@@ -22,10 +23,10 @@ PARTS = [
 
 
 @pytest.fixture
-def heads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def heads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The sentences above the pictures, as they are sent."""
     sent: list[str] = []
-    pack, registered = declare.pack, declare._registered
+    registered = declare._registered
 
     def packed(data: Mapping[str, Any], arrays: Any) -> bytes:
         note(data)
@@ -42,7 +43,7 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
     monkeypatch.setattr(declare, "pack", packed)
     monkeypatch.setattr(declare, "_registered", lambda: mount)
-    yield sent
+    return sent
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
