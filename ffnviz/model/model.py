@@ -100,12 +100,17 @@ class Model:
         return WordHead(final, self.input_words, None, tied=True)
 
     @torch.inference_mode()
-    def trace(self, text: str, edits: Sequence[Edit] = ()) -> Trace:
+    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
         """Everything the encoder computes for a text of at most max_tokens tokens.
 
         The stream is kept; a block's stages and the logits are computed when asked for. Of a
         longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say what
         was not. Edits change hidden values on the way, and so all that comes after them.
+
+        Args:
+            text: what to read.
+            edits: changes to hidden values, made on the way.
+            look_at: a block whose FFN's stages are kept from the pass, not computed again.
 
         Raises:
             ValueError: if the text is empty, or an edit is to change what is not there.
@@ -113,14 +118,16 @@ class Model:
         encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
-        run = self.run(torch.tensor(encoding.ids, device=self.device), edits)
+        run = self.run(torch.tensor(encoding.ids, device=self.device), edits, look_at)
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
         )  # fmt: skip
 
     @torch.inference_mode()
-    def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
+    def run(
+        self, ids: Tensor, edits: Sequence[Edit] = (), look_at: int | None = None
+    ) -> StreamTrace:
         """The same for ids, (*batch, T).
 
         Raises:
@@ -133,7 +140,8 @@ class Model:
         for number, record in enumerate(encoder.walk(embedding, edits=edits)):
             module, own = encoder.blocks[number], edits_of(edits, number)
             attention = OnDemand(partial(module.attend, record.input))
-            ffn = OnDemand(partial(module.feed, record.middle, own))
+            held = record.ffn if number == look_at else None
+            ffn = OnDemand(partial(module.feed, record.middle, own), held)
             blocks.append(BlockTrace(record.input, record.middle, record.output, attention, ffn))
         final = encoder.final_norm(blocks[-1].output)
         return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)

@@ -71,7 +71,7 @@ class Network(Protocol):
     def head(self) -> WordHead | None:
         """How the last stream becomes a score a word; None without a word head."""
 
-    def trace(self, text: str, edits: Sequence[Edit] = ()) -> Trace:
+    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
         """What it computes for a text; see Model.trace."""
 
     def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:

@@ -15,9 +15,9 @@ class OnDemand(Generic[T]):
     Two threads that ask at once may both compute it; each gets a whole one, and they are equal.
     """
 
-    def __init__(self, compute: Callable[[], T]) -> None:
+    def __init__(self, compute: Callable[[], T], held: T | None = None) -> None:
         self._compute = compute
-        self._held: T | None = None
+        self._held = held
 
     def get(self) -> T:
         """The value, computed without gradients unless it is held."""

@@ -145,14 +145,19 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
     neuron = _neuron(run)
     of, block = run.watched(neuron.network), run.state.block
     values = neuron_values(of.trace, block, neuron.index)
-    writes = not missing(of.card, WRITES_NEEDS)
+    writes: tuple[str, ...] = ()
+    if not missing(of.card, WRITES_NEEDS):
+        writes = of.once(
+            f"written {block} {neuron.index}",
+            lambda: written_words(of.network, block, neuron.index, k=8)[0].words,
+        )
     neuron_card(
         Head(sentences.of_neuron(run.labels, values), "neuron", of.card.colour),
         f"Neuron {neuron.index} · {of.card.label} · block {block + 1}",
         run.labels,
         values,
         run.token,
-        written_words(of.network, block, neuron.index, k=8)[0].words if writes else (),
+        writes,
         run.stamp,
         key="neuron-card",
         on_meet=lambda token: navigator.meet(

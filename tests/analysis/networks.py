@@ -196,7 +196,7 @@ class Stranger:
             raise NotForThisNetwork("It has no word head.")
         return rows @ self.output.T
 
-    def trace(self, text: str, edits: Sequence[Edit] = ()) -> Trace:
+    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
         encoding = self.tokenizer.encode(text, self.LONGEST)
         run = self.run(torch.tensor(encoding.ids), edits)
         return Trace(

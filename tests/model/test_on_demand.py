@@ -73,6 +73,20 @@ def test_every_stage_is_to_the_bit_that_of_the_pass_at_once(
     assert [name for name in found if not torch.equal(found[name], expected[name])] == []
 
 
+@pytest.mark.parametrize("edits", [[], EDITS], ids=["plain", "edited"])
+def test_the_ffn_that_is_looked_at_is_kept_from_the_pass(
+    model: Model, edits: list[Edit], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = dict(stages(eager(model, edits)))
+    trace = model.trace(TEXT, edits, look_at=1)
+    ffn = type(model.encoder.blocks[0].ffn)
+    monkeypatch.setattr(ffn, "forward", None)  # from now on none is computed
+    for name, value in vars(trace.blocks[1].ffn).items():
+        assert torch.equal(value, expected[f"1 ffn {name}"])
+    with pytest.raises(TypeError):
+        _ = trace.blocks[0].ffn
+
+
 def test_one_tokens_logits_are_those_of_all_up_to_rounding(model: Model) -> None:
     trace = model.trace(TEXT)
     for token in (0, 5, -1):
