@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 
 import ffnviz
 from tests.browser.conftest import serving
-from tests.browser.journey import Journey
+from tests.browser.journey import WIRE, Journey
 
 ROOT = Path(__file__).parents[1]
 NOT_SOURCE = (".git", ".venv", ".*_cache", ".hypothesis", ".training", "build", "*.egg-info")
@@ -155,6 +155,7 @@ def test_the_app_starts_in_any_folder_and_serves_its_components(
 @pytest.mark.browser
 def test_the_page_has_its_pictures_and_its_settings(address: str, browser: Browser) -> None:
     page = browser.new_page(viewport={"width": 1920, "height": 1080})
+    page.add_init_script(WIRE)
     failed: list[str] = []
     page.on("response", lambda answer: failed.append(answer.url) if answer.status >= 400 else None)
     try:

@@ -11,7 +11,7 @@ const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
 
 export function mount(tell) {
-  const plot = element("div", { class: "plot" });
+  const plot = element("div", { class: "plot", role: "img" });
   const keys = makeKeys(plot, choose);
   const root = element("figure", {}, element("div", { class: "frame" }, plot, ...keys.parts));
   let shown = null, drawn = null, paintedWidth = null, repaint = null, gone = false;

@@ -199,6 +199,7 @@ class Stranger:
     def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
         encoding = self.tokenizer.encode(text, self.LONGEST)
         run = self.run(torch.tensor(encoding.ids), edits)
+        _ = look_at is None or run.blocks[look_at].ffn
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,

@@ -25,7 +25,7 @@ PAINTED = """(text) => {
     const page = location.pathname.replaceAll("/", "") || "journey";
     const request = says.reduce((a, b) => (b.length < a.length ? b : a), says[0]);
     return (page === "journey" ? pictures.length === 5 : pictures.length >= 2)
-        && says.every((s) => s.includes(text) && s.startsWith(request));
+        && says.every((s) => s && s.includes(text) && s.startsWith(request));
 }"""
 
 # Notes when the page last asked its server for a run of the script, and when one last began and
