@@ -132,7 +132,7 @@ def before_and_after(
     """The ten likeliest words, plain and edited."""
     after = predict(run.model, edited, run.token)
     best = int(told.ids[0])
-    then = float(edited.logits[run.token].softmax(dim=-1)[best])
+    then = float(edited.logits_at(run.token).softmax(dim=-1)[best])
     n = sum(map(len, neurons.values()))
     done = _done(edits[0])
     sentence: Sentence = [

@@ -16,7 +16,7 @@ WORDS = 5
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The table of words beside the final word's way up."""
-    word = int(run.trace.logits[run.token].argmax())
+    word = int(run.trace.logits_at(run.token).argmax())
     readings = read_early(run.model, run.trace, run.token, word, WORDS)
     name = run.model.tokenizer.label(word)
     table, way = st.columns([1.7, 1], gap="medium")

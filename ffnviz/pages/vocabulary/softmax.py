@@ -21,7 +21,7 @@ BARS = 10
 def render(run: Run, navigator: Navigator) -> None:
     """The controls, the whole distribution, and its first words."""
     how = strategy(navigator)
-    logits = run.trace.logits[run.token].cpu().numpy()  # (vocab_size,)
+    logits = run.trace.logits_at(run.token).cpu().numpy()  # (vocab_size,)
     told = distribution(logits, how)
     set_, curve, words = st.columns([0.8, 1.3, 1.3], gap="medium")
     with set_:
