@@ -7,6 +7,7 @@ whatever comes in meanwhile is folded into the request, so a run never begins wi
 
 import time
 
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
@@ -43,6 +44,9 @@ class RequestsInTurn(ScriptRequests):
         self.turns.end(self._turn)
         if self._state == ScriptRequestType.RERUN:
             self._wait()
+            # A fragment leaves its own place behind; in the same thread the whole page, if it is
+            # next, would be drawn into that.
+            context_dg_stack.set(get_default_dg_stack_value())
         return super().on_scriptrunner_ready()
 
     def on_scriptrunner_yield(self) -> ScriptRequest | None:

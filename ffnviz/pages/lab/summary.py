@@ -6,6 +6,7 @@ from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.head import Head
+from ffnviz.components.saving import save_button
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.lab.handout import Row, handout
 from ffnviz.measured import Measured, measure_button
@@ -76,6 +77,5 @@ def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> None:
         rows, str(text), f"{label}, block {int(str(block)) + 1}",
         f"Tested at {measured.when} on {measured.where}.",
     )  # fmt: skip
-    st.download_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html",
-                       on_click="ignore", icon=":material/download:")  # fmt: skip
+    save_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")
     st.markdown(f"Tested at **{measured.when}** on {measured.where}.")
