@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 SLICE_S = 0.3  # six usual page runs
 OLDEST_EVERY = 4  # every so many turns go to whoever waits longest
 REMEMBERED = 40  # turns, for the usual wait
-PAUSES_MS = (250, 500, 1_000, 1_500)  # Streamlit's own first
-PAUSE_PER_WAIT = 3  # a pause is so many waits long, or the next longer one
+PAUSES_MS = (250, 350, 500, 750, 1_000)  # Streamlit's own first
+PAUSE_PER_WAIT = 1  # a pause is as long as the usual wait, or the next longer one
 
 
 @dataclass(eq=False)
