@@ -2,8 +2,9 @@
 
 Each person types sentences key by key, as a browser sends them: a text leaves when no key has come
 for as long as the box waits. A page is settled when its last run is finished and no other follows.
+Others may have long work computed meanwhile, as soon as one is done the next.
 
-    python -m benchmarks.class_load --people 30 --seconds 40 --key 1 --workers 1
+    python -m benchmarks.class_load --people 30 100 --seconds 40 --key 1 --workers 1 --measuring 5
 """
 
 import argparse
@@ -11,111 +12,16 @@ import asyncio
 import os
 import random
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
-import websockets
 from numpy.typing import NDArray
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks.person import Person
 from benchmarks.served import Server, Worked, served, usage
 
-WORDS = "the old man opened a door and saw his little dog run over green hills".split()  # noqa: SIM905
-LETTERS_A_KEY = 4  # so many letters appear at once: fewer keys, the same pace
-QUIET_S = 1.0  # no other run for so long: settled
-PATIENCE_S = 180
-
-
-@dataclass
-class Person:
-    """Somebody with a page open.
-
-    Attributes:
-        url: of the server's socket.
-        rng: what they type.
-        runs: pages they got.
-        broken: stack traces they got.
-        settled: for each sentence, seconds from its last key, and from when it was sent.
-    """
-
-    url: str
-    rng: random.Random
-    query: str = ""
-    runs: int = 0
-    broken: int = 0
-    settled: list[tuple[float, float]] = field(default_factory=list)
-    _box: str = ""
-    _pause_s: float = 0.25
-    _finished: float = 0.0
-    _done: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def open(self) -> None:
-        """Open the page, and wait until it is there."""
-        self._socket = await websockets.connect(
-            self.url, subprotocols=["streamlit"], max_size=None, compression=None, open_timeout=120
-        )
-        self._reading = asyncio.create_task(self._read())
-        await self.send(None)
-        await asyncio.wait_for(self._done.wait(), PATIENCE_S)
-
-    async def close(self) -> None:
-        """Close the tab."""
-        self._reading.cancel()
-        await self._socket.close()
-
-    async def type_sentences(self, until: float, key_s: float) -> None:
-        """One sentence after the other, with a pause to look at each."""
-        await asyncio.sleep(self.rng.random() * 2)
-        while time.perf_counter() < until:
-            words = [self.rng.choice(WORDS) for _ in range(self.rng.randint(5, 14))]
-            await self._type(" ".join(words), key_s)
-            await asyncio.sleep(self.rng.random() * 4)
-
-    async def _type(self, sentence: str, key_s: float) -> None:
-        if key_s:
-            for n in range(LETTERS_A_KEY, len(sentence), LETTERS_A_KEY):
-                await asyncio.sleep(min(key_s, self._pause_s))
-                if key_s >= self._pause_s:
-                    await self.send(sentence[:n])
-                    await asyncio.sleep(key_s - self._pause_s)
-        last_key = time.perf_counter()
-        await asyncio.sleep(self._pause_s if key_s else 0.0)
-        sent = time.perf_counter()
-        await self.send(sentence)
-        while True:
-            await self._done.wait()
-            finished = self._finished
-            await asyncio.sleep(QUIET_S)
-            if self._finished == finished:
-                self.settled.append((finished - last_key, finished - sent))
-                return
-
-    async def send(self, text: str | None) -> None:
-        """Ask for the page, with a text in the box."""
-        message = BackMsg()
-        message.rerun_script.query_string = self.query
-        if text is not None:
-            widget = message.rerun_script.widget_states.widgets.add()
-            widget.id, widget.string_value = self._box, text
-        self._done.clear()
-        await self._socket.send(message.SerializeToString())
-
-    async def _read(self) -> None:
-        async for raw in self._socket:
-            message = ForwardMsg()
-            message.ParseFromString(raw if isinstance(raw, bytes) else raw.encode())
-            kind = message.WhichOneof("type")
-            if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-                element = message.delta.new_element
-                if element.WhichOneof("type") == "text_input":
-                    self._box = element.text_input.id
-                    self._pause_s = element.text_input.live_debounce_ms / 1_000
-                self.broken += element.WhichOneof("type") == "exception"
-            elif kind == "script_finished":
-                self.runs += 1
-                self._finished = time.perf_counter()
-                self._done.set()
+LONG_WORK = ("lab", "part=claims", "Test all claims")
+PRESS_EVERY_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -142,12 +48,15 @@ class Load:
 
 
 async def class_types(
-    server: Server, n: int, seconds: float, key_s: float, query: str = ""
+    server: Server, n: int, seconds: float, key_s: float, measuring: int = 0
 ) -> Load:
-    """N people type for so many seconds."""
-    people = [Person(server.socket, random.Random(i), query) for i in range(n)]
-    for person in people:
+    """N people type for so many seconds, and some have long work computed."""
+    people = [Person(server.socket, random.Random(i)) for i in range(n)]
+    page, query, label = LONG_WORK
+    busy = [Person(server.socket, random.Random(i), page, query) for i in range(measuring)]
+    for person in (*people, *busy):
         await person.open()
+    pressing = [asyncio.create_task(keep_pressing(person, label)) for person in busy]
     before, began = sum(person.runs for person in people), time.perf_counter()
     worked = Worked.now(server.pid)
     until = began + seconds
@@ -155,14 +64,27 @@ async def class_types(
     took = time.perf_counter() - began
     runs = sum(person.runs for person in people) - before
     now = Worked.now(server.pid)
-    page_ms = 1_000 * (now.server - worked.server) / max(1, runs)
-    for person in people:
+    for task in pressing:
+        task.cancel()
+    for person in (*people, *busy):
         await person.close()
     times = np.array([pair for person in people for pair in person.settled])
-    pause = float(np.mean([1_000 * person._pause_s for person in people]))
-    broken = sum(person.broken for person in people)
-    others = now.others_since(worked) / took
-    return Load(times[:, 0], times[:, 1], runs / took, pause, broken, page_ms, others)
+    return Load(
+        times[:, 0],
+        times[:, 1],
+        runs / took,
+        float(np.mean([1_000 * person.pause_s for person in people])),
+        sum(person.broken for person in (*people, *busy)),
+        1_000 * (now.server - worked.server) / max(1, runs),
+        now.others_since(worked) / took,
+    )
+
+
+async def keep_pressing(person: Person, label: str) -> None:
+    """Press a button whenever it is there; while its work is on its way it is not."""
+    while True:
+        await person.press(label)
+        await asyncio.sleep(PRESS_EVERY_S)
 
 
 def row(n: int, key_s: float, load: Load) -> str:
@@ -189,13 +111,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--key", type=float, default=1.0, help="seconds between keys; 0: no keys")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--query", default="", help="of the URL they open, after the “?”")
+    parser.add_argument("--measuring", type=int, default=0, help="others who test all claims")
     parser.add_argument("--port", type=int, default=9_300)
     chosen = parser.parse_args()
     print(HEAD, flush=True)
     with served(chosen.port, chosen.workers) as server:
         for n in chosen.people:
-            load = class_types(server, n, chosen.seconds, chosen.key, chosen.query)
+            load = class_types(server, n, chosen.seconds, chosen.key, chosen.measuring)
             print(row(n, chosen.key, asyncio.run(load)), flush=True)
         print(f"{usage(server.pid)}; load {os.getloadavg()[0]:.1f}")
 

@@ -1,6 +1,8 @@
 """The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
 
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from streamlit.file_util import get_static_dir
 from streamlit.starlette import App
 
 from ffnviz.assets import TOP
+from ffnviz.components.chart import serve_plotly
 from ffnviz.gate import one_run_at_a_time
 from ffnviz.headers import SafeHeaders, content_security_policy
 from ffnviz.metrics import Numbers
@@ -43,8 +46,16 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
         script,
         routes=[*our_routes(tuple(page.name for page in PAGES)),
                 Route("/metrics", numbers.answer)],
+        lifespan=_files_are_there,
         middleware=[Middleware(SafeHeaders, policy=policy, origins=origins)],
     )  # fmt: skip
+
+
+@asynccontextmanager
+async def _files_are_there(_: App) -> AsyncIterator[None]:
+    # Before anybody asks: with several workers, it may be another that draws the first chart.
+    serve_plotly()
+    yield
 
 
 def the_application() -> App:

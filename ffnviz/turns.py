@@ -14,10 +14,11 @@ from collections import deque
 from dataclasses import dataclass, field
 
 SLICE_S = 0.3  # six usual page runs
-OLDEST_EVERY = 4  # every so many turns go to whoever waits longest
+SETTLED_S = 1.05  # who has asked for nothing new for so long has stopped typing
+OLDEST_EVERY = 8  # every so many turns go to whoever waits longest
 REMEMBERED = 40  # turns, for the usual wait
-PAUSES_MS = (250, 350, 500, 750, 1_000)  # Streamlit's own first
-PAUSE_PER_WAIT = 1  # a pause is as long as the usual wait, or the next longer one
+# Up to which usual wait, in seconds, the sentence box pauses for how long; Streamlit's own first.
+PAUSES_MS = ((0.5, 250), (0.8, 600), (float("inf"), 1_250))
 
 
 @dataclass(eq=False)
@@ -58,9 +59,11 @@ class Counted:
 class Turns:
     """A queue of visitors, each of whom waits at most once.
 
-    The next is whoever has not asked for anything new for the longest time: who goes on typing
-    would throw the page away, who has stopped looks at it. Every fourth turn goes to whoever waits
-    longest, so that nobody starves.
+    Who has stopped typing comes first, in order: they look at the page, while who goes on would
+    throw it away. Nobody can be told to have stopped before a second has passed; of all others the
+    newest comes first, which may have been the last key. (First come, first served has everybody
+    wait, and the same throughput.) Every eighth turn goes to whoever waits longest, so that nobody
+    starves who never stops.
     """
 
     slice_s: float = SLICE_S
@@ -122,15 +125,22 @@ class Turns:
         """Let the next in, if nobody is inside or whoever is has had their slice."""
         if not self._waiting or (self._inside is not None and not self.slice_is_over(self._inside)):
             return
-        self._given += 1
-        by_came = self._given % OLDEST_EVERY == 0
-        turn = min(self._waiting, key=lambda each: each.came if by_came else each.asked)
+        turn = self._chosen(time.monotonic())
         self._waiting.remove(turn)
         turn.began = time.monotonic()
         self._waited += turn.began - turn.came
         self._recent.append(turn.began - turn.came)
         self._inside = turn
         turn.changed.notify()
+
+    def _chosen(self, now: float) -> Turn:
+        self._given += 1
+        if self._given % OLDEST_EVERY == 0:
+            return min(self._waiting, key=lambda turn: turn.came)
+        settled = [turn for turn in self._waiting if now - turn.asked > SETTLED_S]
+        if settled:
+            return min(settled, key=lambda turn: turn.asked)
+        return max(self._waiting, key=lambda turn: turn.asked)
 
     @property
     def queue(self) -> int:
@@ -151,8 +161,8 @@ class Turns:
         """
         with self._lock:
             recent = list(self._recent)
-        wanted = PAUSE_PER_WAIT * 1_000 * sum(recent) / len(recent) if recent else 0.0
-        return next((pause for pause in PAUSES_MS if pause >= wanted), PAUSES_MS[-1])
+        usual = sum(recent) / len(recent) if recent else 0.0
+        return next(pause for most, pause in PAUSES_MS if usual <= most)
 
 
 TURNS = Turns()
