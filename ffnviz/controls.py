@@ -15,6 +15,7 @@ from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
 from ffnviz.state import readable
+from ffnviz.turns import TURNS
 
 EXAMPLES = ASSETS / "examples.toml"
 
@@ -35,7 +36,7 @@ def sentence_box(session: Session) -> None:
         st.text_input(
             "Sentence",
             key="text",
-            live=True,
+            live=f"{TURNS.pause_ms}ms",
             placeholder="Type a sentence; [MASK] stands for a missing word",
             autocomplete="off",
             label_visibility="collapsed",

@@ -1,16 +1,19 @@
-"""Measurements: one at a time in the whole process, and kept until the next press of a button."""
+"""Measurements: computed beside the pages, and kept until the next press of a button."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Generic, TypeVar
 
 import streamlit as st
 import torch
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime import exists, get_instance
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.beside import POOL, Fate, Job, Order, QueueIsFullError, Shared
 from ffnviz.components.slider import slider
 from ffnviz.heavy import heavy
 from ffnviz.model.device import device_name
@@ -18,6 +21,7 @@ from ffnviz.page import Navigator
 from ffnviz.run import Run
 from ffnviz.settings import count_setting
 
+LOOK_EVERY_S = 0.5
 STOPS = (10, 20, 50, 100, 200, 500)
 REPEATS = count_setting("repeats", 50, 5, 1_000)
 
@@ -33,12 +37,14 @@ class Measured(Generic[R]):
         result: what was measured.
         when: the time of day.
         where: the device in words.
+        shared: with whom it shared the machine.
     """
 
     of: tuple[object, ...]
     result: R
     when: str
     where: str
+    shared: Shared | None = None
 
 
 @contextmanager
@@ -69,42 +75,103 @@ def stop_if_unwanted(_: float = 0.0) -> None:
     "measured" in st.session_state  # noqa: B015
 
 
+@dataclass(frozen=True)
+class Asked:
+    """A measurement that was asked for.
+
+    Attributes:
+        job: on its way.
+        of: what it is of.
+        where: the device in words.
+    """
+
+    job: Job
+    of: tuple[object, ...]
+    where: str
+
+
 def measure_button(
     name: str,
     of: tuple[object, ...],
     run: Run,
-    measure: Callable[[Progress], R],
+    work: Callable[..., R],
+    *args: object,
     label: str = "Measure",
     doing: str = "Measuring …",
 ) -> Measured[R] | None:
     """A button that measures, with a progress bar; the last result, if there is one.
 
+    It is computed in another process: the page goes on meanwhile.
+
     Args:
         name: of the measurement, unique on the page.
         of: what it depends on now; a result for something else is marked as old.
-        run: whose device it is measured on.
-        measure: takes what is told the progress.
+        run: what it is measured on.
+        work: a function of a module: takes the run, what is told the progress, and `args`.
+        args: can be pickled, as what comes back.
         label: on the button.
         doing: on the progress bar.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
-    if st.button(label, key=f"measure-{name}"):
-        with one_at_a_time():
-            bar = st.progress(0.0, doing)
-
-            def progress(share: float) -> None:
-                bar.progress(min(1.0, share), doing)
-
-            result = measure(progress)
-            bar.empty()
+    asked: dict[str, Asked] = st.session_state.setdefault("asked", {})
+    problem = None
+    if name in asked and asked[name].job.ended:
+        problem = _take_in(asked.pop(name), name, kept)
+    POOL.warm_up()
+    if st.button(label, key=f"measure-{name}", disabled=name in asked) and name not in asked:
+        order = Order(work, run.state, run.device, run.networks, args)
         where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
-        kept[name] = Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
+        try:
+            asked[name] = Asked(POOL.submit(order, _is_there()), of, where)
+        except QueueIsFullError as error:
+            problem = str(error)
+    if problem:
+        st.warning(problem)
+    if name in asked:
+        _on_its_way(name, doing)
     return kept.get(name)
+
+
+def _is_there() -> Callable[[], bool]:
+    """What tells whether this session's tab is open."""
+    context = get_script_run_ctx()
+    if context is None or not exists():
+        return lambda: True
+    return partial(get_instance().is_active_session, context.session_id)
+
+
+def _take_in(asked: Asked, name: str, kept: dict[str, Measured[R]]) -> str:
+    """Keep what came of it; why nothing did, if somebody has to know."""
+    job = asked.job
+    if job.fate is Fate.DONE:
+        when = f"{datetime.now():%H:%M:%S}"
+        kept[name] = Measured(asked.of, job.result, when, asked.where, job.shared)
+    return job.problem
+
+
+@st.fragment(run_every=LOOK_EVERY_S)
+def _on_its_way(name: str, doing: str) -> None:
+    """How far it is, and a button that stops it; the page runs again when it is done."""
+    asked: Asked | None = st.session_state["asked"].get(name)
+    if asked is None or asked.job.ended:
+        st.rerun()
+    others = POOL.others_before(asked.job)
+    waits = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.progress(asked.job.share, waits if others else doing)
+        st.button("Cancel", key=f"cancel-{name}", on_click=POOL.cancel, args=(asked.job,))
 
 
 def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
     """When and on what it was measured, and whether that is still what the page shows."""
     st.markdown(f"Measured at **{measured.when}** on {measured.where}.")
+    shared = measured.shared
+    if shared is not None and shared.much:
+        st.markdown(
+            f"The machine was busy with other things as well: this measurement had "
+            f"{shared.processor:.0%} of a processor, and pages were made in {shared.pages:.0%} of "
+            "the time. The times may be too long; measure again when it is quiet."
+        )
     if measured.of != of:
         st.warning(
             f"This was measured for another sentence or setting. Measure again for this one: "

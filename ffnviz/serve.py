@@ -1,28 +1,75 @@
-"""The page as a web application: Streamlit's, with a script of ours before it."""
+"""The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
 
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
+from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from streamlit.file_util import get_static_dir
 from streamlit.starlette import App
 
+from ffnviz.assets import TOP
+from ffnviz.components.chart import serve_plotly
+from ffnviz.gate import one_run_at_a_time
+from ffnviz.headers import SafeHeaders, content_security_policy
+from ffnviz.metrics import Numbers
 from ffnviz.pages import PAGES
 
 GUARD = "guard.js"
+FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
+ORIGINS = "FFNVIZ_ORIGINS"  # of other sites whose pages may open sessions here
 FRESH = {"Cache-Control": "no-cache"}
 
 
-def application(script: Path) -> App:
-    """The application that serves a file that Streamlit runs for every visit."""
-    return App(script, routes=our_routes(tuple(page.name for page in PAGES)))
+def application(script: Path, frame_ancestors: str | None = None) -> App:
+    """The application that serves a file that Streamlit runs for every visit.
+
+    Args:
+        script: that file.
+        frame_ancestors: who may show the pages in a frame; if None, what the environment says.
+
+    Raises:
+        ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
+    """
+    one_run_at_a_time()
+    numbers = Numbers()
+    numbers.write_for_ever()
+    framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
+    policy = content_security_policy(_index(), framed_by)
+    origins = frozenset(os.environ.get(ORIGINS, "").split())
+    return App(
+        script,
+        routes=[*our_routes(tuple(page.name for page in PAGES)),
+                Route("/metrics", numbers.answer)],
+        lifespan=_files_are_there,
+        middleware=[Middleware(SafeHeaders, policy=policy, origins=origins)],
+    )  # fmt: skip
+
+
+@asynccontextmanager
+async def _files_are_there(_: App) -> AsyncIterator[None]:
+    # Before anybody asks: with several workers, it may be another that draws the first chart.
+    serve_plotly()
+    yield
+
+
+def the_application() -> App:
+    """The one of this package, for whatever serves ASGI applications."""
+    return application(TOP / "app.py")
+
+
+def _index() -> str:
+    return (Path(get_static_dir()) / "index.html").read_text(encoding="utf-8")
 
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """What answers before Streamlit does, given the names of the pages in the URL."""
-    index = guarded((Path(get_static_dir()) / "index.html").read_text(encoding="utf-8"))
+    index = guarded(_index())
     guard = files("ffnviz.components").joinpath("adapter", GUARD).read_text(encoding="utf-8")
 
     async def page(_: Request) -> Response:

@@ -129,20 +129,8 @@ class Session:
         Raises:
             ModelFolderError: if a network cannot be read.
         """
-        state, device = self.state, _device()
-        if not state.sentence:
-            return None
-        gpu = find_gpu()
-        partner = self._partner(state)
-        return Run(
-            state,
-            device,
-            _watched(state.network, device, state),
-            _watched(partner, device, state) if partner else None,
-            {d: partial(_model, state.network, d) for d in ("cpu", gpu.device) if d},
-            gpu.why,
-            self.house.networks,
-        )
+        state = self.state
+        return run_of(state, _device(), self.house.networks) if state.sentence else None
 
     def write_url(self, run: Run | None) -> None:
         """Make the URL say what the page shows."""
@@ -183,13 +171,28 @@ class Session:
         tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
         return state.sentence[: tokens[min(state.token, len(tokens) - 1)].end] if tokens else None
 
-    def _partner(self, state: State) -> str | None:
-        others = (name for name in self.house.networks if name != state.network)
-        return state.partner or next(others, None)
-
     @property
     def _settings(self) -> tuple[Any, ...]:
         return self.house.settings_of(self.state.page, self.state.part)
+
+
+def run_of(state: State, device: str, networks: Mapping[str, Size]) -> Run:
+    """What a state with a sentence asks for, on that device.
+
+    Raises:
+        ModelFolderError: if a network cannot be read.
+    """
+    others = (name for name in networks if name != state.network)
+    partner, gpu = state.partner or next(others, None), find_gpu()
+    return Run(
+        state,
+        device,
+        _watched(state.network, device, state),
+        _watched(partner, device, state) if partner else None,
+        {d: partial(_model, state.network, d) for d in ("cpu", gpu.device) if d},
+        gpu.why,
+        networks,
+    )
 
 
 def _device() -> str:

@@ -21,6 +21,7 @@ def setting(name: str) -> Any:
     ("name", "value"),
     [
         ("runner.postScriptGC", False),  # a full collection after each run costs 70-115 ms
+        ("runner.fastReruns", False),  # a new key would abort the page of the last one
         ("browser.gatherUsageStats", False),  # nothing leaves the machine
         ("logger.hideWelcomeMessage", True),  # it would ask another host for our address
         ("server.address", "localhost"),

@@ -1,6 +1,7 @@
 """`ffnviz app`: serve the page."""
 
 import errno
+import os
 import socket
 import sys
 from ipaddress import ip_address
@@ -9,7 +10,9 @@ import click
 from streamlit.net_util import get_internal_ip
 
 from ffnviz.assets import TOP
-from ffnviz.serve import application
+from ffnviz.headers import content_security_policy
+from ffnviz.serve import FRAMED_BY, application
+from ffnviz.workers import serve_with
 
 
 @click.command()
@@ -29,12 +32,37 @@ from ffnviz.serve import application
     show_default=True,
     show_envvar=True,
 )
-def app(host: str, port: int) -> None:
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    envvar="FFNVIZ_WORKERS",
+    show_default=True,
+    show_envvar=True,
+    help="Processes that serve; one for each processor core, if many people come.",
+)
+@click.option(
+    "--frame-ancestors",
+    default="'self'",
+    envvar=FRAMED_BY,
+    show_default=True,
+    show_envvar=True,
+    help="Addresses whose pages may show this one in a frame, with blanks between them.",
+)
+def app(host: str, port: int, workers: int, frame_ancestors: str) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
     By now the package has imported PyTorch, so the first visitor need not wait for that.
     """
+    try:
+        content_security_policy("", frame_ancestors)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
     click.echo(announcement(free_address(host, port), port))
+    os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
+    if workers > 1:
+        serve_with(workers, host, port)
+        return
     # Streamlit looks for its settings beside what was started.
     sys.argv = [str(TOP / "app.py")]
     application(TOP / "app.py").run(config={"server.address": host, "server.port": port})
@@ -77,7 +105,9 @@ def announcement(address: str, port: int) -> str:
         own = (get_internal_ip() if ip.is_unspecified else None) or shown
         where = f", at {_url(own, port)}" if own != shown else ""
         lines.append(
-            f"Others on your network can open it too{where}. Nobody is asked for a password."
+            f"Others on your network can open it too{where}. Nobody is asked for a password: "
+            "whoever opens it can have this computer compute, and read at /metrics how many do. "
+            "They can read no files."
         )
     return "\n".join(lines)
 

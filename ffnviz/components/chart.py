@@ -47,7 +47,7 @@ def chart(
         if on_choose and is_drawn(point, figure):
             on_choose(int(point))
 
-    _serve_plotly()
+    serve_plotly()
     arrays: dict[str, NDArray[Any]] = {}
     header = {
         "figure": _without_arrays(figure, arrays),
@@ -80,7 +80,7 @@ def _without_arrays(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     return {"array": name}
 
 
-def _serve_plotly() -> None:
+def serve_plotly() -> None:
     """Have Streamlit serve the plotly.min.js of the installed plotly package, as a file."""
     manager = get_bidi_component_manager()
     if manager.get_component_asset_root("ffnviz.plotly") is None:

@@ -18,8 +18,10 @@ const PICTURES = {
   examples: () => import("./examples.js"),
   ffn_picture: () => import("./ffn_picture.js"),
   neuron_card: () => import("./neuron_card.js"),
+  opening: () => import("./opening.js"),
   passages: () => import("./passages.js"),
   prediction: () => import("./prediction.js"),
+  saving: () => import("./saving.js"),
   slider: () => import("./slider.js"),
   verdicts: () => import("./verdicts.js"),
 };

@@ -12,8 +12,10 @@ from ffnviz.components.examples import examples
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.head import Head
 from ffnviz.components.neuron_card import neuron_card
+from ffnviz.components.opening import open_file
 from ffnviz.components.passages import Passage, passages
 from ffnviz.components.prediction import Panel, prediction_bars
+from ffnviz.components.saving import save_button
 from ffnviz.components.slider import slider
 from ffnviz.components.verdicts import Claim, verdicts
 from ffnviz.figures.layout import axis, layout
@@ -123,6 +125,14 @@ def show_slider(seed: int) -> None:
     slider("How many", ["one", "two", "three"], seed % 3, "slider", never)
 
 
+def show_opening(seed: int) -> None:
+    open_file(f"File {seed}", ".json", 9, "opening", never)
+
+
+def show_saving(seed: int) -> None:
+    save_button(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving")
+
+
 ALL: dict[str, Callable[[int], None]] = {
     "activation_map": show_map,
     "chart": show_chart,
@@ -131,8 +141,10 @@ ALL: dict[str, Callable[[int], None]] = {
     "examples": show_examples,
     "ffn_picture": show_ffn,
     "neuron_card": show_card,
+    "opening": show_opening,
     "passages": show_passages,
     "prediction": show_prediction,
+    "saving": show_saving,
     "slider": show_slider,
     "verdicts": show_verdicts,
 }

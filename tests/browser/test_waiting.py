@@ -16,7 +16,7 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
     for visitor in (first, second):
         expect(visitor.page.get_by_text("ten kinds of layers")).to_be_visible()
     first.page.get_by_role("button", name="Differentiate").click()
-    expect(first.page.get_by_text("Measuring …")).to_be_visible()
+    expect(first.page.get_by_text("Differentiating …")).to_be_visible()
     second.page.get_by_role("button", name="Differentiate").click()
     expect(second.page.get_by_text("Waiting for 1 other …")).to_be_visible()
     first.page.close()

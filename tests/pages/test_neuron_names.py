@@ -190,16 +190,13 @@ def test_a_file_is_read_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     config = load("relu").encoder.config
     networks = {"relu": Size(config.n_blocks, config.d_ff)}
     rows = [["relu", 2, 5, "good"], ["/etc", 2, 5, "x"], ["relu", 2, -5, "x"]]
-    good = SimpleNamespace(name="kept.json", getvalue=("\ufeff" + json.dumps(rows)).encode)
-    bad = SimpleNamespace(name="bad.json", getvalue=b"{".__bytes__)
-    state: dict[str, Any] = {"names-file": good}
+    state: dict[str, Any] = {}
     monkeypatch.setattr(streamlit, "session_state", state)
-    kept_names.take(networks, navigator)
+    kept_names.take(networks, navigator, "kept.json", "\ufeff" + json.dumps(rows))
     assert table.state.setting("names") == '[["relu",2,5,"good"]]'
     what, why = state[kept_names.PROBLEM]
     assert what == "1 name taken over; 2 left out."
     assert [line.split(":")[0] for line in why] == ["Entry 2", "Entry 3"]
-    state["names-file"] = bad
-    kept_names.take(networks, navigator)
+    kept_names.take(networks, navigator, "bad.json", "{")
     assert table.state.setting("names") == '[["relu",2,5,"good"]]'
     assert "could not be taken over" in state[kept_names.PROBLEM][0]

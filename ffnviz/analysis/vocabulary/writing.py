@@ -4,6 +4,7 @@ A network without a mask that reads from left to right goes on from the last tok
 """
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 import torch
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Need, masked_id, require
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution, entropy, pick
-from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.network import Network, NotForThisNetwork, TokenizerLike
 from ffnviz.model.tokenizer import MASK
 
 NEEDS = (Need.WORD_HEAD,)  # and a mask, or reading from left to right
@@ -27,7 +28,6 @@ class Step:
         probability: it had after the cut, from 0 to 1.
         entropy: of the softmax, in bits.
         n_kept: entries the cut left to choose from.
-        logits: everything it was chosen from, (vocab_size,).
     """
 
     id: int
@@ -35,7 +35,6 @@ class Step:
     probability: float
     entropy: float
     n_kept: int
-    logits: NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -87,8 +86,7 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     require(model, NEEDS)
     if writing.full:
         return writing
-    ids = torch.tensor(_asked(model, writing), device=model.device)
-    logits = model.run(ids).logits_at(-1).float().cpu().numpy()
+    logits = _logits(model, writing.ids)
     plain = replace(strategy, top_k=0, top_p=1.0)
     never = no_text(model)
     told = distribution(logits, strategy, never)
@@ -99,27 +97,45 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
         float(told.cut[chosen]),
         entropy(distribution(logits, plain, never).softmax),
         told.n_kept,
-        logits,
     )
     so_far = (*writing.ids, chosen)
     full = len(so_far) >= model.sizes.max_tokens
     return Writing(writing.start, so_far, (*writing.steps, step), full)
 
 
-def _asked(model: Network, writing: Writing) -> list[int]:
+@torch.inference_mode()
+def logits_before(model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
+    """Everything that a step's entry was chosen from, (vocab_size,), computed again.
+
+    Kept for every step it would be a hundred times as much as the text.
+    """
+    return _logits(model, writing.ids[: len(writing.ids) - len(writing.steps) + step])
+
+
+def _logits(model: Network, ids: tuple[int, ...]) -> NDArray[np.float32]:
+    asked = torch.tensor(_asked(model, ids), device=model.device)
+    logits: NDArray[np.float32] = model.run(asked).logits_at(-1).float().cpu().numpy()
+    return logits
+
+
+def _asked(model: Network, ids: tuple[int, ...]) -> list[int]:
     """What the network reads; it answers at the last of it."""
     if model.card.has_mask or not model.card.causal:
-        return [*writing.ids, masked_id(model)]
-    if not writing.ids:
+        return [*ids, masked_id(model)]
+    if not ids:
         raise NotForThisNetwork(
             f"{model.card.label} has no mask: it goes on from a word. Type one first."
         )
-    return list(writing.ids)
+    return list(ids)
 
 
 def no_text(model: Network) -> NDArray[np.bool_]:
     """Which entries of the vocabulary are no text by themselves, (vocab_size,)."""
-    tokenizer = model.tokenizer
+    return _no_text(model.tokenizer)
+
+
+@lru_cache(maxsize=4)
+def _no_text(tokenizer: TokenizerLike) -> NDArray[np.bool_]:
     return np.array([
         entry == tokenizer.mask_id or "\ufffd" in tokenizer.word(entry)
         for entry in range(tokenizer.vocab_size)

@@ -15,6 +15,7 @@ from ffnviz.analysis.lab.approximation import (
     approximate,
     drawn,
 )
+from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.drawing import drawing
 from ffnviz.components.head import Head
@@ -63,7 +64,7 @@ def render(run: Run, navigator: Navigator) -> None:
         of = (name, phi, values if name == DRAWN else None)
         function = drawn(values) if name == DRAWN else FUNCTIONS[name]
         measured = measure_button(
-            "fit", of, run, lambda progress: approximate(function, phi, progress=progress), "Fit"
+            "fit", of, run, fit, name, values, phi, label="Fit", doing="Fitting …"
         )
     if measured is None:
         with middle:
@@ -111,6 +112,18 @@ def what_to_fit(run: Run, navigator: Navigator) -> tuple[str, str]:
     labels = {**PHI.options, "twin": f"the network's: {own.label}"}
     phi = st.selectbox("φ", list(labels), format_func=labels.__getitem__, **navigator.widget(PHI))
     return str(name), own.name if phi == "twin" else str(phi)
+
+
+def fit(
+    run: Run,  # noqa: ARG001
+    progress: Progress,
+    name: str,
+    values: tuple[float, ...],
+    phi: str,
+) -> Approximation:
+    """Networks of all widths, trained on the function of that name."""
+    function = drawn(values) if name == DRAWN else FUNCTIONS[name]
+    return approximate(function, phi, progress=progress)
 
 
 def function_alone(run: Run, function: object) -> None:

@@ -11,6 +11,7 @@ from ffnviz.analysis.lab.influence import (
     Influence,
     who_hears_whom,
 )
+from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
@@ -57,8 +58,8 @@ def render(run: Run, navigator: Navigator) -> None:
                 on_choose=lambda stop, done: navigator.choose(LAYERS, stop + 1, done),
             )
         measured = measure_button(
-            "hears", of, run, lambda p: who_hears_whom(subject_of(run), n, depth, p),
-            "Differentiate",
+            "hears", of, run, differentiate, n, depth, label="Differentiate",
+            doing="Differentiating …",
         )  # fmt: skip
     if measured is None:
         with right:
@@ -78,6 +79,11 @@ def render(run: Run, navigator: Navigator) -> None:
     with right:
         all_maps(run, found, measured.when)
         decay(run, found, measured.when)
+
+
+def differentiate(run: Run, progress: Progress, n: int, depth: int) -> Influence:
+    """The derivatives of all kinds of layers."""
+    return who_hears_whom(subject_of(run), n, depth, progress)
 
 
 def all_maps(run: Run, found: Influence, version: str) -> None:

@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
+from ffnviz.analysis.lab import EXPERIMENTS, try_all
+from ffnviz.analysis.lab.experiment import Finding
+from ffnviz.analysis.spread import Progress
 from ffnviz.components.head import Head
+from ffnviz.components.saving import save_button
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.lab.handout import Row, handout
 from ffnviz.measured import Measured, measure_button
@@ -22,7 +25,7 @@ def render(run: Run, navigator: Navigator) -> None:
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
         measured = measure_button(
-            "lab", of, run, lambda p: try_all(subject_of(run), p), "Test all claims"
+            "lab", of, run, test_all, label="Test all claims", doing="Testing …"
         )
     if measured is None:
         st.info(
@@ -35,10 +38,13 @@ def render(run: Run, navigator: Navigator) -> None:
         take_along(measured)
     if measured.of != of:
         st.warning("These verdicts are for another sentence or setting. Test again for this one.")
-    findings = [finding for tested in measured.result for finding in tested.findings]
+    findings = [finding for found in measured.result for finding in found]
     verdicts(
         Head(tally(findings), "lab", run.card.colour),
-        [(t.experiment.title, [as_claim(f) for f in t.findings]) for t in measured.result],
+        [
+            (experiment.title, [as_claim(finding) for finding in found])
+            for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)
+        ],
         f"{run.stamp} {measured.when}",
         key="verdicts-all",
         columns=COLUMNS,
@@ -47,25 +53,29 @@ def render(run: Run, navigator: Navigator) -> None:
     )
 
 
-def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
+def test_all(run: Run, progress: Progress) -> tuple[tuple[Finding, ...], ...]:
+    """What each experiment finds, in the order of all."""
+    return tuple(tested.findings for tested in try_all(subject_of(run), progress))
+
+
+def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> None:
     """The handout as a file."""
     label, _, block, _, text = measured.of
     rows = [
         Row(
-            tested.experiment.title,
+            experiment.title,
             claim.kind,
             claim.sign,
             claim.claim,
             claim.verdict,
             claim.measured,
         )
-        for tested in measured.result
-        for claim in map(as_claim, tested.findings)
+        for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)
+        for claim in map(as_claim, found)
     ]
     page = handout(
         rows, str(text), f"{label}, block {int(str(block)) + 1}",
         f"Tested at {measured.when} on {measured.where}.",
     )  # fmt: skip
-    st.download_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html",
-                       on_click="ignore", icon=":material/download:")  # fmt: skip
+    save_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")
     st.markdown(f"Tested at **{measured.when}** on {measured.where}.")

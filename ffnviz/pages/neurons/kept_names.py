@@ -16,6 +16,8 @@ from ffnviz.analysis.neurons.names import (
     to_line,
     with_name,
 )
+from ffnviz.components.opening import open_file
+from ffnviz.components.saving import save_button
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 from ffnviz.settings import text_setting
@@ -75,10 +77,13 @@ def all_names(networks: Networks, navigator: Navigator) -> None:
     if names:
         table_of(navigator, names)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.download_button(
-            "Download the names", to_file(names), "neuron-names.json", "application/json",
-            on_click="ignore", disabled=not names,
-        )  # fmt: skip
+        save_button(
+            "Download the names",
+            to_file(names) if names else None,
+            "neuron-names.json",
+            "application/json",
+            key="names-out",
+        )
         with st.popover("Bring names back"):
             bring_back(networks, navigator)
 
@@ -128,30 +133,27 @@ def table_of(navigator: Navigator, names: tuple[Name, ...]) -> None:
 
 def bring_back(networks: Networks, navigator: Navigator) -> None:
     """A file that was downloaded here."""
-    st.file_uploader(
+    open_file(
         f"A file of names, as downloaded here: up to {LONGEST_FILE:,} characters",
-        ["json"],
+        ".json",
+        LONGEST_FILE,
         key="names-file",
-        on_change=partial(take, networks, navigator),
-        max_upload_size=1,  # MB, the least there is
+        on_text=partial(take, networks, navigator),
     )
 
 
-def take(networks: Networks, navigator: Navigator) -> None:
+def take(networks: Networks, navigator: Navigator, file: str, text: str) -> None:
     """The good entries of the file, each in the place of an older one; what is wrong is said."""
-    file = st.session_state["names-file"]
-    if file is None:
-        return
     problem: tuple[str, tuple[str, ...]] | None = None
     try:
         # Some editors put a byte order mark before the text.
-        found = read_names(file.getvalue().decode("utf-8-sig", "replace"), networks)
+        found = read_names(text.removeprefix("\ufeff"), networks)
         names = kept(networks, navigator)
         for name in found.names:
             names = with_name(names, name)
         _set(navigator, names)
     except NamesError as error:
-        problem = ("The names could not be taken over.", (f"{file.name}: {error}",))
+        problem = ("The names could not be taken over.", (f"{file}: {error}",))
     else:
         n = len(found.names)
         what = f"{n:,} name{'' if n == 1 else 's'} taken over; {len(found.left_out):,} left out."

@@ -17,8 +17,8 @@ def measure(run: Run, edits: Sequence[Edit]) -> None:
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
     of = (run.card.colour, run.device, everywhere)
     measured = measure_button(
-        "probes", of, run, lambda progress: loss(run, edits, progress),
-        "Measure on the probe sentences", "Guessing masked words …",
+        "probes", of, run, loss, tuple(edits),
+        label="Measure on the probe sentences", doing="Guessing masked words …",
     )  # fmt: skip
     if measured is None or measured.of != of:
         st.caption("How much worse 2,000 masked words are guessed, at every token.")
@@ -32,7 +32,7 @@ def measure(run: Run, edits: Sequence[Edit]) -> None:
     )
 
 
-def loss(run: Run, edits: Sequence[Edit], progress: Progress) -> ProbeLoss:
+def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
     """Of the plain network, computed once for everybody, and of the edited one."""
     probes = run.subject.once("probes", read_probes)
     first, second = part_of(progress, 0, 2), part_of(progress, 1, 2)

@@ -18,6 +18,7 @@ from ffnviz.analysis.neurons.working import (
 from ffnviz.analysis.prediction import predict
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
+from ffnviz.components.saving import save_button
 from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.page import Navigator, live
@@ -171,10 +172,13 @@ def compute_it_again(shown: Shown) -> None:
     arrays = shown.found.arrays()
     named: dict[str, Any] = {left: arrays["left"], right: arrays["right"], "bias": arrays["bias"]}
     np.savez(file, **named)
-    st.download_button(
-        f"Download {shown.file}.npz", file.getvalue(), f"{shown.file}.npz", on_click="ignore",
-        key="working-file", icon=":material/download:",
-    )  # fmt: skip
+    save_button(
+        f"Download {shown.file}.npz",
+        file.getvalue(),
+        f"{shown.file}.npz",
+        "application/octet-stream",
+        key="working-file",
+    )
     st.code(snippet(shown), language=None, wrap_lines=True)
     total = shown.found.total
     st.markdown(

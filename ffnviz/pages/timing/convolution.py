@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ffnviz.analysis.needs import ours
+from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import Convolution, as_convolution
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -34,10 +35,7 @@ def render(run: Run, navigator: Navigator) -> None:
             CODE.format(d_model=config.d_model, d_ff=config.d_ff), language=None, wrap_lines=True
         )
         repeats_slider(navigator, "convolution")
-        measured = measure_button(
-            "convolution", of, run,
-            lambda progress: as_convolution(ours(run.model), run.trace, block, repeats, progress),
-        )  # fmt: skip
+        measured = measure_button("convolution", of, run, measure, repeats)
         if measured is not None:
             about(measured, of, run)
     with right:
@@ -46,6 +44,11 @@ def render(run: Run, navigator: Navigator) -> None:
                     "as two convolutions, with the same weights.")  # fmt: skip
         else:
             times(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
+    """Both ways, on the sentence."""
+    return as_convolution(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
 def times(run: Run, result: Convolution, version: str) -> None:

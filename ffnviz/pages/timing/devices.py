@@ -37,7 +37,7 @@ def render(run: Run, navigator: Navigator) -> None:
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         repeats_slider(navigator, "devices")
-        measured = measure_button("devices", of, run, lambda progress: both(run, repeats, progress))
+        measured = measure_button("devices", of, run, both, repeats)
         st.markdown(run.about_gpu)
         if measured is not None:
             about(measured, of, run)
@@ -48,7 +48,7 @@ def render(run: Run, navigator: Navigator) -> None:
             compared(run, measured.result, f"{measured.when} {measured.of}")
 
 
-def both(run: Run, repeats: int, progress: Progress) -> dict[str, StageTimes]:
+def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
     """The stages on every device there is."""
     found = {}
     for place, (device, load) in enumerate(run.devices.items()):

@@ -26,7 +26,7 @@ LENGTH_SHARE = 0.75  # of the time, for the progress bar
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The button over the two curves."""
     of = (run.card.id, run.device, run.state.block)
-    measured = measure_button("growth", of, run, lambda progress: both(run, progress))
+    measured = measure_button("growth", of, run, both)
     if measured is None:
         st.info(f"Press “Measure”: some seconds on a CPU, {RUNS} runs of each size, on random "
                 "values of the right shape. It does not depend on the sentence.")  # fmt: skip

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.needs import ours
+from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -22,10 +23,7 @@ def render(run: Run, navigator: Navigator) -> None:
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         repeats_slider(navigator, "products")
-        measured = measure_button(
-            "products", of, run,
-            lambda progress: throughput(ours(run.model), run.trace, block, repeats, progress),
-        )  # fmt: skip
+        measured = measure_button("products", of, run, measure, repeats)
         if measured is not None:
             about(measured, of, run)
             st.markdown(
@@ -39,6 +37,11 @@ def render(run: Run, navigator: Navigator) -> None:
                     "with a large one that shows what this machine can do.")  # fmt: skip
         else:
             bars(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def measure(run: Run, progress: Progress, repeats: int) -> Throughput:
+    """The products of the block on the screen, on the sentence."""
+    return throughput(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
 def bars(run: Run, result: Throughput, version: str) -> None:

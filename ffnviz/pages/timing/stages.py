@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ffnviz.analysis.needs import ours
+from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -21,12 +22,7 @@ def render(run: Run, navigator: Navigator) -> None:
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         repeats_slider(navigator, "stages")
-        measured = measure_button(
-            "stages",
-            of,
-            run,
-            lambda progress: time_stages(ours(run.model), run.trace, repeats, progress),
-        )
+        measured = measure_button("stages", of, run, measure, repeats)
         first_impression(run)
         if measured is not None:
             about(measured, of, run)
@@ -36,6 +32,11 @@ def render(run: Run, navigator: Navigator) -> None:
                     "in turn with the others and with the whole.")  # fmt: skip
         else:
             bars(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def measure(run: Run, progress: Progress, repeats: int) -> StageTimes:
+    """The stages of the pass on the sentence."""
+    return time_stages(ours(run.model), run.trace, repeats, progress)
 
 
 def first_impression(run: Run) -> None:

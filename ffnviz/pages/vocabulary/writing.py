@@ -5,7 +5,13 @@ import streamlit as st
 
 from ffnviz.actions import Type
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
-from ffnviz.analysis.vocabulary.writing import Step, Writing, begin, no_text, write_word
+from ffnviz.analysis.vocabulary.writing import (
+    Writing,
+    begin,
+    logits_before,
+    no_text,
+    write_word,
+)
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary.writing import steps
@@ -94,12 +100,13 @@ def the_text(run: Run, written: Writing, how: Strategy, navigator: Navigator) ->
         height=270,
         on_choose=lambda step: navigator.choose(STEP, step + 1),
     )  # fmt: skip
-    one_step(run, written.steps[looked_at], how, looked_at)
+    one_step(run, written, how, looked_at)
 
 
-def one_step(run: Run, step: Step, how: Strategy, place: int) -> None:
+def one_step(run: Run, written: Writing, how: Strategy, place: int) -> None:
     """The distribution one word was picked from."""
-    told = distribution(step.logits, how, no_text(run.model))
+    step = written.steps[place]
+    told = distribution(logits_before(run.model, written, place), how, no_text(run.model))
     first = told.order[:BARS]
     words = [run.model.tokenizer.label(int(entry)) for entry in first]
     rank = int((told.order == step.id).argmax()) + 1

@@ -7,7 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.analysis.vocabulary.decoding import Strategy
-from ffnviz.analysis.vocabulary.writing import Writing, begin, no_text, write_word
+from ffnviz.analysis.vocabulary.writing import (
+    Writing,
+    begin,
+    logits_before,
+    no_text,
+    write_word,
+)
 from ffnviz.model.model import Model, load
 from ffnviz.model.tokenizer import MASK, Tokenizer
 from tests.analysis.small import small_model
@@ -37,10 +43,13 @@ def test_the_same_seed_writes_the_same_text(model: Model) -> None:
 @pytest.mark.parametrize("text", ["Once upon a [MASK]", "Once upon a", "Once upon a  [mask] "])
 def test_the_first_word_is_what_the_page_says_at_a_mask_at_the_end(model: Model, text: str) -> None:
     trace = model.trace("Once upon a [MASK]")
-    step = written(model, text, 1, Strategy()).steps[0]
+    one_word = written(model, text, 1, Strategy())
+    step = one_word.steps[0]
     allowed = np.where(no_text(model), -np.inf, trace.logits[-1].numpy())
     assert step.id == int(allowed.argmax())
-    np.testing.assert_allclose(step.logits, trace.logits[-1].numpy(), atol=1e-4)
+    np.testing.assert_allclose(
+        logits_before(model, one_word, 0), trace.logits[-1].numpy(), atol=1e-4
+    )
     expected = torch.tensor(allowed).double().softmax(dim=0)[step.id]
     assert step.probability == pytest.approx(float(expected), rel=1e-4)
 
@@ -51,7 +60,7 @@ def test_each_word_is_read_before_the_next_is_written(model: Model) -> None:
         ids = [*model.tokenizer.encode("The old").ids, *(s.id for s in writing.steps[:n])]
         with torch.inference_mode():
             logits = model.encoder(torch.tensor([*ids, model.tokenizer.mask_id])).logits[-1]
-        np.testing.assert_allclose(writing.steps[n].logits, logits.numpy(), atol=1e-4)
+        np.testing.assert_allclose(logits_before(model, writing, n), logits.numpy(), atol=1e-4)
 
 
 def test_a_mask_inside_the_sentence_stays(model: Model) -> None:

@@ -1,0 +1,192 @@
+"""Somebody with a page open, as a browser is to the server: a socket that types and presses."""
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass, field
+
+import websockets
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+WORDS = ("the", "old", "man", "opened", "a", "door", "and", "saw", "his", "little", "dog", "run",
+         "over", "green", "hills", "while", "rain", "fell", "on", "quiet", "houses")  # fmt: skip
+LETTERS_A_KEY = 4  # so many letters appear at once: fewer keys, the same pace
+QUIET_S = 1.0  # no other run for so long: settled
+PATIENCE_S = 180
+
+
+@dataclass
+class Person:
+    """One.
+
+    Attributes:
+        url: of the server's sessions.
+        rng: what they type.
+        page: they open, by its name; the first if empty.
+        query: of the address.
+        runs: pages they got.
+        broken: stack traces they got.
+        settled: for each sentence, seconds from its last key, and from when it was sent.
+        pause_s: for which the box waits for another key.
+        shown: what the server last put into the box.
+    """
+
+    url: str
+    rng: random.Random
+    page: str = ""
+    query: str = ""
+    runs: int = 0
+    broken: int = 0
+    settled: list[tuple[float, float]] = field(default_factory=list)
+    pause_s: float = 0.25
+    shown: str = ""
+    _box: str = ""
+    _page_hash: str = ""
+    _buttons: dict[str, str] = field(default_factory=dict)
+    _looks: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
+    _finished: float = 0.0
+    _done: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def open(self) -> None:
+        """Open the page, and wait until it is there."""
+        self._socket = await websockets.connect(
+            self.url, subprotocols=["streamlit"], max_size=None, compression=None, open_timeout=120
+        )
+        self._reading = asyncio.create_task(self._read())
+        await self.go(self.page, self.query)
+
+    async def close(self) -> None:
+        """Close the tab."""
+        for task in (self._reading, *self._looks.values()):
+            task.cancel()
+        await self._socket.close()
+
+    async def go(self, page: str, query: str) -> None:
+        """Turn to a page, and wait until it is there."""
+        self.page, self.query, self._page_hash = page, query, ""
+        await self._ask()
+        await self._page()
+
+    async def type(self, text: str) -> None:
+        """Have another text in the box; does not wait."""
+        message = BackMsg()
+        widget = message.rerun_script.widget_states.widgets.add()
+        widget.id, widget.string_value = self._box, text
+        await self._ask(message)
+
+    async def press(self, label: str) -> bool:
+        """Press a button, and wait for the page; tells whether there is such a button."""
+        if label not in self._buttons:
+            return False
+        message = BackMsg()
+        widget = message.rerun_script.widget_states.widgets.add()
+        widget.id, widget.trigger_value = self._buttons[label], True
+        await self._ask(message)
+        await self._page()
+        return True
+
+    async def _page(self) -> None:
+        """Wait for the page; what went wrong with reading it is raised here."""
+        done = asyncio.create_task(self._done.wait())
+        await asyncio.wait(
+            {done, self._reading}, timeout=PATIENCE_S, return_when=asyncio.FIRST_COMPLETED
+        )
+        if not done.done():
+            done.cancel()
+            if self._reading.done():
+                await self._reading
+            raise TimeoutError("The page does not come.")
+
+    async def type_sentences(self, until: float, key_s: float) -> None:
+        """One sentence after the other, with a pause to look at each."""
+        await asyncio.sleep(self.rng.random() * 2)
+        while time.perf_counter() < until:
+            words = [self.rng.choice(WORDS) for _ in range(self.rng.randint(5, 14))]
+            await self.type_keys(" ".join(words), key_s)
+            await asyncio.sleep(self.rng.random() * 4)
+
+    async def type_keys(self, sentence: str, key_s: float) -> None:
+        """Key by key; a text leaves when no key has come for as long as the box waits."""
+        if key_s:
+            for n in range(LETTERS_A_KEY, len(sentence), LETTERS_A_KEY):
+                pause = self.pause_s
+                if key_s >= pause:
+                    await asyncio.sleep(pause)
+                    await self.type(sentence[:n])
+                await asyncio.sleep(max(0.0, key_s - pause) if key_s >= pause else key_s)
+        last_key = time.perf_counter()
+        await asyncio.sleep(self.pause_s if key_s else 0.0)
+        sent = time.perf_counter()
+        await self.type(sentence)
+        while True:
+            await self._page()
+            finished = self._finished
+            await asyncio.sleep(QUIET_S)
+            if self._finished == finished:
+                self.settled.append((finished - last_key, finished - sent))
+                return
+
+    async def _ask(self, message: BackMsg | None = None) -> None:
+        message = message or BackMsg()
+        self._say_where(message)
+        self._done.clear()
+        await self._socket.send(message.SerializeToString())
+
+    def _say_where(self, message: BackMsg) -> None:
+        message.rerun_script.query_string = self.query
+        if self._page_hash:
+            message.rerun_script.page_script_hash = self._page_hash
+        else:
+            message.rerun_script.page_name = self.page
+
+    async def _look_again(self, fragment: str, every_s: float) -> None:
+        # What Streamlit's page does for a part that runs by itself.
+        while True:
+            await asyncio.sleep(every_s)
+            message = BackMsg()
+            self._say_where(message)
+            message.rerun_script.fragment_id = fragment
+            message.rerun_script.is_auto_rerun = True
+            await self._socket.send(message.SerializeToString())
+
+    async def _read(self) -> None:
+        async for raw in self._socket:
+            message = ForwardMsg()
+            message.ParseFromString(raw if isinstance(raw, bytes) else raw.encode())
+            self._take(message)
+
+    def _take(self, message: ForwardMsg) -> None:
+        kind = message.WhichOneof("type")
+        if kind == "new_session" and not message.metadata.run.fragment_ids:
+            self._buttons.clear()
+            self._stop_looking(list(self._looks))
+        elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+            element = message.delta.new_element
+            match element.WhichOneof("type"):
+                case "text_input":
+                    self._box = element.text_input.id
+                    self.shown = element.text_input.value or element.text_input.default
+                    self.pause_s = element.text_input.live_debounce_ms / 1_000
+                case "button" if not element.button.disabled:
+                    self._buttons[element.button.label] = element.button.id
+                case "exception":
+                    self.broken += 1
+        elif kind == "navigation":
+            self._page_hash = message.navigation.page_script_hash
+        elif kind == "auto_rerun":
+            fragment = message.auto_rerun.fragment_id
+            self._stop_looking([fragment])
+            look = self._look_again(fragment, message.auto_rerun.interval)
+            self._looks[fragment] = asyncio.create_task(look)
+        elif kind == "stop_auto_rerun":
+            self._stop_looking(list(message.stop_auto_rerun.fragment_ids))
+        elif kind == "script_finished":
+            self.runs += 1
+            self._finished = time.perf_counter()
+            self._done.set()
+
+    def _stop_looking(self, fragments: list[str]) -> None:
+        for fragment in fragments:
+            if fragment in self._looks:
+                self._looks.pop(fragment).cancel()

@@ -1,0 +1,168 @@
+"""Whose page runs now: one at a time, so that many who type do not slow each other down.
+
+Page runs are arithmetic in one interpreter. Thirty of them side by side take as long as one after
+the other, and each of the thirty then waits for all. Here each waits for its turn and runs alone.
+
+A turn is a slice of time, and nobody has to give it back: who is not done at its end goes on beside
+the next. So nothing can lock up here, whatever a page waits for, and a slow page delays the others
+by one slice.
+"""
+
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass, field
+
+SLICE_S = 0.3  # six usual page runs
+SETTLED_S = 1.05  # who has asked for nothing new for so long has stopped typing
+OLDEST_EVERY = 8  # every so many turns go to whoever waits longest
+REMEMBERED = 40  # turns, for the usual wait
+# Up to which usual wait, in seconds, the sentence box pauses for how long; Streamlit's own first.
+PAUSES_MS = ((0.5, 250), (0.8, 600), (float("inf"), 1_250))
+
+
+@dataclass(eq=False)
+class Turn:
+    """A place in the queue, and then the right to run.
+
+    Attributes:
+        asked: when its visitor last asked for something, in seconds.
+        came: when it began to wait.
+        began: when it began to run; None while it waits.
+    """
+
+    asked: float
+    came: float
+    changed: threading.Condition
+    began: float | None = None
+    ended: bool = False
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What has happened since the start.
+
+    Attributes:
+        runs: turns that ended.
+        seconds: in which somebody ran, all turns together.
+        waited: seconds of waiting, all turns together.
+        overran: turns that took longer than their slice.
+    """
+
+    runs: int
+    seconds: float
+    waited: float
+    overran: int
+
+
+@dataclass(eq=False)
+class Turns:
+    """A queue of visitors, each of whom waits at most once.
+
+    Who has stopped typing comes first, in order: they look at the page, while who goes on would
+    throw it away. Nobody can be told to have stopped before a second has passed; of all others the
+    newest comes first, which may have been the last key. (First come, first served has everybody
+    wait, and the same throughput.) Every eighth turn goes to whoever waits longest, so that nobody
+    starves who never stops.
+    """
+
+    slice_s: float = SLICE_S
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _waiting: list[Turn] = field(default_factory=list)
+    _inside: Turn | None = None
+    _given: int = 0
+    _runs: int = 0
+    _seconds: float = 0.0
+    _waited: float = 0.0
+    _overran: int = 0
+    _recent: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+
+    def wait(self, turn: Turn | None = None) -> Turn:
+        """Wait until it is one's turn.
+
+        Args:
+            turn: from `place`; a new one if None.
+        """
+        turn = turn or self.place()
+        with self._lock:
+            self._waiting.append(turn)
+            self._next()
+            while turn.began is None:
+                turn.changed.wait(self._until_free())
+                self._next()
+        return turn
+
+    def place(self) -> Turn:
+        """A turn that does not wait yet."""
+        now = time.monotonic()
+        return Turn(now, now, threading.Condition(self._lock))
+
+    def end(self, turn: Turn) -> None:
+        """It is somebody else's turn; may be said twice."""
+        with self._lock:
+            if turn.ended or turn.began is None:
+                return
+            turn.ended = True
+            took = time.monotonic() - turn.began
+            self._runs += 1
+            self._seconds += took
+            self._overran += took > self.slice_s
+            if self._inside is turn:
+                self._inside = None
+            self._next()
+
+    def slice_is_over(self, turn: Turn) -> bool:
+        """Whether it has run for longer than its slice."""
+        return turn.began is not None and time.monotonic() - turn.began > self.slice_s
+
+    def _until_free(self) -> float | None:
+        inside = self._inside
+        if inside is None or inside.began is None:
+            return None
+        return max(0.0, inside.began + self.slice_s - time.monotonic()) + 0.001
+
+    def _next(self) -> None:
+        """Let the next in, if nobody is inside or whoever is has had their slice."""
+        if not self._waiting or (self._inside is not None and not self.slice_is_over(self._inside)):
+            return
+        turn = self._chosen(time.monotonic())
+        self._waiting.remove(turn)
+        turn.began = time.monotonic()
+        self._waited += turn.began - turn.came
+        self._recent.append(turn.began - turn.came)
+        self._inside = turn
+        turn.changed.notify()
+
+    def _chosen(self, now: float) -> Turn:
+        self._given += 1
+        if self._given % OLDEST_EVERY == 0:
+            return min(self._waiting, key=lambda turn: turn.came)
+        settled = [turn for turn in self._waiting if now - turn.asked > SETTLED_S]
+        if settled:
+            return min(settled, key=lambda turn: turn.asked)
+        return max(self._waiting, key=lambda turn: turn.asked)
+
+    @property
+    def queue(self) -> int:
+        """How many wait."""
+        return len(self._waiting)
+
+    @property
+    def counted(self) -> Counted:
+        """What has happened since the start."""
+        with self._lock:
+            return Counted(self._runs, self._seconds, self._waited, self._overran)
+
+    @property
+    def pause_ms(self) -> int:
+        """How long a box should wait for another key before it sends the text.
+
+        The busier the server, the longer: pages of half-typed words are then not asked for.
+        """
+        with self._lock:
+            recent = list(self._recent)
+        usual = sum(recent) / len(recent) if recent else 0.0
+        return next(pause for most, pause in PAUSES_MS if usual <= most)
+
+
+TURNS = Turns()
