@@ -9,6 +9,12 @@ history.pushState = function (state, unused, url) {
   return (first ? history.replaceState : push).call(history, state, unused, url);
 };
 
+// On a phone the pages stand in a drawer, which a choice closes: Streamlit leaves it open.
+addEventListener("click", ({ target }) => {
+  if (!matchMedia("(max-width: 768px)").matches || !target.closest?.('[data-testid="stSidebarNavLink"]')) return;
+  setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click());
+});
+
 // About one load in 1,500 stays white: Streamlit's code reads "deltaPath" of a message that has none,
 // and shows nothing from then on. Loading again helps; never twice in a row, should it not.
 const WHITE = /deltaPath/;

@@ -68,6 +68,7 @@ def tags(
         "data": [
             {"type": "bar", "orientation": "h", "name": "of the sentences with the tag",
              "x": 100 * shares, "y": y, "text": text, "textposition": "outside",
+             "meta": {"labels": [f"p = {p:.3g}" for p in corrected]},
              "textfont": {"size": 17}, "cliponaxis": False, "hoverinfo": "none",
              "marker": {"color": [f"@{twin}" if p < level else "@muted/0.5" for p in corrected]}},
             {"type": "scatter", "mode": "markers", "name": "of the sentences without it",
@@ -107,6 +108,7 @@ def positions(shares: NDArray[np.floating], counts: NDArray[np.integer], twin: s
     return {
         "data": [{
             "type": "bar", "name": "fires", "x": x, "y": 100 * shares, "customdata": counts,
+            "meta": {"counts": np.rint(shares * counts).astype(int).tolist()},
             "marker": {"color": f"@{twin}"},
             "hovertemplate": "position %{x}: %{y:.1f}% of %{customdata:,} tokens<extra></extra>",
         }],

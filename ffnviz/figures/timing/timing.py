@@ -85,6 +85,7 @@ def products(
         "data": [{
             "type": "bar", "orientation": "h", "name": "share of the best", "x": 100 * shares,
             "y": labels, "hoverinfo": "none", "text": [f"<b>{rate}</b>" for rate in rates],
+            "meta": {"labels": [f"{rate}/s" for rate in rates]},
             "textposition": "outside", "textfont": {"size": 17}, "cliponaxis": False,
             "marker": {"color": [f"@{twin}" if mine else "@muted" for mine in ffn]},
         }],
