@@ -40,9 +40,9 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         st.info("The box is empty. Type a sentence, or click one of the examples.")
         return
     controls.left_out_notice(run)
-    controls.token_chips(run, session, page)
     if page.name == "timing":
         controls.device(page)
+    controls.token_chips(run, session, page)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
         return

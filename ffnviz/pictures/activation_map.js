@@ -7,7 +7,7 @@ import { makeTip } from "./tip.js";
 export const styles = ["tip.css", "activation_map.css"];
 
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
-const SHARE = 0.155;
+const SHARE = 0.14;
 
 const rowHeight = (n_tokens) => Math.max(4, Math.min(30, Math.floor((SHARE * Math.max(600, innerHeight)) / n_tokens)));
 
@@ -16,7 +16,7 @@ function makeLegend() {
   const scale = element("i");
   const box = element("div", { class: "legend" },
     columns,
-    element("span", { text: "double click: how the value comes about" }),
+    element("span", { class: "action", text: "double click: how the value comes about" }),
     element("span", { class: "scale" }, lowest, scale, highest));
   return {
     box,

@@ -46,20 +46,20 @@ export function mount(tell) {
 
   // A column may change its width while its chart is drawn or later, as when a scroll bar comes.
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1
-    || heightFor(shown.height, plot.clientWidth) !== paintedHeight;
+    || heightFor(shown, plot.clientWidth) !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
   const resized = new ResizeObserver(refit);
   resized.observe(plot);
   addEventListener("resize", refit);
 
   async function paint(view, theme) {
-    if (!plot.style.height) plot.style.height = `${heightFor(view.height, plot.clientWidth)}px`;
+    if (!plot.style.height) plot.style.height = `${heightFor(view, plot.clientWidth)}px`;
     root.classList.toggle("clickable", view.clickable);
     plot.setAttribute("aria-label", view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     paintedWidth = plot.clientWidth;
-    paintedHeight = heightFor(view.height, paintedWidth);
+    paintedHeight = heightFor(view, paintedWidth);
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType());
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;

@@ -20,7 +20,7 @@ export async function chartAsSvg({ data, layout }, title, theme) {
 
 const plain = (text) => (text ?? "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 const words = (value) => (typeof value === "string" ? plain(value) : single(value));
-const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1)}`;
+const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1).replace(/^1$/, "")}`;
 
 // What a place on an axis is called: the name that stands there, if the axis has names.
 function namer(axis = {}) {
@@ -37,7 +37,8 @@ function namer(axis = {}) {
  * One row a point: the series, where it stands on each axis, and what else it has.
  *
  * A trace's meta says what its numbers do not: `names` of the points, one each, instead of their
- * places on the y axis, and what those are (`named`); `values` with their signs, where bars show
+ * places on the y axis, and what those are (`named`); the x axis' `unit`, where several panels share
+ * one title; `values` with their signs, where bars show
  * sizes; `counts` behind shares; `labels` instead of the text beside the points, which is left out
  * where it is numbers only; `numbers: "customdata"` where it was drawn from other numbers than
  * it shows, such as roots.
@@ -45,7 +46,7 @@ function namer(axis = {}) {
 export function rows(data, layout) {
   const titles = ["x", "y"].map((letter) => data.map((trace) => {
     const axis = layout[axisOf(trace[`${letter}axis`], letter)];
-    return (letter === "y" && trace.meta?.named) || plain(axis?.title?.text ?? axis?.title);
+    return trace.meta?.[letter === "y" ? "named" : "unit"] || plain(axis?.title?.text ?? axis?.title);
   }));
   const counted = data.some(({ meta }) => meta?.counts);
   const table = [["series", "x axis", "x", "y axis", "y", "value", ...(counted ? ["count"] : []), "label"]];
@@ -64,6 +65,7 @@ export function rows(data, layout) {
     const n = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
     const label = (i) => labels ? labels[i] : names || !Array.isArray(trace.text) ? undefined : written(trace.text[i]);
     for (let i = 0; i < n; i++) {
+      if (trace.x?.[i] === null && trace.y?.[i] === null) continue; // it explains a colour
       const x = nameX(values ? values[i] : trace.x ? trace.x[i] : i);
       row(x, names ? names[i] : nameY(trace.y ? trace.y[i] : i), own?.[i], label(i), counts?.[i]);
     }

@@ -15,7 +15,7 @@ function makeValue(show) {
 export function mount(tell) {
   const title = element("span");
   const meet = element("button", {
-    type: "button", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
+    type: "button", class: "action", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
   });
   const words = element("span");
   const values = element("ol", { "aria-label": "Its value on every token", tabindex: "0" });

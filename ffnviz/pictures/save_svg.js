@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const EDGE = 24;
 const TITLE = { size: 20, line: 26 };
 const SMALL = { size: 15, line: 21 };
-const SKIPPED = ".head, .tip, .told, .cursor, [hidden]";
+const SKIPPED = ".head, .tip, .told, .cursor, .action, [hidden]";
 
 export const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 const tag = (name, attributes, inside = "") =>
@@ -51,13 +51,23 @@ export async function asFile(inside, width, height, family, theme) {
   return allowed(`${head}${style}<rect width="${width}" height="${height}" fill="${theme.background}"/>${inside}</svg>`);
 }
 
-const seen = (colour) => colour !== "transparent" && !/, 0\)$|\/ 0\)$/.test(colour);
+const seen = (colour) => colour !== "transparent" && !/^rgba\(.*, 0\)$|\/ 0\)$/.test(colour);
+
+// A gradient from left to right, its colours evenly spaced, as our colour scales have.
+function gradient(image, id) {
+  const colours = image.match(/rgba?\([^)]*\)/g) ?? [];
+  const stops = colours.map((colour, i) => tag("stop", { offset: i / Math.max(1, colours.length - 1), "stop-color": colour }));
+  return tag("linearGradient", { id }, stops.join(""));
+}
 
 // Background and borders of an element.
 function box(node, { left, top, width, height }) {
   const style = getComputedStyle(node), parts = [];
-  if (seen(style.backgroundColor) && style.backgroundImage === "none") {
-    parts.push(tag("rect", { x: left, y: top, width, height, rx: parseFloat(style.borderTopLeftRadius) || 0, fill: style.backgroundColor }));
+  const scale = style.backgroundImage.startsWith("linear-gradient(to right"), id = `scale-${left}-${top}`;
+  if (scale) parts.push(gradient(style.backgroundImage, id));
+  if (scale || seen(style.backgroundColor)) {
+    const fill = scale ? `url(#${id})` : style.backgroundColor;
+    parts.push(tag("rect", { x: left, y: top, width, height, rx: parseFloat(style.borderTopLeftRadius) || 0, fill }));
   }
   const sides = ["Top", "Right", "Bottom", "Left"].map((side) => [parseFloat(style[`border${side}Width`]), style[`border${side}Color`], style[`border${side}Style`]]);
   const there = sides.map(([size, colour, kind]) => size > 0 && kind !== "none" && seen(colour));

@@ -43,7 +43,7 @@
       const inside = rects.filter(Boolean);
       if (!inside.length) continue;
       const size = parseFloat(getComputedStyle(node).fontSize);
-      if (size < smallest - 0.01) found.add(`small: ${short(child.data)} is ${size} px`);
+      if (size < smallest - 0.01 && !node.matches("tspan[dy], sup, sub, math *")) found.add(`small: ${short(child.data)} is ${size} px`);
       whole.forEach((rect, i) => {
         const style = getComputedStyle(node);
         if (svg && rects[i] && (rects[i].left > rect.left + SLACK || rects[i].right < rect.right - SLACK)) found.add(`cut: ${short(child.data)}`);
@@ -73,7 +73,7 @@
   for (const node of everything(document.body)) {
     if (!node.matches("h1, h2, h3, .sentence") || !node.checkVisibility()) continue;
     const { width, height } = node.getBoundingClientRect();
-    if (node.textContent.trim().length > 20 && width < NARROWEST && height > 1 && node.clientWidth > 1) found.add(`narrow: ${short(node.textContent)} has ${Math.round(width)} px`);
+    if (node.innerText.trim().length > 20 && width < NARROWEST && height > 1 && node.clientWidth > 1) found.add(`narrow: ${short(node.textContent)} has ${Math.round(width)} px`);
   }
   const main = document.querySelector('[data-testid="stMain"]');
   if (main.scrollWidth > main.clientWidth) found.add(`sideways: ${main.scrollWidth} of ${main.clientWidth} px`);

@@ -18,7 +18,7 @@ SIZE = {"width": 1200, "height": 2400}
 CLICKS = {
     "activation_map": ('canvas[data-name="gelu"]', "neuron", {"map": "gelu", "neuron": 255}),
     "chips": ("button:has(bdi)", "token", 0),
-    "examples": ("button", "sentence", "The cat 2."),
+    "examples": ("nav button", "sentence", "The cat 2."),
     "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
     "neuron_card": ("li button", "meet", {"token": 0}),
     "slider": ("input", "move", {"stop": 0, "done": True}),
@@ -79,6 +79,8 @@ def test_every_picture_is_mounted_updated_clicked_and_destroyed(plain: PlainPage
             wait_until_painted(plain, name, f"{show.__name__.removeprefix('show_')} 2")
         if name in CLICKS:
             where, event, value = CLICKS[name]
+            if name == "examples":
+                picture.get_by_role("button", name="Examples").click()
             picture.locator(where).first.click(position={"x": 3, "y": 3})
             assert plain.told()[-1] == [event, value]
         plain.page.evaluate("(name) => made[name].destroy()", name)
@@ -139,7 +141,7 @@ def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> No
         ("activation_map", ".orders button >> nth=1"),
         ("chart", ".save >> nth=2"),
         ("chips", ".row button >> nth=3"),
-        ("examples", "button >> nth=2"),
+        ("examples", "button >> nth=0"),
         ("neuron_card", "li button >> nth=4"),
         ("verdicts", "h3 button >> nth=0"),
         ("chart", ".plot"),

@@ -1,17 +1,24 @@
 """All claims with their verdicts, tested in one go, and a handout to take along."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, Tested, try_all
+from ffnviz.analysis.prediction import predict, predict_without_ffn
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.lab.handout import Row, handout
+from ffnviz.figures.lab.handout_pictures import Bars
+from ffnviz.figures.style import LIGHT
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import as_claim, subject_of, tally
 from ffnviz.run import Run
 
 COLUMNS = 4
+BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 
 
@@ -32,7 +39,7 @@ def render(run: Run, navigator: Navigator) -> None:
         )
         return
     with buttons:
-        take_along(measured)
+        take_along(measured, pictures(run) if measured.of == of else [])
     if measured.of != of:
         st.warning("These verdicts are for another sentence or setting. Test again for this one.")
     findings = [finding for tested in measured.result for finding in tested.findings]
@@ -47,7 +54,25 @@ def render(run: Run, navigator: Navigator) -> None:
     )
 
 
-def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
+def pictures(run: Run) -> list[Bars]:
+    """What the handout shows of the sentence: who is awake, and the word with the FFN and without."""
+    block, label, card = run.state.block, run.labels[run.token], run.card
+    counted = awake(run.trace, block, threshold_for(card.phi))
+    told = predict(run.model, run.trace, run.token)
+    without = predict_without_ffn(run.model, run.trace, block, run.token)
+    first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
+    shown = slice(first, first + BARS)
+    colour = getattr(LIGHT, card.colour, card.colour)
+    return [
+        Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
+             counted.shares[shown], colour),
+        Bars(f"Likeliest at “{label}”", told.words[:BARS], told.probabilities[:BARS], colour),
+        Bars(f"The same without FFN {block + 1}", without.words[:BARS],
+             without.probabilities[:BARS], LIGHT.muted),
+    ]  # fmt: skip
+
+
+def take_along(measured: Measured[tuple[Tested, ...]], shown: Sequence[Bars]) -> None:
     """The handout as a file."""
     label, _, block, _, text = measured.of
     rows = [
@@ -64,7 +89,7 @@ def take_along(measured: Measured[tuple[Tested, ...]]) -> None:
     ]
     page = handout(
         rows, str(text), f"{label}, block {int(str(block)) + 1}",
-        f"Tested at {measured.when} on {measured.where}.",
+        f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
     st.download_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html",
                        on_click="ignore", icon=":material/download:")  # fmt: skip
