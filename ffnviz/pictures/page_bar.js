@@ -20,7 +20,7 @@ async function copy(text) {
 export function mount() {
   const part = element("span", { class: "part" });
   const name = element("span");
-  const sentence = element("bdi", { class: "sentence" });
+  const sentence = element("bdi", { class: "typed" });
   const told = element("div", { class: "told", role: "status" });
   const label = element("span", { text: "Copy link" });
   const button = element("button", { type: "button" }, label);

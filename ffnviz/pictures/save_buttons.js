@@ -30,7 +30,7 @@ export async function asPng(svg) {
  * @param name gives the files' name
  */
 export function saveButtons({ svg, rows }, name) {
-  const told = element("span", { class: "told", role: "status" });
+  const told = element("span", { class: "told", "aria-live": "polite" });
   const button = (text, what, act) => {
     const made = element("button", { type: "button", class: "save", text, title: what, "aria-label": what });
     const say = (short, long) => {

@@ -55,7 +55,7 @@ def render(run: Run, navigator: Navigator) -> None:
 
 
 def pictures(run: Run) -> list[Bars]:
-    """What the handout shows of the sentence: who is awake, and the word with the FFN and without."""
+    """What the handout shows: who is awake, and the prediction with the FFN and without."""
     block, label, card = run.state.block, run.labels[run.token], run.card
     counted = awake(run.trace, block, threshold_for(card.phi))
     told = predict(run.model, run.trace, run.token)
