@@ -32,6 +32,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         part.follow(run, session.navigator())
         run = session.run()
     session.write_url(run)
+    controls.bar(session, page, run)
     controls.network_and_block(session)
     if len(page.parts) > 1:
         controls.part_buttons(session, page, run)
@@ -39,11 +40,15 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         st.info("The box is empty. Type a sentence, or click one of the examples.")
         return
     controls.left_out_notice(run)
-    controls.token_chips(run, session)
+    if page.name == "timing":
+        controls.device(page)
+    controls.token_chips(run, session, page)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
         return
     part.render(run, session.navigator())
+    if page.name == "journey":
+        controls.device(page)
 
 
 def house() -> House:
@@ -72,5 +77,6 @@ def main() -> None:
         st.text(str(error))
         st.stop()
     session.open(page.name)
+    st.set_page_config(f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz")
     controls.sentence_box(session)
     show(session, page, addresses)

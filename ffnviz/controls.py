@@ -10,6 +10,7 @@ from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
+from ffnviz.components.page_bar import page_bar
 from ffnviz.figures.journey import sentences
 from ffnviz.page import Page
 from ffnviz.run import Run
@@ -28,8 +29,7 @@ def example_groups() -> list[tuple[str, list[str]]]:
 
 
 def sentence_box(session: Session) -> None:
-    """The sentence, the device, and the examples."""
-    gpu = find_gpu()
+    """The sentence, and the examples in a menu beside it."""
     if readable(st.session_state.get("text") or "") != session.state.sentence:
         st.session_state["text"] = session.state.sentence
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
@@ -42,10 +42,16 @@ def sentence_box(session: Session) -> None:
             label_visibility="collapsed",
             on_change=lambda: session.type(st.session_state["text"] or ""),
         )
+        examples(example_groups(), key="examples", on_choose=session.type)
+
+
+def device(page: Page) -> None:
+    """The GPU's switch, where the page speaks of time."""
+    gpu = find_gpu()
+    with st.container(key=f"device-{page.name}"):
         st.toggle(
             "GPU", key="gpu", persist_state="session", disabled=gpu.device is None, help=gpu.why
         )
-    examples(example_groups(), key="examples", on_choose=session.type)
 
 
 def tie(key: str, value: object) -> None:
@@ -96,13 +102,28 @@ def left_out_notice(run: Run) -> None:
         )
 
 
-def token_chips(run: Run, session: Session) -> None:
-    """The tokens, each with the share of neurons it wakes; the chosen one drives the page."""
+def bar(session: Session, page: Page, run: Run | None) -> None:
+    """The page's name, its link, and what a screen reader is told when a click changed the page."""
+    state = session.state
+    part = page.part(state.part).title if len(page.parts) > 1 else ""
+    chosen = [label_of(state.network), f"block {state.block + 1}"]
+    page_bar(
+        page.title, part, state.sentence, [*chosen, *([run.labels[run.token]] if run else [])],
+        key="bar",
+    )  # fmt: skip
+
+
+def token_chips(run: Run, session: Session, page: Page) -> None:
+    """The tokens, each with the share of neurons it wakes; the chosen one drives the page.
+
+    What the shares say stands on the first page only.
+    """
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
     sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, block)
     chips(
-        Head(sentence, "tokens", run.card.colour),
+        Head(sentence, "tokens", run.card.colour) if len(page.parts) == 1 else None,
+        run.card.colour,
         run.labels,
         [float(share) for share in counted.shares],
         run.token,

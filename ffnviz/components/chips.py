@@ -13,7 +13,8 @@ _mount = declare("chips")
 
 
 def chips(
-    head: Head,
+    head: Head | None,
+    accent: str,
     texts: Sequence[str],
     shares: Sequence[float],
     chosen: int,
@@ -25,7 +26,8 @@ def chips(
     """Show a chip a token; a click hands its number to `on_choose` before the page runs again.
 
     Args:
-        head: what stands above them.
+        head: what stands above them, if anything.
+        accent: which of the palette's colours the shares have.
         texts: the tokens as typed.
         shares: of the neurons, from 0 to 1, each.
         chosen: the token that drives the page.
@@ -45,7 +47,9 @@ def chips(
         "shares": list(shares),
         "chosen": chosen,
         "what": what,
-        "head": head.to_json(),
+        "accent": accent,
         "stamp": stamp,
     }
+    if head is not None:
+        data["head"] = head.to_json()
     _mount(data, key=key, on_token_change=clicked)

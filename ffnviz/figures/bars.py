@@ -49,6 +49,7 @@ def named_bars(panels: Sequence[Bars], unit: str) -> Figure:
             "x": sizes, "y": np.arange(len(panel.names)),
             "text": [_text(name, float(value), name in panel.marked)
                      for name, value in zip(panel.names, panel.values, strict=True)],
+            "meta": {"names": list(panel.names), "named": "name", "values": panel.values},
             "textfont": {"size": 18}, "marker": {"color": _colours(panel.colour)},
         }  # fmt: skip
         if panel.ids is not None:

@@ -63,7 +63,7 @@ def token_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
     places = list(range(0, len(labels), every))
     names = [escaped(shortened(labels[place])) for place in places]
     return axis(
-        "",
+        "token",
         tickvals=places,
         ticktext=names,
         range=[-0.6, len(labels) - 0.4],

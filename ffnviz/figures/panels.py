@@ -42,6 +42,7 @@ def bar_panels(
             "type": "bar", "orientation": "h", "name": title.replace("<br>", " "),
             "xaxis": f"x{number}", "yaxis": f"y{number}", "textposition": "outside",
             "cliponaxis": False, "textangle": 0, "hoverinfo": "none", **trace,
+            "meta": {**trace.get("meta", {}), "unit": unit},
         })  # fmt: skip
         headings.append(panel_title(title, left, 1.01))
     return {

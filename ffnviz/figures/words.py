@@ -39,6 +39,7 @@ def word_bars(panels: Sequence[Words]) -> Figure:
         ]
         bars.append({
             "x": 100 * panel.probabilities, "y": np.arange(len(panel.words)), "text": text,
+            "meta": {"names": list(panel.words), "named": "word"},
             "textfont": {"size": 19}, "marker": {"color": panel.colour},
         })  # fmt: skip
     return bar_panels(

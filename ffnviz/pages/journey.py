@@ -26,12 +26,12 @@ from ffnviz.state import Neuron
 
 def render(run: Run, navigator: Navigator) -> None:
     """Show the page."""
-    picture, words = st.columns([3, 1.35], gap="medium")
+    picture, words = st.columns([2.8, 1.4], gap="medium")
     with picture:
         ffn_of_the_token(run, navigator)
     with words:
         what_it_says(run)
-    maps, card = st.columns([3, 1.05], gap="medium")
+    maps, card = st.columns([2.8, 1.4], gap="medium")
     with maps:
         every_token_every_neuron(run, navigator)
     with card:

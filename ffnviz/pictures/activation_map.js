@@ -1,21 +1,22 @@
 import { each, element } from "./element.js";
 import { makeMap } from "./map_canvas.js";
-import { grouped, number } from "./numbers.js";
+import { grouped, number, short } from "./numbers.js";
 import { signedScale, signedScaleCss } from "./scale.js";
 import { makeTip } from "./tip.js";
 
 export const styles = ["tip.css", "activation_map.css"];
 
-const MAP_HEIGHT = 150; // what a map takes when its rows fit; long sentences get taller maps
+// What a map takes of the window's height when its rows fit; long sentences get taller maps.
+const SHARE = 0.14;
 
-const rowHeight = (n_tokens) => Math.max(4, Math.min(26, Math.floor(MAP_HEIGHT / n_tokens)));
+const rowHeight = (n_tokens) => Math.max(4, Math.min(30, Math.floor((SHARE * Math.max(600, innerHeight)) / n_tokens)));
 
 function makeLegend() {
   const [columns, lowest, highest] = [element("span"), element("span"), element("span")];
   const scale = element("i");
   const box = element("div", { class: "legend" },
     columns,
-    element("span", { text: "double click: how the value comes about" }),
+    element("span", { class: "action", text: "double click: how the value comes about" }),
     element("span", { class: "scale" }, lowest, scale, highest));
   return {
     box,
@@ -26,6 +27,18 @@ function makeLegend() {
       scale.style.background = signedScaleCss(theme);
     },
   };
+}
+
+// A row a cell.
+function rows({ maps, texts, arrays, d_ff }) {
+  const table = [["network", "token number", "token", "neuron", "hidden"]];
+  for (const { name, label } of maps) {
+    const hidden = arrays[`${name}.hidden`];
+    texts.forEach((text, token) => {
+      for (let neuron = 0; neuron < d_ff; neuron++) table.push([label, token + 1, text, neuron, short(hidden[token * d_ff + neuron])]);
+    });
+  }
+  return table;
 }
 
 export function mount(tell) {
@@ -66,6 +79,8 @@ export function mount(tell) {
       });
   }
 
+  const heightened = () => { if (shown) paint(); };
+  addEventListener("resize", heightened);
   const resized = new ResizeObserver((entries) => {
     let changed = false;
     for (const { target, contentRect } of entries) {
@@ -80,10 +95,14 @@ export function mount(tell) {
   return {
     element: root,
     controls: orders,
+    saves: { rows: () => rows(shown) },
     update(data, theme) {
       [shown, colours] = [data, theme];
       paint();
     },
-    destroy() { resized.disconnect(); },
+    destroy() {
+      resized.disconnect();
+      removeEventListener("resize", heightened);
+    },
   };
 }

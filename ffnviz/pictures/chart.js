@@ -1,66 +1,86 @@
 import { inRows, filled } from "./chart_fill.js";
-import { fit } from "./chart_fit.js";
+import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
-import { saveButtons } from "./chart_save.js";
+import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element } from "./element.js";
+import { textOf } from "./head.js";
 import { plotly } from "./plotly.js";
+import { theme as colours } from "./theme.js";
 
 export const styles = ["chart.css"];
 
 const CONFIG = { displayModeBar: false, scrollZoom: false };
+const pageType = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 const touch = matchMedia("(pointer: coarse)");
 
 export function mount(tell) {
   const plot = element("div", { class: "plot", role: "img" });
   const keys = makeKeys(plot, choose);
   const root = element("figure", {}, element("div", { class: "frame" }, plot, ...keys.parts));
-  let shown = null, drawn = null, paintedWidth = null, repaint = null, gone = false;
+  let shown = null, drawn = false, repaint = null, gone = false;
+  let paintedWidth = null, paintedHeight = null, narrow = null;
 
   function choose(customdata) {
     const point = Number(customdata ?? NaN);
     if (shown.clickable && Number.isFinite(point)) tell("point", point);
   }
 
+  // The figure for so much room. Its fonts are the page's.
+  function figureOf(view, theme, width, height, pageType) {
+    const arrays = Object.fromEntries(Object.entries(view.arrays).map(([name, array]) =>
+      [name, inRows(array, view.shapes[name])]));
+    const { data, layout } = filled(view.figure, arrays, theme);
+    const family = getComputedStyle(root).fontFamily;
+    Object.assign(layout, {
+      paper_bgcolor: theme.background,
+      plot_bgcolor: theme.background,
+      font: { size: 16, ...layout.font, color: theme.text, family },
+      hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family } },
+    });
+    fit(data, layout, width, height, pageType);
+    return { data, layout };
+  }
+
+  // What is saved is laid out for its own size, whatever the window's.
+  const forSaving = () => figureOf(shown, colours(), SIZE.width, SIZE.height, SIZE.type);
+
   // A column may change its width while its chart is drawn or later, as when a scroll bar comes.
-  const narrowed = () => Math.abs(plot.clientWidth - paintedWidth) > 1;
-  const resized = new ResizeObserver(() => {
-    if (root.dataset.painted !== undefined && narrowed()) repaint();
-  });
+  const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1
+    || heightFor(shown, plot.clientWidth) !== paintedHeight;
+  const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
+  const resized = new ResizeObserver(refit);
   resized.observe(plot);
+  addEventListener("resize", refit);
 
   async function paint(view, theme) {
-    if (!plot.style.height) plot.style.height = `${view.height}px`;
+    if (!plot.style.height) plot.style.height = `${heightFor(view, plot.clientWidth)}px`;
     root.classList.toggle("clickable", view.clickable);
     plot.setAttribute("aria-label", view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
-    const arrays = Object.fromEntries(Object.entries(view.arrays).map(([name, array]) =>
-      [name, inRows(array, view.shapes[name])]));
-    const { data, layout } = filled(view.figure, arrays, theme);
-    const fontFamily = getComputedStyle(root).fontFamily;
-    Object.assign(layout, {
-      paper_bgcolor: theme.background,
-      plot_bgcolor: theme.background,
-      font: { size: 16, ...layout.font, color: theme.text, family: fontFamily },
-      hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family: fontFamily } },
-    });
-    if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     paintedWidth = plot.clientWidth;
-    fit(data, layout, paintedWidth, view.height);
+    paintedHeight = heightFor(view, paintedWidth);
+    const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType());
+    if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
-    const first = drawn === null;
-    drawn = { data, layout, note: view.head.note, sentence: view.head.spans.map(([text]) => text).join("") };
+    // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.
+    if (drawn && narrow !== isNarrow(paintedWidth)) Plotly.purge(plot);
+    const first = !drawn || narrow !== isNarrow(paintedWidth);
+    [drawn, narrow] = [true, isNarrow(paintedWidth)];
     await Plotly.react(plot, data, layout, CONFIG);
     if (gone) return Plotly.purge(plot);
     if (first) plot.on("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
-    if (narrowed()) return paint(view, theme);
+    if (otherRoom()) return paint(view, theme);
     keys.update();
   }
 
   return {
     element: root,
-    controls: saveButtons(() => drawn),
+    saves: {
+      svg: () => chartAsSvg(forSaving(), textOf(shown.head), colours()),
+      rows: () => { const { data, layout } = forSaving(); return rows(data, layout); },
+    },
     update(data, theme) {
       shown = data;
       repaint = () => paint(data, theme);
@@ -69,6 +89,7 @@ export function mount(tell) {
     destroy() {
       gone = true;
       resized.disconnect();
+      removeEventListener("resize", refit);
       keys.destroy();
       if (drawn) window.Plotly.purge(plot);
     },

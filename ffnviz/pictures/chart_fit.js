@@ -1,10 +1,35 @@
 // What fits a hall's screen is made to fit a phone.
 
 const NARROW = 600;
+const PHONE = 700; // of the window
+const PANEL = 195; // what one of several panels needs beside the others
 const CHARACTER = 9;
 const NAME_HEIGHT = 20;
 const STACKED_HEIGHT = 0.9;
 const SMALL_HEIGHT = 1.4; // of panels that stood in several rows
+
+const TALL = 960; // the window that heights are given for
+const [LEAST, MOST] = [0.62, 1.5];
+const BAR = 23; // pixels, with the gap between bars
+const LOW = 320; // pixels: what is as low as this anyway stays
+
+// How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
+// to its bar.
+function barsNeed({ figure: { data, layout }, shapes }) {
+  const rows = data.filter(({ orientation }) => orientation === "h").map(({ y }) => shapes[y?.array]?.[0] ?? y?.length ?? 0);
+  return BAR * Math.max(0, ...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0);
+}
+
+// A higher window has higher charts, a lower one lower ones; a phone scrolls anyway.
+export function heightFor(view, width) {
+  const { height } = view;
+  if (isPhone(width)) return height;
+  const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
+  return Math.round(height * Math.min(MOST, Math.max(least, innerHeight / TALL)));
+}
+
+export const isNarrow = (width) => width < NARROW;
+const isPhone = (width) => isNarrow(width) && innerWidth < PHONE;
 
 // Panels that stand side by side come one below the other: axes and titles in order.
 function stack(layout, n, height) {
@@ -20,20 +45,32 @@ function stack(layout, n, height) {
   }
 }
 
+const PAGE_TYPE = 18; // pixels, of the page that sizes of type are given for
+
+// Type as large as the page's own.
+function scaleType(data, layout, share) {
+  const fonts = [layout.font, ...(layout.annotations ?? []).map(({ font }) => font), ...data.map(({ textfont }) => textfont)];
+  for (const font of fonts) if (font?.size) font.size = Math.round(share * font.size);
+}
+
 // Less margin, smaller type, panels stacked, and names of ticks that would touch are turned.
-export function fit(data, layout, width, height) {
+export function fit(data, layout, width, height, pageType) {
   Object.assign(layout, { width, height });
-  if (width < NARROW) {
-    layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
-    layout.font.size = 13;
-    for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
+  scaleType(data, layout, pageType / PAGE_TYPE);
+  if (isNarrow(width)) {
+    if (isPhone(width)) {
+      layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
+      layout.font.size = Math.min(13, layout.font.size);
+      for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
+    }
     for (const { colorbar } of data) {
       if (colorbar?.orientation === "h") Object.assign(colorbar, { len: 1, nticks: 5, title: { ...colorbar.title, side: "top" } });
     }
     const named = layout.showlegend === false ? 0 : data.filter(({ showlegend }) => showlegend !== false).length;
     if (named > 4) layout.height += NAME_HEIGHT * named; // they stand one below the other
-    if (layout.meta?.panels > 1) stack(layout, layout.meta.panels, height);
   }
+  const { panels, rows } = layout.meta ?? {};
+  if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height);
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);

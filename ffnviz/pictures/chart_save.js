@@ -1,97 +1,74 @@
-// Saving a chart as a picture that says what it shows, and its numbers as a table.
+// A chart as a file: a picture that says what it shows, or its numbers as a table.
 
-import { element } from "./element.js";
 import { plotly } from "./plotly.js";
+import { asFile, heading } from "./save_svg.js";
+import { allowed, single } from "./save_table.js";
 
-const SIZE = { width: 1280, height: 720 };
-// What stands above the chart becomes the picture's title. Plotly reads titles as pseudo-HTML.
-const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+export const SIZE = { width: 1280, height: 720, type: 18 };
 
-// What XML 1.0 has no place for: control characters, lone surrogates, U+FFFE and U+FFFF.
-const FORBIDDEN = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
-
-// The same value, with the character for "unknown" where text has one that no file may have.
-export function allowed(value) {
-  if (typeof value === "string") return value.replace(FORBIDDEN, "\uFFFD");
-  if (Array.isArray(value)) return value.map(allowed);
-  if (value === null || typeof value !== "object" || ArrayBuffer.isView(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, allowed(inner)]));
-}
-
-function download(href, name) {
-  element("a", { href, download: name }).click();
-}
-
-function wrapped(text, width) {
-  const lines = [""];
-  for (const word of text.split(" ")) {
-    if (lines.at(-1).length + word.length > width) lines.push("");
-    lines[lines.length - 1] += `${word} `;
-  }
-  return lines.map((line) => escaped(line.trim()));
-}
-
-// The picture's address, a data: URL.
-export async function asPicture(drawn, format) {
-  const { data, layout, sentence } = allowed(drawn);
-  const lines = wrapped(sentence, 100);
-  const title = { text: lines.join("<br>"), x: 0.02, xanchor: "left", y: 0.97, yanchor: "top", font: { size: 20 } };
-  const margin = { ...layout.margin, t: (layout.margin?.t ?? 40) + 24 + 26 * lines.length };
-  const figure = { data, layout: { ...layout, ...SIZE, title, margin } };
+// A chart that was laid out for SIZE, below its title.
+export async function chartAsSvg({ data, layout }, title, theme) {
+  const family = layout.font.family;
+  const { height, svg } = heading(title, SIZE.width, family, theme);
+  const size = { width: SIZE.width, height: Math.round(SIZE.height - height) };
   const Plotly = await plotly();
-  return Plotly.toImage(figure, { ...SIZE, format, scale: format === "png" ? 2 : 1 });
+  const address = await Plotly.toImage(allowed({ data, layout: { ...layout, ...size } }), { ...size, format: "svg" });
+  const chart = decodeURIComponent(address.slice(address.indexOf(",") + 1));
+  const placed = chart.replace("<svg ", `<svg y="${SIZE.height - size.height}" `);
+  return asFile(svg + placed, SIZE.width, SIZE.height, family, theme);
 }
 
-// A spreadsheet runs a cell that begins like a formula: text gets a sign before it that stops that.
-export function cell(value) {
-  if (value === undefined || value === null) return "";
-  if (typeof value === "number") return String(value);
-  const text = allowed(String(value)).replace(/^([=+\-@\t\r])/, "'$1");
-  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+const plain = (text) => (text ?? "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+const words = (value) => (typeof value === "string" ? plain(value) : single(value));
+const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1).replace(/^1$/, "")}`;
+
+// What a place on an axis is called: the name that stands there, if the axis has names.
+function namer(axis = {}) {
+  const { tickvals, ticktext } = axis;
+  if (!tickvals || !ticktext || axis.type === "log") return words;
+  const all = Array.from(ticktext, plain);
+  const twice = new Set(all.filter((name, i) => all.indexOf(name) !== i));
+  // Of tokens that read alike, each is followed by its place.
+  const names = new Map(Array.from(tickvals).map((value, i) => [value, twice.has(all[i]) ? `${all[i]} (${i + 1})` : all[i]]));
+  return (value) => names.get(value) ?? words(value);
 }
 
-const plain = (text) => (text ?? "").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
-const words = (value) => (typeof value === "string" ? plain(value) : value);
-const title = (layout, axis) => plain(layout[axis]?.title?.text ?? layout[axis]?.title);
-const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1)}`;
-
-// One row a point: the series, the two axes with their titles, and what else the point has. A
-// trace whose meta says so was drawn from other numbers than it shows: those are in its customdata.
+/**
+ * One row a point: the series, where it stands on each axis, and what else it has.
+ *
+ * A trace's meta says what its numbers do not: `names` of the points, one each, instead of their
+ * places on the y axis, and what those are (`named`); the x axis' `unit`, where several panels share
+ * one title; `values` with their signs, where bars show
+ * sizes; `counts` behind shares; `labels` instead of the text beside the points, which is left out
+ * where it is numbers only; `numbers: "customdata"` where it was drawn from other numbers than
+ * it shows, such as roots.
+ */
 export function rows(data, layout) {
-  const table = [["series", "x axis", "x", "y axis", "y", "value", "label"]];
-  for (const trace of data) {
-    const named = [words(trace.name)];
-    const axes = ["x", "y"].map((letter) => title(layout, axisOf(trace[`${letter}axis`], letter)));
-    const row = (x, y, value, label) => table.push([...named, axes[0], words(x), axes[1], words(y), value, words(label)]);
+  const titles = ["x", "y"].map((letter) => data.map((trace) => {
+    const axis = layout[axisOf(trace[`${letter}axis`], letter)];
+    return trace.meta?.[letter === "y" ? "named" : "unit"] || plain(axis?.title?.text ?? axis?.title);
+  }));
+  const counted = data.some(({ meta }) => meta?.counts);
+  const table = [["series", "x axis", "x", "y axis", "y", "value", ...(counted ? ["count"] : []), "label"]];
+  data.forEach((trace, at) => {
+    const [nameX, nameY] = ["x", "y"].map((letter) => namer(layout[axisOf(trace[`${letter}axis`], letter)]));
+    const { names, values, counts, labels } = trace.meta ?? {};
+    const written = (text) => (typeof text === "string" && /\p{L}/u.test(plain(text)) ? plain(text) : undefined);
+    const row = (x, y, value, label, count) => table.push([
+      words(trace.name), titles[0][at], x, titles[1][at], y, single(value), ...(counted ? [count] : []), label]);
     const own = trace.meta?.numbers === "customdata" ? trace.customdata : undefined;
     if (trace.z) {
       (own ?? trace.z).forEach((line, j) => Array.from(line).forEach((value, i) =>
-        row(trace.x ? trace.x[i] : i, trace.y ? trace.y[j] : j, value, trace.text?.[j]?.[i])));
-    } else {
-      const n = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
-      const label = (i) => (Array.isArray(trace.text) ? trace.text[i] : undefined);
-      for (let i = 0; i < n; i++) row(trace.x ? trace.x[i] : i, trace.y ? trace.y[i] : i, own?.[i], label(i));
+        row(nameX(trace.x ? trace.x[i] : i), nameY(trace.y ? trace.y[j] : j), value, labels ? labels[j]?.[i] : written(trace.text?.[j]?.[i]), counts?.[j]?.[i])));
+      return;
     }
-  }
-  return table;
-}
-
-function saveTable({ data, layout }, name) {
-  const text = rows(data, layout).map((row) => row.map(cell).join(",")).join("\r\n");
-  const href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
-  download(href, `${name}.csv`);
-  setTimeout(() => URL.revokeObjectURL(href), 10_000);
-}
-
-// The three buttons of a chart; what they save is what the chart shows when they are pressed.
-export function saveButtons(current) {
-  const button = (text, what, save) => element("button", {
-    type: "button", class: "save", text, title: `Save ${what}`, "aria-label": `Save ${what}`,
-    onclick: () => { const drawn = current(); if (drawn) save(drawn, `ffnviz-${drawn.note}`); },
+    const n = Math.max(trace.x?.length ?? 0, trace.y?.length ?? 0);
+    const label = (i) => labels ? labels[i] : names || !Array.isArray(trace.text) ? undefined : written(trace.text[i]);
+    for (let i = 0; i < n; i++) {
+      if (trace.x?.[i] === null && trace.y?.[i] === null) continue; // it explains a colour
+      const x = nameX(values ? values[i] : trace.x ? trace.x[i] : i);
+      row(x, names ? names[i] : nameY(trace.y ? trace.y[i] : i), own?.[i], label(i), counts?.[i]);
+    }
   });
-  const picture = (format) => async (drawn, name) => download(await asPicture(drawn, format), `${name}.${format}`);
-  return element("span", { class: "saving" },
-    button("PNG", "this picture as PNG", picture("png")),
-    button("SVG", "this picture as SVG", picture("svg")),
-    button("CSV", "its numbers as CSV", saveTable));
+  return table;
 }

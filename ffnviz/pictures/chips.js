@@ -11,12 +11,23 @@ function makeChip(choose) {
     element("span", { class: "track", "aria-hidden": "true" }, element("i")));
 }
 
+// Where to scroll the row so that a chip is in its middle.
+const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => ({
+  left: offsetLeft - row.offsetLeft - (row.clientWidth - offsetWidth) / 2,
+  top: offsetTop - row.offsetTop - (row.clientHeight - offsetHeight) / 2,
+});
+
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
+  let shown = null, at = null;
   return {
     element: element("section", {}, row),
-    update({ texts, shares, chosen, what, head }, theme) {
-      const accent = colourOf(head.accent, theme);
+    saves: {
+      rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
+    },
+    update(data, theme) {
+      shown = data;
+      const { texts, shares, chosen, what } = data, accent = colourOf(data.accent, theme);
       each(row, texts, (token) => makeChip(() => tell("token", token)), (chip, text, token) => {
         const [name, share, track] = chip.children;
         const isChosen = token === chosen;
@@ -28,6 +39,9 @@ export function mount(tell) {
         const width = `${Math.min(100, shares[token] * 100)}%`;
         Object.assign(track.firstChild.style, { width, background: accent });
       });
+      // In a long text the chosen chip may be out of sight; who scrolled away since is left alone.
+      if (chosen !== at) row.scrollTo(intoView(row, row.children[chosen]));
+      at = chosen;
     },
   };
 }

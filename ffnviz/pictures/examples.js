@@ -2,16 +2,27 @@ import { each, element } from "./element.js";
 
 export const styles = ["examples.css"];
 
+// Under its button, within the window.
+function place(list, button) {
+  const { left, right, bottom } = button.getBoundingClientRect();
+  const at = Math.min(left, Math.max(8, Math.min(right, innerWidth - 8) - list.offsetWidth));
+  Object.assign(list.style, { left: `${at}px`, top: `${bottom + 4}px` });
+}
+
 export function mount(tell) {
-  const row = element("nav", { "aria-label": "Example sentences" });
+  const list = element("nav", { "aria-label": "Example sentences", popover: "auto", id: "examples" });
+  const button = element("button", { type: "button", class: "open", text: "Examples", popovertarget: "examples" });
+  list.ontoggle = ({ newState }) => { if (newState === "open") place(list, button); };
+  function choose({ currentTarget }) {
+    list.hidePopover();
+    tell("sentence", currentTarget.textContent);
+  }
   // The first child of a group is its title, the others are its sentences.
-  const make = (place) => (place === 0
-    ? element("span")
-    : element("button", { type: "button", onclick: ({ currentTarget }) => tell("sentence", currentTarget.textContent) }));
+  const make = (place) => (place === 0 ? element("span") : element("button", { type: "button", onclick: choose }));
   return {
-    element: row,
+    element: element("div", { class: "examples" }, button, list),
     update({ groups }) {
-      each(row, groups, () => element("div"), (group, { title, sentences }) => {
+      each(list, groups, () => element("div"), (group, { title, sentences }) => {
         each(group, [title, ...sentences], make, (child, text) => { child.textContent = text; });
       });
     },

@@ -1,5 +1,6 @@
 import { element } from "./element.js";
 import { makeStage, NARROW, WIDE } from "./ffn_stage.js";
+import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 
@@ -75,6 +76,10 @@ export function mount(tell) {
 
   return {
     element: root,
+    saves: {
+      rows: () => [["stage", "entry", "value"], ...shown.stages.flatMap(({ name, title }) =>
+        Array.from(shown.arrays[name], (value, entry) => [title, entry, short(value)]))],
+    },
     update(data, theme) {
       [shown, colours] = [data, theme];
       if (width === null) {

@@ -4,6 +4,8 @@ import { each, element } from "./element.js";
 import { read } from "./files.js";
 import { colourOf } from "./theme.js";
 
+const WHAT = "What am I looking at?";
+
 // Our own notes, read when first opened; a note is a file of this folder, never typed text.
 async function fill(box, note) {
   const parsed = new DOMParser().parseFromString(await read(`notes/${note}.html`), "text/html");
@@ -18,32 +20,50 @@ function place(box, button) {
   Object.assign(box.style, { left: `${Math.max(8, left)}px`, top: `${Math.max(8, top)}px` });
 }
 
-export function makeHead(controls) {
-  const sentence = element("p", { class: "sentence" });
-  const box = element("div", { popover: "auto", class: "note", role: "note" });
-  const button = element("button", { type: "button", class: "what", text: "What am I looking at?" });
+// Typed text between quotation marks of ours: a token that runs from right to left turns only itself.
+function isolated(text) {
+  const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text);
+  return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
+}
+
+export const textOf = ({ spans }) => spans.map(([text]) => text).join("");
+
+/**
+ * Makes a head.
+ *
+ * @param tools elements to stand beside the sentence: the picture's controls, the saving buttons
+ */
+export function makeHead(tools) {
+  const sentence = element("h2", { class: "sentence" });
+  const words = element("div");
+  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close" });
+  const box = element("div", { popover: "auto", class: "note", role: "note" }, close, words);
+  const button = element("button", { type: "button", class: "what", text: WHAT });
+  close.onclick = () => box.hidePopover();
   let note = null;
   box.ontoggle = async (event) => {
     if (event.newState !== "open") return;
-    const failed = (error) => { box.textContent = `The note could not be read: ${error.message}`; };
-    if (!box.childElementCount) await fill(box, note).catch(failed);
+    const failed = (error) => { words.textContent = `The note could not be read: ${error.message}`; };
+    if (!words.childElementCount) await fill(words, note).catch(failed);
     place(box, button);
   };
-  const head = element("header", {}, sentence, element("div", { class: "controls" }), button, box);
-  if (controls) head.querySelector(".controls").append(controls);
+  const head = element("header", {}, sentence, element("div", { class: "tools" }, ...tools, button), box);
   return {
-    element: head,
+    element: element("div", { class: "head" }, head),
     update(data, theme) {
       if (note !== data.note) {
         note = data.note;
-        box.replaceChildren();
+        words.replaceChildren();
         box.id = `note-${note}`;
         button.setAttribute("popovertarget", box.id);
       }
+      const said = textOf(data);
+      if (sentence.textContent !== said) button.setAttribute("aria-label", `${WHAT} ${said}`);
+      box.setAttribute("aria-label", said);
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
       each(sentence, data.spans, () => element("span"), (span, [text, kind]) => {
         span.className = kind;
-        span.textContent = text;
+        span.replaceChildren(...(kind === "typed" ? isolated(text) : [text]));
       });
     },
   };

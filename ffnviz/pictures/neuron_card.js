@@ -15,15 +15,21 @@ function makeValue(show) {
 export function mount(tell) {
   const title = element("span");
   const meet = element("button", {
-    type: "button", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
+    type: "button", class: "action", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
   });
   const words = element("span");
   const values = element("ol", { "aria-label": "Its value on every token", tabindex: "0" });
   const card = element("div", { class: "card" },
     element("h3", {}, title, meet), element("p", {}, "pushes towards ", words), values);
+  let shown = null;
   return {
     element: element("article", {}, card),
+    saves: {
+      rows: () => [["neuron", "token number", "token", "hidden"], ...shown.values.map((value, token) =>
+        [shown.title, token + 1, shown.texts[token], value])],
+    },
     update(data, theme) {
+      shown = data;
       const largest = Math.max(...data.values.map(Math.abs));
       title.textContent = data.title;
       title.style.color = colourOf(data.head.accent, theme);

@@ -11,4 +11,7 @@ export function number(value) {
 export const percent = (share) =>
   share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
 
+// What half precision holds of a value: four digits.
+export const short = (value) => Number(value.toPrecision(4));
+
 export const grouped = (n) => n.toLocaleString("en-US");

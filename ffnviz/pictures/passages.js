@@ -5,9 +5,14 @@ export const styles = ["passages.css"];
 
 export function mount() {
   const list = element("ol", { tabindex: "0" });
+  let shown = [];
   return {
     element: element("div", { class: "passages" }, list),
+    saves: {
+      rows: () => [["value", "before", "marked", "after"], ...shown.map(([value, ...text]) => [Number(value.replace("−", "-")) || value, ...text])],
+    },
     update({ rows, head }, theme) {
+      shown = rows;
       list.setAttribute("aria-label", `${rows.length} sentences`);
       list.style.setProperty("--accent", colourOf(head.accent, theme));
       const make = () => element("li", {}, element("b"), element("bdi"));

@@ -8,11 +8,17 @@ const makeRow = () => element("li", {},
   element("bdi"), element("span", { class: "track" }, element("i"), element("b")));
 
 export function mount() {
+  let shown = null;
   const panels = element("div", { class: "panels" });
   const makePanel = () => element("section", {}, element("h3"), element("ol"));
   return {
     element: element("div", { class: "prediction" }, panels),
+    saves: {
+      rows: () => [["panel", "rank", "word", "probability"], ...shown.panels.flatMap(({ title, words, probabilities }) =>
+        words.map((word, rank) => [title, rank + 1, word, probabilities[rank]]))],
+    },
     update(data, theme) {
+      shown = data;
       const highest = Math.max(...data.panels.flatMap(({ probabilities }) => probabilities));
       each(panels, data.panels, makePanel, ({ children: [heading, list] }, panel) => {
         heading.textContent = panel.title;

@@ -6,8 +6,10 @@
 
 import { element } from "./element.js";
 import { read } from "./files.js";
-import { makeHead } from "./head.js";
+import { makeHead, textOf } from "./head.js";
 import { unpack } from "./payload.js";
+import { saveButtons } from "./save_buttons.js";
+import { elementAsSvg } from "./save_svg.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
 
 const PICTURES = {
@@ -17,6 +19,7 @@ const PICTURES = {
   drawing: () => import("./drawing.js"),
   examples: () => import("./examples.js"),
   ffn_picture: () => import("./ffn_picture.js"),
+  page_bar: () => import("./page_bar.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
   passages: () => import("./passages.js"),
@@ -49,8 +52,9 @@ async function load(name) {
 /**
  * Hangs a picture into a host.
  *
- * A picture module has `styles`, and `mount(tell) -> { element, controls, update, destroy }`;
- * `controls` go into its head, `update(data, theme)` may return a promise.
+ * A picture module has `styles`, and `mount(tell) -> { element, controls, saves, update, destroy }`;
+ * `controls` go into its head, `update(data, theme)` may return a promise. What has `saves` can be
+ * saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
  *
  * @param host an element without children, or a shadow root
  * @param name one of `names`
@@ -70,6 +74,13 @@ export function mount(host, name, tell) {
     root.append(fault);
   }
 
+  // A picture that says nothing of how it is saved is saved as it stands on the page.
+  function saving() {
+    if (!made.saves) return null;
+    const svg = () => elementAsSvg(made.element, textOf(data.head), theme());
+    return saveButtons({ svg, ...made.saves }, () => `ffnviz-${data.head.note}`);
+  }
+
   function paint() {
     if (!made || gone) return;
     const shown = data, colours = theme();
@@ -80,7 +91,7 @@ export function mount(host, name, tell) {
     };
     try {
       if (shown.head) {
-        head ??= makeHead(made.controls);
+        head ??= makeHead([made.controls, saving()].filter(Boolean));
         if (!head.element.isConnected) made.element.prepend(head.element);
         head.update(shown.head, colours);
       }
@@ -99,6 +110,7 @@ export function mount(host, name, tell) {
       if (gone) return;
       root.adoptedStyleSheets = loaded.sheets;
       made = loaded.picture.mount((event, value) => { if (!gone) tell(event, value); });
+      made.element.classList.add("hung");
       waiting.replaceWith(made.element);
       paint();
     } catch (error) {

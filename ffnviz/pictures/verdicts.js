@@ -27,9 +27,15 @@ export function mount(tell) {
   const makeGroup = (group) => element("section", {},
     element("h3", {}, element("button", { type: "button", onclick: () => tell("group", group) })),
     element("ul"));
+  let shown = [];
   return {
     element: root,
+    saves: {
+      rows: () => [["experiment", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
+        claims.map(({ claim, expected, verdict, measured, check }) => [title, claim, expected, verdict, measured, check]))],
+    },
     update({ groups, columns, dense }) {
+      shown = groups;
       box.style.columnCount = String(columns);
       root.classList.toggle("dense", dense);
       root.classList.toggle("page", columns > 1);

@@ -13,6 +13,7 @@ from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.head import Head
 from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.opening import open_file
+from ffnviz.components.page_bar import page_bar
 from ffnviz.components.passages import Passage, passages
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.saving import save_button
@@ -84,7 +85,7 @@ def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
-    chips(HEAD, texts(n_tokens), shares, 1, "awake", f"chips {seed}", "chips", never)
+    chips(HEAD, "relu", texts(n_tokens), shares, 1, "awake", f"chips {seed}", "chips", never)
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
@@ -121,6 +122,10 @@ def show_examples(seed: int) -> None:
     examples([("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])], "examples", never)
 
 
+def show_bar(seed: int) -> None:
+    page_bar("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2", "sat"], "bar")
+
+
 def show_slider(seed: int) -> None:
     slider("How many", ["one", "two", "three"], seed % 3, "slider", never)
 
@@ -142,6 +147,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "ffn_picture": show_ffn,
     "neuron_card": show_card,
     "opening": show_opening,
+    "page_bar": show_bar,
     "passages": show_passages,
     "prediction": show_prediction,
     "saving": show_saving,

@@ -25,7 +25,7 @@ def test_every_part_draws_any_sentence(new_page: OpenPage, page: Page) -> None:
         turned(journey, page, part)
         expect(journey.page.get_by_test_id("stException")).to_have_count(0)
         heads = journey.page.locator(".sentence").all_inner_texts()
-        assert len(heads) >= 2, part.name
+        assert heads, part.name
         for sentence in [*heads, *journey.page.locator(".verdicts li").all_inner_texts()]:
             assert "nan" not in sentence.split(), part.name
             if page.name == "vocabulary":

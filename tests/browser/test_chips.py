@@ -52,6 +52,7 @@ def test_the_mask_drives_the_page_until_another_token_is_chosen(new_page: OpenPa
 
 def test_an_example_fills_the_box(new_page: OpenPage) -> None:
     journey = new_page().open()
+    journey.page.get_by_role("button", name="Examples").click()
     journey.page.get_by_role("navigation", name="Example sentences").get_by_role(
         "button", name="It cost forty [MASK]."
     ).click()

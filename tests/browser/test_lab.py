@@ -50,6 +50,11 @@ def same(journey: Journey, findings: tuple[Finding, ...]) -> None:
         assert " ".join(finding.verdict_text.split()) in text
 
 
+def pages_of(pdf: bytes) -> int:
+    """How many sheets of paper a PDF of Chromium's has."""
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))
+
+
 def test_all_claims_are_tested_in_one_go(
     new_page: OpenPage, tried: Subject, tmp_path: Path
 ) -> None:
@@ -69,6 +74,8 @@ def test_all_claims_are_tested_in_one_go(
     offline.goto(path.as_uri())
     expect(offline.locator("blockquote")).to_have_text(SENTENCE)
     assert offline.locator("h2").all_inner_texts() == [e.title for e in EXPERIMENTS]
+    assert offline.locator("figure svg").count() == 3
+    assert pages_of(offline.pdf(format="A4", prefer_css_page_size=True)) == 1
     assert offline.locator("tr").count() == sum(len(each.findings) for each in tested)
 
 

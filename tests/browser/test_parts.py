@@ -1,6 +1,8 @@
-"""Every part of every page: on a projector and a telephone, light and dark, for every eye."""
+"""Every part of every page at every size, from a telephone to a wall, for every eye."""
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,11 +20,43 @@ PRESSED = {("lab", "claims"): "Test all claims", ("lab", "fit"): "Fit",
 PRESSED |= {("timing", part): "Measure" for part in
             ("stages", "products", "growth", "convolution")}  # fmt: skip
 
+# What projectors, laptops and screens have, beside the two that pages are opened at.
+SIZES = ((1024, 576), (1280, 720), (1366, 768), (1440, 900), (1536, 864), (2560, 1440))
+HALL = 1920  # where no type may be smaller than SMALLEST pixels
+SMALLEST = 16
+FAULTS = Path(__file__).with_name("faults.js").read_text(encoding="utf-8")
+# True once every chart has been drawn for the room it has now.
+FITTED = """([width, height]) => {
+    const near = (a, b) => Math.abs(a - b) <= 1;
+    const plots = [...document.querySelectorAll("*")]
+        .flatMap((e) => [...(e.shadowRoot?.querySelectorAll(".plot") ?? [])]);
+    return innerWidth === width && innerHeight === height && plots.every((plot) => {
+        const drawn = plot.querySelector(".main-svg");
+        return drawn && near(drawn.clientWidth, plot.clientWidth)
+            && near(drawn.clientHeight, plot.clientHeight);
+    });
+}"""
+# Sizes are told to the pictures with the next frame.
+FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
+
+def seen_at(journey: Journey, width: int, height: int) -> list[str]:
+    """What a person would complain of in a window of that size."""
+    journey.page.set_viewport_size({"width": width, "height": height})
+    # Sizes are told to the pictures with the next frame.
+    journey.page.evaluate(
+        "() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))"
+    )
+    journey.page.wait_for_function(FITTED, arg=[width, height])
+    found: list[str] = journey.page.evaluate(FAULTS, {"smallest": SMALLEST if width == HALL else 0})
+    return found
+
 
 def turned(journey: Journey, page: Page, part: Part) -> None:
     """Turn to a part, and wait for its pictures; measured or tested where that takes a press."""
-    journey.page.get_by_role("radio", name=part.title, exact=True).click()
-    journey.answered()
+    if len(page.parts) > 1:
+        journey.page.get_by_role("radio", name=part.title, exact=True).click()
+        journey.answered()
     named = "" if part is page.parts[0] else part.name
     journey.page.wait_for_function(
         """(name) => (new URLSearchParams(location.search).get("part") ?? "") === name &&
@@ -44,29 +78,49 @@ def opened(journey: Journey, page: Page) -> Journey:
     return journey
 
 
-def faults(journey: Journey, page: Page, fits: str) -> dict[str, Any]:
-    """What is wrong with each part of a page: it does not fit, or axe complains."""
+def faults(
+    journey: Journey,
+    page: Page,
+    size: tuple[int, int],
+    fits: str,
+    others: Sequence[tuple[int, int]],
+) -> dict[str, Any]:
+    """What is wrong with each part of a page: it does not fit, axe complains, or it looks wrong.
+
+    Args:
+        journey: the page, opened at that size.
+        page: whose parts.
+        size: of the window.
+        fits: whether the page fits it, as a function of the page's main element.
+        others: sizes that the window has, too.
+    """
     found: dict[str, Any] = {}
     main = journey.page.locator('[data-testid="stMain"]')
     for part in page.parts:
+        journey.page.set_viewport_size({"width": size[0], "height": size[1]})
         turned(journey, page, part)
         violations = Axe().run(journey.page).response["violations"]
         if not main.evaluate(fits) or violations:
             found[part.name] = violations or "it does not fit"
+        for width, height in (size, *others):
+            looks = seen_at(journey, width, height)
+            if looks:
+                found[f"{part.name} at {width} × {height}"] = looks
     return found
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
-def test_each_part_is_one_screen_in_the_dark_without_a_fault(
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_each_part_is_one_screen_in_the_dark_and_in_order_at_every_size(
     new_page: OpenPage, page: Page
 ) -> None:
     journey = opened(new_page(dark=True), page)
-    found = faults(journey, page, "(m) => m.scrollHeight <= m.clientHeight")
+    fits = "(m) => m.scrollHeight <= m.clientHeight"
+    found = faults(journey, page, (1920, 1080), fits, SIZES)
     assert found == {}, json.dumps(found, indent=1)[:6_000]
 
 
-@pytest.mark.parametrize("page", PAGES[1:], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_part_fits_a_telephone_without_a_fault(new_page: OpenPage, page: Page) -> None:
     journey = opened(new_page(width=390, height=844), page)
-    found = faults(journey, page, "(m) => m.scrollWidth <= m.clientWidth")
+    found = faults(journey, page, (390, 844), "(m) => m.scrollWidth <= m.clientWidth", ())
     assert found == {}, json.dumps(found, indent=1)[:6_000]

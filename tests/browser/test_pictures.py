@@ -18,7 +18,7 @@ SIZE = {"width": 1200, "height": 2400}
 CLICKS = {
     "activation_map": ('canvas[data-name="gelu"]', "neuron", {"map": "gelu", "neuron": 255}),
     "chips": ("button:has(bdi)", "token", 0),
-    "examples": ("button", "sentence", "The cat 2."),
+    "examples": ("nav button", "sentence", "The cat 2."),
     "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
     "neuron_card": ("li button", "meet", {"token": 0}),
     "slider": ("input", "move", {"stop": 0, "done": True}),
@@ -79,6 +79,8 @@ def test_every_picture_is_mounted_updated_clicked_and_destroyed(plain: PlainPage
             wait_until_painted(plain, name, f"{show.__name__.removeprefix('show_')} 2")
         if name in CLICKS:
             where, event, value = CLICKS[name]
+            if name == "examples":
+                picture.get_by_role("button", name="Examples").click()
             picture.locator(where).first.click(position={"x": 3, "y": 3})
             assert plain.told()[-1] == [event, value]
         plain.page.evaluate("(name) => made[name].destroy()", name)
@@ -139,7 +141,7 @@ def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> No
         ("activation_map", ".orders button >> nth=1"),
         ("chart", ".save >> nth=2"),
         ("chips", ".row button >> nth=3"),
-        ("examples", "button >> nth=2"),
+        ("examples", "button >> nth=0"),
         ("neuron_card", "li button >> nth=4"),
         ("verdicts", "h3 button >> nth=0"),
         ("chart", ".plot"),
@@ -265,16 +267,18 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
     plain.hang("chart", lambda: shown.show_chart(1, figure))
     found = plain.page.evaluate(
         """async (typed) => {
-            const { asPicture, cell } = await import("./chart_save.js");
+            const { chartAsSvg } = await import("./chart_save.js");
+            const { asPng } = await import("./save_buttons.js");
+            const { cell } = await import("./save_table.js");
+            const { theme } = await import("./theme.js");
             const plot = document.getElementById("chart").shadowRoot.querySelector(".plot");
             while (!plot.layout) await new Promise((next) => requestAnimationFrame(next));
-            const drawn = { data: plot.data, layout: plot.layout, sentence: `About ${typed}` };
-            const href = await asPicture(drawn, "svg");
-            const svg = decodeURIComponent(href.slice(href.indexOf(",") + 1));
+            const { data, layout } = plot;
+            const svg = await chartAsSvg({ data, layout }, `About ${typed}`, theme());
             const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
-            const png = await asPicture(drawn, "png");
+            const png = await asPng(svg);
             return { fault: parsed.querySelector("parsererror")?.textContent ?? "",
-                     text: parsed.documentElement.textContent, png: png.slice(0, 22),
+                     text: parsed.documentElement.textContent, png: png.type,
                      cell: cell(typed) };
         }""",
         typed,
@@ -282,5 +286,64 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
     clean = "a\ufffdb\ufffdc\ufffdd\ufffde\ufffd <&>"
     assert found["fault"] == ""
     assert found["text"].count("a\ufffdb\ufffdc\ufffdd\ufffde\ufffd") >= 7
-    assert found["png"] == "data:image/png;base64,"
+    assert found["png"] == "image/png"
     assert found["cell"] == clean
+
+
+SAVED = """async (host) => {
+    const { elementAsSvg } = await import("./save_svg.js");
+    const { aboutFrom } = await import("./about.js");
+    const { theme } = await import("./theme.js");
+    const root = document.getElementById(host).shadowRoot.querySelector(".hung");
+    aboutFrom(() => ["A <b>sentence</b>."]);
+    const svg = await elementAsSvg(root, "A title & more", theme());
+    const parsed = new DOMParser().parseFromString(svg, "image/svg+xml");
+    const all = (tag, ...names) => [...parsed.querySelectorAll(tag)].map((e) =>
+        [e.textContent, ...names.map((name) => e.getAttribute(name))]);
+    const shown = (words) => [...root.querySelectorAll("bdi")]
+        .find((e) => e.textContent === words)?.getBoundingClientRect().top;
+    return { fault: parsed.querySelector("parsererror")?.textContent ?? "",
+             texts: all("text", "x", "y"), fills: all("rect", "fill").map(([, fill]) => fill),
+             images: all("image").length, apart: shown("w3") - shown("w0") };
+}"""
+
+
+@pytest.mark.parametrize("name", ["activation_map", "ffn_picture", "neuron_card", "prediction"])
+def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(
+    plain: PlainPage, name: str
+) -> None:
+    plain.hang(name, lambda: shown.ALL[name](1))
+    found = plain.page.evaluate(SAVED, name)
+    assert found["fault"] == ""
+    words = [text for text, *_ in found["texts"]]
+    assert words[:2] == ["A title & more", "A <b>sentence</b>."]
+    assert found["images"] == {"activation_map": 2, "ffn_picture": 3}.get(name, 0)
+    if name == "prediction":
+        assert words.count("w0") == 2
+        assert "rgb(184, 79, 0)" in found["fills"]  # ReLU's own colour
+        high = {text: float(y) for text, _, y in found["texts"]}
+        assert high["w3"] - high["w0"] == pytest.approx(found["apart"], abs=0.5)
+
+
+def test_a_charts_table_names_its_points_and_keeps_raw_numbers(plain: PlainPage) -> None:
+    plain.hang("chart", lambda: shown.show_chart(1))
+    rows = plain.page.evaluate(
+        """async () => {
+            const { rows } = await import("./chart_save.js");
+            const data = [
+                { type: "bar", name: "with<br>it", x: [27.3, 4], y: [0, 1],
+                  text: ["door <b>27%</b>", "eyes <b>4%</b>"],
+                  meta: { names: ["door", "=eyes"], named: "word", unit: "%", counts: [273, 40] } },
+                { type: "heatmap", name: "z", z: [[Math.fround(0.1)]], x: [1], y: [0],
+                  text: [["1.0"]] },
+            ];
+            const axis = { title: { text: "token" }, tickvals: [0, 1], ticktext: ["the", "the"] };
+            return rows(data, { xaxis: axis, yaxis: { tickvals: [0], ticktext: ["a &lt; b"] } });
+        }"""
+    )
+    assert rows == [
+        ["series", "x axis", "x", "y axis", "y", "value", "count", "label"],
+        ["with it", "%", 27.3, "word", "door", None, 273, None],
+        ["with it", "%", 4, "word", "=eyes", None, 40, None],
+        ["z", "token", "the (2)", "", "a < b", 0.1, None, None],
+    ]

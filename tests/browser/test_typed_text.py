@@ -1,6 +1,7 @@
 """What a person types is data: any text is shown as it is, and nothing of it becomes markup."""
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
@@ -20,6 +21,10 @@ AWKWARD = {
     "mask alone": "[MASK]",
     "masks": "[MASK] " * 40,
 }
+IN_SIGHT = """(chip) => {
+    const [own, row] = [chip, chip.parentElement].map((e) => e.getBoundingClientRect());
+    return own.top >= row.top - 1 && own.bottom <= row.bottom + 1;
+}"""
 # Elements that only the typed text could have made, wherever they are.
 INJECTED = """() => {
     const roots = [document, ...[...document.querySelectorAll("*")].map((e) => e.shadowRoot)];
@@ -87,3 +92,10 @@ def test_of_five_thousand_words_it_says_what_it_left_out(new_page: OpenPage) -> 
     assert len(journey.page.url) < 2_000
     assert journey.box.input_value().startswith("word word")
     check_is_whole(journey)
+    # The chosen token is the last: its chip is in sight, and rows of maps still say what they are.
+    assert journey.page.locator('.row button[aria-pressed="true"]').evaluate(IN_SIGHT)
+    labels = journey.page.locator(".maps section").first.locator(".labels bdi").all_inner_texts()
+    assert 20 < sum(map(bool, labels)) < 128
+    journey.page.reload()
+    expect(journey.box).to_have_value("word " * 5_000)
+    notice.wait_for()

@@ -9,6 +9,45 @@ history.pushState = function (state, unused, url) {
   return (first ? history.replaceState : push).call(history, state, unused, url);
 };
 
+// A link has room for the first part of a long text only. Loading the page again puts the whole of it
+// back into the box, as if typed.
+const KEPT = "ffnviz-long-text";
+const inLink = () => new URLSearchParams(location.search).get("text") ?? "";
+const box = () => document.querySelector(".st-key-text input");
+const isRest = (text) => text && text.length > inLink().length && text.startsWith(inLink());
+
+addEventListener("pagehide", () => {
+  const text = box()?.value;
+  if (isRest(text)) sessionStorage.setItem(KEPT, text);
+  else sessionStorage.removeItem(KEPT);
+});
+
+const kept = sessionStorage.getItem(KEPT);
+if (isRest(kept) && performance.getEntriesByType("navigation")[0]?.type === "reload") {
+  const watch = new MutationObserver(() => {
+    const input = box();
+    if (input?.value !== inLink()) return;
+    watch.disconnect();
+    const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
+    set.call(input, kept); // past React, which then hears of it as of any typing
+    input.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  watch.observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["value"] });
+}
+
+// On paper a page stands as on the screen, only smaller: pictures are not drawn anew for it.
+const PAPER = 1047; // pixels of CSS across A4, lying, within its margins
+addEventListener("beforeprint", () => {
+  document.documentElement.style.setProperty("--screen-width", `${innerWidth}px`);
+  document.documentElement.style.setProperty("--paper-share", String(Math.min(1, PAPER / innerWidth)));
+});
+
+// On a phone the pages stand in a drawer, which a choice closes: Streamlit leaves it open.
+addEventListener("click", ({ target }) => {
+  if (!matchMedia("(max-width: 768px)").matches || !target.closest?.('[data-testid="stSidebarNavLink"]')) return;
+  setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click());
+});
+
 // About one load in 1,500 stays white: Streamlit's code reads "deltaPath" of a message that has none,
 // and shows nothing from then on. Loading again helps; never twice in a row, should it not.
 const WHITE = /deltaPath/;

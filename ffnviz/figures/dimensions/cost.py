@@ -32,6 +32,7 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
             "type": "bar", "orientation": "h", "name": name, "x": values / total * 100,
             "y": parts, "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
             "textposition": "outside", "cliponaxis": False,
+            "meta": {"counts": [counts[part] for part in parts], "labels": [], "named": "part"},
             "text": [f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>"
                      for v in values],
             "textfont": {"size": 17}, "hoverinfo": "none",

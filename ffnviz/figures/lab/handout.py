@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 
+from ffnviz.figures.lab.handout_pictures import Bars, picture
+
+# On paper it is one A4 page: 41 claims in three columns, under their pictures.
 STYLE = """\
 body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }
@@ -15,8 +18,21 @@ table { border-collapse: collapse; width: 100%; } td { vertical-align: top; padd
         border-top: 1px solid #d5d8df; } td:first-child { width: 44%; }
 td:nth-child(2) { width: 22%; font-weight: 700; } .holds { color: #00421f; }
 .fails { color: #5b1372; }
-@media print { body { margin: 0; max-width: none; font-size: 9.5pt; }
-               h2, tr { break-inside: avoid; } h2 { break-after: avoid; } }
+figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .2rem; }
+.pictures { display: grid; grid-template-columns: repeat(3, 1fr); gap: 1.2rem; margin: .8rem 0; }
+svg { display: block; width: 100%; }
+@page { size: A4; margin: 9mm; }
+@media print {
+  body { margin: 0; padding: 0; max-width: none; font-size: 6.6pt; line-height: 1.16; }
+  h1 { font-size: 12pt; } p { margin: .1rem 0; }
+  blockquote { margin: .15rem 0; padding: .1rem .4rem; max-height: 2.4em; overflow: hidden; }
+  .pictures { margin: .2rem 0 .3rem; }
+  .claims { columns: 3; column-gap: 4mm; }
+  h2 { font-size: 7.4pt; margin: .25rem 0 .05rem; break-after: avoid; }
+  table, tbody { display: block; }
+  tr { display: block; break-inside: avoid; padding: .07rem 0; border-top: .3pt solid #d5d8df; }
+  td, td:first-child, td:nth-child(2) { display: inline; width: auto; padding: 0; border: 0; }
+}
 """
 
 
@@ -41,14 +57,17 @@ class Row:
     measured: str
 
 
-def handout(rows: Sequence[Row], text: str, network: str, when: str) -> str:
-    """The page: no script, nothing to load, to be printed or mailed.
+def handout(
+    rows: Sequence[Row], text: str, network: str, when: str, pictures: Sequence[Bars] = ()
+) -> str:
+    """The page: no script, nothing to load, to be mailed, or printed on one sheet of A4.
 
     Args:
         rows: the claims in order.
         text: the sentence as typed; it stays text.
         network: which twin and block.
         when: when and where it was tested.
+        pictures: of the same sentence.
     """
     sections = [
         f"<h2>{escape(title)}</h2>\n<table>\n" + "\n".join(map(_row, group)) + "\n</table>"
@@ -60,7 +79,9 @@ def handout(rows: Sequence[Row], text: str, network: str, when: str) -> str:
         "<title>What the textbook says, tested: ffnviz</title>", f"<style>\n{STYLE}</style>",
         "<h1>What the textbook says, tested</h1>",
         f"<p>On a trained Transformer encoder ({escape(network)}) reading this sentence:</p>",
-        f"<blockquote>{escape(text)}</blockquote>", *sections,
+        f"<blockquote>{escape(text)}</blockquote>",
+        f'<div class="pictures">{"".join(map(picture, pictures))}</div>' if pictures else "",
+        '<div class="claims">', *sections, "</div>",
         f"<p>{escape(when)} Verdicts follow from the numbers; every number was computed by "
         "ffnviz from this sentence.</p>", "</html>", "",
     ])  # fmt: skip

@@ -29,18 +29,19 @@ def off_linear(
              "x": np.log10(np.maximum([tried[name][k] for name in parts], LEAST))
              - np.log10(LEAST),
              "base": np.log10(LEAST), "marker": {"color": colour},
-             "meta": {"numbers": "customdata"},
+             "meta": {"numbers": "customdata", "values": [tried[name][k] for name in parts],
+                      "named": "map"},
              "customdata": np.array([tried[name][k] for name in parts]),
              "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
              "text": [f"{tried[name][k]:.1g}" for name in parts], "textposition": "outside",
-             "textfont": {"size": 15}, "cliponaxis": False}
+             "textfont": {"size": 16}, "cliponaxis": False}
             for k, (label, colour) in enumerate(zip(labels, (f"@{twin}", "@muted"), strict=True))
         ],
         "layout": layout(
             axis("off by (share), logarithmic", range=[np.log10(LEAST), 2],
                  tickvals=list(range(-16, 1, 4)),
                  ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
-            axis("", autorange="reversed", showgrid=False, tickfont={"size": 15}),
+            axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
             barmode="group",
             legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
             bargap=0.3,

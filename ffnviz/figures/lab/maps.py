@@ -30,6 +30,9 @@ class Map:
     columns: Sequence[str]
 
 
+MANY = 3  # maps in a row leave room for few words
+
+
 def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) -> Figure:
     """Maps in rows of so many.
 
@@ -66,7 +69,8 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         axes[f"yaxis{number}"] = _axis(each.rows if column == 0 else [], anchor=f"x{number}",
                                        domain=[max(0.0, top - height), top],
                                        range=[len(each.values) - 0.5, -0.5])  # fmt: skip
-        titles.append(panel_title(each.title, left, top + 0.004))
+        scale = f" · colour: 0 to {largest:.2g}" if across < MANY else ""
+        titles.append(panel_title(each.title + scale, left, top + 0.004))
     return {
         "data": traces,
         "layout": layout(
@@ -82,5 +86,5 @@ def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
     places = list(range(0, len(names), every))
     return axis(
         "", tickvals=places, ticktext=[escaped(shortened(names[place], 9)) for place in places],
-        showgrid=False, zeroline=False, tickfont={"size": 14}, showticklabels=bool(names), **more,
+        showgrid=False, zeroline=False, tickfont={"size": 16}, showticklabels=bool(names), **more,
     )  # fmt: skip

@@ -37,7 +37,7 @@ def curves(x: NDArray[np.floating], shown: Sequence[Curve], minimum: tuple[float
             annotations=[{
                 "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
                 "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
-                "showarrow": True, "arrowcolor": "@text", "font": {"size": 15},
+                "showarrow": True, "arrowcolor": "@text", "font": {"size": 16},
             }],
             margin={"l": 70, "r": 20, "t": 66, "b": 56},
         ),

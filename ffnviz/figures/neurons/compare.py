@@ -25,6 +25,7 @@ def differences(
         "data": [{
             "type": "heatmap", "name": "difference", "z": difference, "y": y,
             "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
+            "meta": {"named": "tokens"},
             "customdata": np.tile(neurons, (len(pairs), 1)),
             "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
             "colorbar": {"title": {"text": "second − first", "side": "right"}, "thickness": 12,

@@ -19,6 +19,7 @@ def changes(output: NDArray[np.floating], stream: NDArray[np.floating], twin: st
     largest = max(float(output.max()), float(stream.max()), 1e-3)
     traces = [
         {"type": "bar", "orientation": "h", "name": name, "y": places, "x": 100 * values,
+         "meta": {"named": "block", "labels": []},
          "text": [escaped(percent(float(v))) for v in values], "textposition": "outside",
          "cliponaxis": False, "hoverinfo": "none", "marker": {"color": colour}}
         for name, values, colour in (("FFN output", output, f"@{twin}"),

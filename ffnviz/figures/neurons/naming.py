@@ -23,6 +23,7 @@ def scores(precision: float | None, recall: float | None, chance: float, twin: s
         "data": [{
             "type": "bar", "name": "score", "x": ["precision", "recall", "precision by chance"],
             "y": np.array([100 * (value or 0.0) for value in values]), "text": text,
+            "meta": {"labels": []},
             "textposition": "outside", "textfont": {"size": 22}, "cliponaxis": False,
             "hoverinfo": "none", "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
         }],

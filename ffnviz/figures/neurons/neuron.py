@@ -68,18 +68,22 @@ def tags(
         "data": [
             {"type": "bar", "orientation": "h", "name": "of the sentences with the tag",
              "x": 100 * shares, "y": y, "text": text, "textposition": "outside",
+             "meta": {"labels": [f"p = {p:.3g}" for p in corrected], "named": "tag"},
              "textfont": {"size": 17}, "cliponaxis": False, "hoverinfo": "none",
              "marker": {"color": [f"@{twin}" if p < level else "@muted/0.5" for p in corrected]}},
             {"type": "scatter", "mode": "markers", "name": "of the sentences without it",
              "x": 100 * elsewhere, "y": y, "hoverinfo": "none",
              "marker": {"symbol": "line-ns-open", "size": 20, "color": "@text",
                         "line": {"width": 3, "color": "@text"}}},
+            {"type": "bar", "orientation": "h", "name": "the same, but it may be chance",
+             "x": [None], "y": [None], "hoverinfo": "skip", "marker": {"color": "@muted/0.5"}},
         ],
         "layout": layout(
             axis("% of sentences that wake it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
                  zeroline=False),
             axis("", tickvals=y, ticktext=[escaped(name) for name in names],
                  range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),
+            barmode="overlay",
             margin={"l": 190, "r": 10, "t": 40, "b": 52},
         ),
     }  # fmt: skip
@@ -107,6 +111,7 @@ def positions(shares: NDArray[np.floating], counts: NDArray[np.integer], twin: s
     return {
         "data": [{
             "type": "bar", "name": "fires", "x": x, "y": 100 * shares, "customdata": counts,
+            "meta": {"counts": np.rint(shares * counts).astype(int).tolist()},
             "marker": {"color": f"@{twin}"},
             "hovertemplate": "position %{x}: %{y:.1f}% of %{customdata:,} tokens<extra></extra>",
         }],

@@ -15,6 +15,7 @@ def awake_by_token(
     shares: Mapping[tuple[Series, bool], NDArray[np.floating]],
     labels: Sequence[str],
     token: int,
+    d_ff: int,
 ) -> Figure:
     """A panel a block, a line a network, trained and untrained.
 
@@ -22,6 +23,7 @@ def awake_by_token(
         shares: a network and whether it is trained → shares awake, (n_blocks, T), from 0 to 1.
         labels: the tokens as typed.
         token: the chosen one.
+        d_ff: of how many neurons these are shares.
     """
     n_blocks = len(next(iter(shares.values())))
     height = 1 / n_blocks
@@ -40,6 +42,7 @@ def awake_by_token(
                 "legendgroup": f"{of.label}{trained}", "showlegend": block == 0,
                 "x": np.arange(len(labels)), "y": 100 * by_block[block],
                 "customdata": np.arange(len(labels)), "yaxis": f"y{block + 1}",
+                "meta": {"counts": np.rint(d_ff * by_block[block]).astype(int).tolist()},
                 "line": {"color": f"@{of.colour}", "dash": dash, "width": width},
                 "marker": {"color": f"@{of.colour}", "symbol": symbol, "size": 9},
                 "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",

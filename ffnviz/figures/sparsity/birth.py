@@ -58,7 +58,7 @@ def birth(
     notes = [
         {"text": f"{name} {value:g}% (published)", "x": 1, "xref": "paper", "xanchor": "right",
          "y": float(np.log10(value)), "yref": "y", "yanchor": "top", "showarrow": False,
-         "font": {"size": 15}}
+         "font": {"size": 16}}
         for name, value in PUBLISHED.items()
     ]  # fmt: skip
     return {

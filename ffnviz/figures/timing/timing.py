@@ -26,6 +26,7 @@ def stages(
         median, lower, upper = (np.array([times[name][k] for name in mine]) for k in range(3))
         traces.append({
             "type": "bar", "orientation": "h", "name": kind, "x": median, "y": mine,
+            "meta": {"named": "stage"},
             "marker": {"color": f"@{twin}" if colour == "accent" else colour},
             "error_x": {"type": "data", "symmetric": False, "array": upper - median,
                         "arrayminus": median - lower, "color": "@muted", "thickness": 2},
@@ -36,7 +37,7 @@ def stages(
         "layout": layout(
             axis(f"{unit}, median and quartiles", rangemode="tozero"),
             axis("", categoryorder="array", categoryarray=names[::-1], showgrid=False,
-                 tickfont={"size": 15}),
+                 tickfont={"size": 16}),
             margin={"l": 150, "r": 20, "t": 40, "b": 56},
             bargap=0.25,
         ),
@@ -54,12 +55,13 @@ def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str
         "data": [
             {"type": "bar", "orientation": "h", "name": device, "y": list(of),
              "x": np.array(list(of.values())), "marker": {"color": accent},
+             "meta": {"named": "stage"},
              "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>"}
             for (device, of), accent in zip(times.items(), accents, strict=True)
         ],
         "layout": layout(
             axis("ms, median, logarithmic", type="log"),
-            axis("", autorange="reversed", showgrid=False, tickfont={"size": 15}),
+            axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
             margin={"l": 150, "r": 20, "t": 40, "b": 56},
             barmode="group",
         ),
@@ -85,6 +87,7 @@ def products(
         "data": [{
             "type": "bar", "orientation": "h", "name": "share of the best", "x": 100 * shares,
             "y": labels, "hoverinfo": "none", "text": [f"<b>{rate}</b>" for rate in rates],
+            "meta": {"labels": list(rates), "named": "matrix product"},
             "textposition": "outside", "textfont": {"size": 17}, "cliponaxis": False,
             "marker": {"color": [f"@{twin}" if mine else "@muted" for mine in ffn]},
         }],

@@ -32,6 +32,7 @@ def early_words(
         "data": [{
             "type": "heatmap", "name": "likeliest words", "z": 100 * probabilities, "text": text,
             "x": np.arange(1, probabilities.shape[1] + 1), "y": list(stages),
+            "meta": {"labels": [list(row) for row in words], "named": "stage"},
             "texttemplate": "%{text}", "textfont": {"size": 18, "color": "@text"},
             "showscale": False, "hoverinfo": "none", "xgap": 3, "ygap": 3, "zmin": 0, "zmax": 100,
             # Never so dark that the words on it could not be read.
@@ -55,6 +56,7 @@ def followed(
             "y": list(stages), "hoverinfo": "none", "marker": {"color": f"@{twin}"},
             "text": [f"<b>{escaped(percent(float(p)))}</b> rank {rank:,}"
                      for p, rank in zip(probabilities, ranks, strict=True)],
+            "meta": {"labels": [f"rank {rank}" for rank in ranks], "named": "stage"},
             "textposition": "outside", "textfont": {"size": 18}, "cliponaxis": False,
         }],
         "layout": layout(

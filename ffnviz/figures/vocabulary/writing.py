@@ -30,7 +30,7 @@ def steps(
                                  for place in places]},
         }],
         "layout": layout(
-            axis("", tickvals=list(range(0, len(words), every)), showgrid=False, zeroline=False,
+            axis("word", tickvals=list(range(0, len(words), every)), showgrid=False, zeroline=False,
                  ticktext=[escaped(shortened(words[place].strip() or "␣"))
                            for place in range(0, len(words), every)],
                  range=[-0.7, max(len(words), 6) - 0.3]),

@@ -109,7 +109,7 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
         "Ten maps of how much each output depends on each input.",
         f"{run.stamp} {version}",
         key="lab-hears",
-        height=430,
+        height=405,
     )
 
 
@@ -134,7 +134,7 @@ def decay(run: Run, found: Influence, version: str) -> None:
         lines(
             np.arange(len(found.memory)), series, axis("distance between output and input"),
             axis("share heard", type="log", dtick=1, exponentformat="power"),
-            font={"size": 14},
+            font={"size": 16},
             margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),
         "How much is heard over a distance, for each kind of layer.",

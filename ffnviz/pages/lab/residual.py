@@ -74,7 +74,7 @@ def norms(run: Run, found: Residual) -> None:
         "The length of what each sub-layer adds, against the stream's, for each token.",
         run.stamp,
         key="lab-norms",
-        height=370,
+        height=335,
     )  # fmt: skip
 
 

@@ -1,20 +1,27 @@
 """All claims with their verdicts, tested in one go, and a handout to take along."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding
+from ffnviz.analysis.prediction import predict, predict_without_ffn
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.head import Head
 from ffnviz.components.saving import save_button
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.lab.handout import Row, handout
+from ffnviz.figures.lab.handout_pictures import Bars
+from ffnviz.figures.style import LIGHT
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import as_claim, subject_of, tally
 from ffnviz.run import Run
 
 COLUMNS = 4
+BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 
 
@@ -35,7 +42,7 @@ def render(run: Run, navigator: Navigator) -> None:
         )
         return
     with buttons:
-        take_along(measured)
+        take_along(measured, pictures(run) if measured.of == of else [])
     if measured.of != of:
         st.warning("These verdicts are for another sentence or setting. Test again for this one.")
     findings = [finding for found in measured.result for finding in found]
@@ -58,7 +65,27 @@ def test_all(run: Run, progress: Progress) -> tuple[tuple[Finding, ...], ...]:
     return tuple(tested.findings for tested in try_all(subject_of(run), progress))
 
 
-def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> None:
+def pictures(run: Run) -> list[Bars]:
+    """What the handout shows: who is awake, and the prediction with the FFN and without."""
+    block, label, card = run.state.block, run.labels[run.token], run.card
+    counted = awake(run.trace, block, threshold_for(card.phi))
+    told = predict(run.model, run.trace, run.token)
+    without = predict_without_ffn(run.model, run.trace, block, run.token)
+    first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
+    shown = slice(first, first + BARS)
+    colour = getattr(LIGHT, card.colour, card.colour)
+    return [
+        Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
+             counted.shares[shown], colour),
+        Bars(f"Likeliest at “{label}”", told.words[:BARS], told.probabilities[:BARS], colour),
+        Bars(f"The same without FFN {block + 1}", without.words[:BARS],
+             without.probabilities[:BARS], LIGHT.muted),
+    ]  # fmt: skip
+
+
+def take_along(
+    measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
+) -> None:
     """The handout as a file."""
     label, _, block, _, text = measured.of
     rows = [
@@ -75,7 +102,7 @@ def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> None:
     ]
     page = handout(
         rows, str(text), f"{label}, block {int(str(block)) + 1}",
-        f"Tested at {measured.when} on {measured.where}.",
+        f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
     save_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")
     st.markdown(f"Tested at **{measured.when}** on {measured.where}.")

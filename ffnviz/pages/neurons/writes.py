@@ -47,7 +47,7 @@ def its_words(run: Run, neuron: int) -> None:
         "The words whose logits the neuron raises most, and those it lowers most.",
         f"{run.stamp} {neuron}",
         key="written-words",
-        height=680,
+        height=630,
     )
 
 
@@ -73,6 +73,6 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
         "The neurons of this block whose keys and values are most like this one's.",
         f"{run.stamp} {neuron}",
         key="similar-neurons",
-        height=680,
+        height=630,
         on_choose=lambda other: navigator.do(ChooseNeuron(run.neuron(other))),
     )

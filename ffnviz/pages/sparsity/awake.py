@@ -40,13 +40,13 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     """Each token's share in each block."""
-    shares = {}
+    shares, d_ff = {}, 0
     for of in run.both:
         beyond = threshold if threshold_for(of.card.phi.name) else 0.0
         for trained, shown in ((True, of.trace), (False, of.untrained)):
-            shares[of.card, trained] = np.array(
-                [awake(shown, block, beyond).shares for block in range(len(shown.blocks))]
-            )
+            counted = [awake(shown, block, beyond) for block in range(len(shown.blocks))]
+            shares[of.card, trained] = np.array([each.shares for each in counted])
+            d_ff = counted[0].d_ff
     here, block = run.card, run.state.block
     now, before = (shares[here, trained][block].mean() for trained in (True, False))
     sentence: Sentence = [f"In block {block + 1}, the trained {here.label} network has ",
@@ -54,7 +54,7 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
                 "random first weights it had ", number(percent(before)), "."]  # fmt: skip
     chart(
         Head(sentence, "awake", here.colour),
-        figures.awake_by_token(shares, run.labels, run.token),
+        figures.awake_by_token(shares, run.labels, run.token, d_ff),
         "The share of neurons awake on each token, in each block, for each network, trained "
         "and untrained.",
         f"{run.stamp} {threshold}",

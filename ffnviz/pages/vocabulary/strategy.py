@@ -41,11 +41,9 @@ def controls(navigator: Navigator, key: str) -> None:
     _slider(navigator, "temperature", TEMPERATURE, TEMPERATURES, None, key)
     _slider(navigator, "top-k: keep the k likeliest", TOP_K, TOP_KS, ALL, key)
     _slider(navigator, "top-p: keep until p is reached", TOP_P, TOP_PS, 1, key)
-    how, seed = st.columns([1.6, 1], vertical_alignment="bottom")
-    with how:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control("Pick", required=True, **navigator.options(PICK))
-    with seed:
-        st.number_input("Seed", min_value=0, max_value=999_999, step=1,
+        st.number_input("Seed", min_value=0, max_value=999_999, step=1, width=150,
                         disabled=navigator.value(PICK) != "chance",
                         **navigator.widget(SEED))  # fmt: skip
 

@@ -44,7 +44,7 @@ def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:
         for twin in (RELU, GELU)
         for trained in (True, False)
     }
-    drawn = checked(awake_by_token(shares, LABELS, 1))
+    drawn = checked(awake_by_token(shares, LABELS, 1, 2_048))
     assert len(drawn.data) == 8
     assert [trace.yaxis for trace in drawn.data] == ["y"] * 4 + ["y2"] * 4
     by_name = {trace.name: trace for trace in drawn.data}

@@ -1,0 +1,23 @@
+"""The name of the page, and the link to what it shows."""
+
+from collections.abc import Sequence
+
+from ffnviz.components.declare import declare
+
+_mount = declare("page_bar")
+
+
+def page_bar(title: str, part: str, sentence: str, chosen: Sequence[str], key: str) -> None:
+    """Show it: the page's heading, and a button that copies the page's address.
+
+    What changes of it is also told to a screen reader.
+
+    Args:
+        title: of the page.
+        part: the title of the part that is shown; empty where a page has one only.
+        sentence: as typed; it stands on paper only.
+        chosen: what else is looked at: network, block, token.
+        key: unique on the page.
+    """
+    data = {"title": title, "part": part, "sentence": sentence, "chosen": list(chosen)}
+    _mount(data, key=key)

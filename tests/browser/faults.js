@@ -1,0 +1,81 @@
+// What a page must not have at any size: text over text, text cut off, headings squeezed to a column
+// of words, sideways scrolling, small type. Returns a sentence a fault.
+({ smallest }) => {
+  const NARROWEST = 150;
+  const SLACK = 2; // pixels that rounding may make
+  const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
+
+  function* everything(root) {
+    for (const node of root.querySelectorAll("*")) {
+      yield node;
+      if (node.shadowRoot) yield* everything(node.shadowRoot);
+    }
+  }
+
+  // The part of a rectangle that no ancestor cuts off.
+  function visible(rect, node) {
+    let { left, top, right, bottom } = rect;
+    for (let at = node; at; at = parentOf(at)) {
+      const style = getComputedStyle(at);
+      if (style.clipPath !== "none" && at.clientWidth <= 1) return null;
+      if (style.overflowX !== "visible" || style.overflowY !== "visible") {
+        const box = at.getBoundingClientRect();
+        [left, right] = [Math.max(left, box.left), Math.min(right, box.right)];
+        [top, bottom] = [Math.max(top, box.top), Math.min(bottom, box.bottom)];
+      }
+      if (style.position === "fixed") break;
+    }
+    return right - left > SLACK && bottom - top > SLACK ? { left, top, right, bottom } : null;
+  }
+
+  const found = new Set(), texts = [];
+  const short = (text) => JSON.stringify(text.trim().slice(0, 40));
+  for (const node of everything(document.body)) {
+    if (node.matches("style, script, [data-testid=stIconMaterial], noscript")) continue;
+    const own = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
+    if (!own.length || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
+    const svg = node.ownerSVGElement;
+    for (const child of own) {
+      const range = document.createRange();
+      range.selectNodeContents(child);
+      const whole = [...range.getClientRects()].filter(({ width, height }) => width > 1 && height > 1);
+      const rects = whole.map((rect) => visible(rect, node));
+      const inside = rects.filter(Boolean);
+      if (!inside.length) continue;
+      const size = parseFloat(getComputedStyle(node).fontSize);
+      if (size < smallest - 0.01 && !node.matches("tspan[dy], sup, sub, math *")) found.add(`small: ${short(child.data)} is ${size} px`);
+      whole.forEach((rect, i) => {
+        const style = getComputedStyle(node);
+        if (svg && rects[i] && (rects[i].left > rect.left + SLACK || rects[i].right < rect.right - SLACK)) found.add(`cut: ${short(child.data)}`);
+        else if (!svg && !node.isContentEditable && style.textOverflow !== "ellipsis" && rects[i] && rects[i].right < rect.right - SLACK && rect.right <= innerWidth
+          && !node.closest("[data-scrolls]")) found.add(`cut: ${short(child.data)}`);
+      });
+      const { b } = svg ? node.getScreenCTM() : { b: 0 };
+      if (Math.abs(b) > 0.01) continue; // turned: its box is larger than its letters
+      texts.push(...inside.map((rect) => ({ ...rect, node, text: child.data, svg })));
+    }
+  }
+  // A line of type is higher than its letters: only its middle must be its own.
+  for (const text of texts) {
+    const spare = 0.22 * (text.bottom - text.top);
+    text.top += spare;
+    text.bottom -= spare;
+  }
+  texts.sort((a, b) => a.top - b.top);
+  texts.forEach((a, i) => {
+    for (let j = i + 1; j < texts.length && texts[j].top < a.bottom; j++) {
+      const b = texts[j];
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (a.node !== b.node && wide > SLACK && high > SLACK) found.add(`over: ${short(a.text)} and ${short(b.text)}`);
+    }
+  });
+  for (const node of everything(document.body)) {
+    if (!node.matches("h1, h2, h3, .sentence") || !node.checkVisibility()) continue;
+    const { width, height } = node.getBoundingClientRect();
+    if (node.innerText.trim().length > 20 && width < NARROWEST && height > 1 && node.clientWidth > 1) found.add(`narrow: ${short(node.textContent)} has ${Math.round(width)} px`);
+  }
+  const main = document.querySelector('[data-testid="stMain"]');
+  if (main.scrollWidth > main.clientWidth) found.add(`sideways: ${main.scrollWidth} of ${main.clientWidth} px`);
+  return [...found];
+}
