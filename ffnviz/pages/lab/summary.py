@@ -83,9 +83,7 @@ def pictures(run: Run) -> list[Bars]:
     ]  # fmt: skip
 
 
-def take_along(
-    measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
-) -> None:
+def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]) -> None:
     """The handout as a file."""
     label, _, block, _, text = measured.of
     rows = [
