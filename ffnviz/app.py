@@ -5,12 +5,13 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.navigation.page import Page as Address
 
-from ffnviz import controls
+from ffnviz import controls, foot
 from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.assets import ASSETS
+from ffnviz.components.welcome import welcome
 from ffnviz.idle import idle_collector
 from ffnviz.model.folder import ModelFolderError
-from ffnviz.navigation import opened_page
+from ffnviz.navigation import FIRST, opened_page
 from ffnviz.page import Page
 from ffnviz.pages import PAGES
 from ffnviz.session import Session, network_sizes
@@ -42,8 +43,9 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
     controls.token_chips(run, session)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
-        return
-    part.render(run, session.navigator())
+    else:
+        part.render(run, session.navigator())
+    foot.foot(session, page, part, run)
 
 
 def house() -> House:
@@ -73,4 +75,6 @@ def main() -> None:
         st.stop()
     session.open(page.name)
     controls.sentence_box(session)
+    if page.name == FIRST.name:
+        welcome(session.came_bare, key="welcome")
     show(session, page, addresses)

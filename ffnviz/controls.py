@@ -1,10 +1,13 @@
 """What all pages share above their own parts: sentence, twin, block, device, examples, tokens."""
 
 import tomllib
+from dataclasses import dataclass
+from itertools import groupby
 
 import streamlit as st
 
-from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, Turn
+from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, HideWord, Turn
+from ffnviz.analysis.journey.hiding import word_at
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
@@ -14,16 +17,44 @@ from ffnviz.figures.journey import sentences
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
-from ffnviz.state import readable
+from ffnviz.state import readable, with_masks
 
 EXAMPLES = ASSETS / "examples.toml"
 
 
+@dataclass(frozen=True)
+class Example:
+    """A sentence to start from.
+
+    Attributes:
+        title: what it shows; examples of the same title stand together.
+        sentence: with whatever it hides.
+        why: in a line, why it is there.
+        token: the one that is chosen with it, from 1; None takes the usual one.
+        says, without: the word that wins at the mask, and the one that wins without the last FFN.
+    """
+
+    title: str
+    sentence: str
+    why: str
+    token: int | None = None
+    says: str = ""
+    without: str = ""
+
+
 @st.cache_data(show_spinner=False)
-def example_groups() -> list[tuple[str, list[str]]]:
-    """The sentences of assets/examples.toml with their groups' titles."""
-    groups = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))["group"]
-    return [(group["title"], group["sentences"]) for group in groups]
+def read_examples() -> list[Example]:
+    """The sentences of assets/examples.toml."""
+    table = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return [Example(**entry) for entry in table["example"]]
+
+
+def choose_example(session: Session, sentence: str) -> None:
+    """Type an example, and choose the token that it is about."""
+    example = next(each for each in read_examples() if each.sentence == sentence)
+    session.type(sentence)
+    if example.token is not None:
+        session.do(ChooseToken(example.token - 1))
 
 
 def sentence_box(session: Session) -> None:
@@ -36,7 +67,7 @@ def sentence_box(session: Session) -> None:
             "Sentence",
             key="text",
             live=True,
-            placeholder="Type a sentence; [MASK] stands for a missing word",
+            placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
             autocomplete="off",
             label_visibility="collapsed",
             on_change=lambda: session.type(st.session_state["text"] or ""),
@@ -44,7 +75,13 @@ def sentence_box(session: Session) -> None:
         st.toggle(
             "GPU", key="gpu", persist_state="session", disabled=gpu.device is None, help=gpu.why
         )
-    examples(example_groups(), key="examples", on_choose=session.type)
+    known = read_examples()
+    examples(
+        [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)],
+        key="examples",
+        on_choose=lambda sentence: choose_example(session, sentence),
+        why={example.sentence: example.why for example in known},
+    )
 
 
 def tie(key: str, value: object) -> None:
@@ -82,7 +119,7 @@ def network_and_block(session: Session) -> None:
 def left_out_notice(run: Run) -> None:
     """What the network cannot read of a long text."""
     trace = run.trace
-    if len(st.session_state.get("text") or "") > len(run.state.sentence):
+    if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
         st.warning(
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} "
@@ -99,7 +136,18 @@ def token_chips(run: Run, session: Session) -> None:
     """The tokens, each with the share of neurons it wakes; the chosen one drives the page."""
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
-    sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, block)
+    word = word_at(run.state.sentence, run.trace.tokens, run.token) if run.card.has_mask else None
+    why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
+    sentence = [
+        *([f"{why} "] if why else []),
+        *sentences.of_the_question(run.state.sentence, hidden_words(run), word is not None),
+        *sentences.of_tokens(run.labels, counted.shares, block),
+    ]
+
+    def hide() -> None:
+        if word is not None:
+            session.do(HideWord(word.start, word.end, word.token))
+
     chips(
         Head(sentence, "tokens", run.card.colour),
         run.labels,
@@ -109,7 +157,16 @@ def token_chips(run: Run, session: Session) -> None:
         run.stamp,
         key="chips",
         on_choose=lambda token: session.do(ChooseToken(token)),
+        hides=word.text if word else "",
+        on_hide=hide,
     )
+
+
+def hidden_words(run: Run) -> int | None:
+    """How many words of the sentence are hidden; None if the network has no sign for that."""
+    if not run.card.has_mask:
+        return None
+    return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
 
 
 def part_buttons(session: Session, page: Page, run: Run | None) -> None:

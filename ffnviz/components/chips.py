@@ -21,6 +21,8 @@ def chips(
     stamp: str,
     key: str,
     on_choose: Callable[[int], None],
+    hides: str = "",
+    on_hide: Callable[[], None] = lambda: None,
 ) -> None:
     """Show a chip a token; a click hands its number to `on_choose` before the page runs again.
 
@@ -33,6 +35,8 @@ def chips(
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with the clicked token's number.
+        hides: the word of the chosen token, if it can be hidden.
+        on_hide: called when the person asks for that.
     """
 
     def clicked() -> None:
@@ -45,7 +49,8 @@ def chips(
         "shares": list(shares),
         "chosen": chosen,
         "what": what,
+        "hides": hides,
         "head": head.to_json(),
         "stamp": stamp,
     }
-    _mount(data, key=key, on_token_change=clicked)
+    _mount(data, key=key, on_token_change=clicked, on_hide_change=on_hide)

@@ -13,9 +13,13 @@ function makeChip(choose) {
 
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
+  const hide = element("button", { type: "button", class: "hide", text: "Hide this word", onclick: () => tell("hide", true) });
   return {
     element: element("section", {}, row),
-    update({ texts, shares, chosen, what, head }, theme) {
+    controls: hide,
+    update({ texts, shares, chosen, what, hides, head }, theme) {
+      hide.hidden = !hides;
+      hide.title = `Put [MASK] in the place of “${hides}”: the network then has to guess it`;
       const accent = colourOf(head.accent, theme);
       each(row, texts, (token) => makeChip(() => tell("token", token)), (chip, text, token) => {
         const [name, share, track] = chip.children;

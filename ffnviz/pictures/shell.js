@@ -17,11 +17,13 @@ const PICTURES = {
   drawing: () => import("./drawing.js"),
   examples: () => import("./examples.js"),
   ffn_picture: () => import("./ffn_picture.js"),
+  foot: () => import("./foot.js"),
   neuron_card: () => import("./neuron_card.js"),
   passages: () => import("./passages.js"),
   prediction: () => import("./prediction.js"),
   slider: () => import("./slider.js"),
   verdicts: () => import("./verdicts.js"),
+  welcome: () => import("./welcome.js"),
 };
 
 export const names = Object.keys(PICTURES);
@@ -40,7 +42,7 @@ async function sheet(name) {
 
 async function load(name) {
   const picture = await PICTURES[name]();
-  const named = ["shell.css", "head.css", ...picture.styles];
+  const named = ["shell.css", "head.css", "terms.css", ...picture.styles];
   return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
@@ -118,6 +120,7 @@ export function mount(host, name, tell) {
       if (gone) return;
       gone = true;
       stopTheme();
+      head?.destroy();
       made?.destroy?.();
       [waiting, fault, made?.element].forEach((part) => part?.remove());
       root.adoptedStyleSheets = [];
