@@ -32,6 +32,7 @@ class Example:
         why: in a line, why it is there.
         token: the one that is chosen with it, from 1; None takes the usual one.
         says, without: the word that wins at the mask, and the one that wins without the last FFN.
+        not_among: a word that is not among the ten likeliest.
     """
 
     title: str
@@ -40,6 +41,7 @@ class Example:
     token: int | None = None
     says: str = ""
     without: str = ""
+    not_among: str = ""
 
 
 @st.cache_data(show_spinner=False)

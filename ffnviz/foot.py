@@ -23,8 +23,8 @@ def what_it_knows(run: Run) -> list[str]:
     count = sum(weight.numel() for weight in ours(run.model).encoder.parameters())
     read = int(record_of(run.model).tokens[-1])
     return [
-        f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot has "
-        "thousands of times as many. It has one task: to guess hidden words. It answers no "
+        f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
+        "has thousands of times as many. It has one task: to guess hidden words. It answers no "
         "questions and looks nothing up.",
         f"It learnt English from old novels and other books that are free of copyright, "
         f"{read / 1e6:.1f} million tokens in all. So it knows grammar better than facts, and it "

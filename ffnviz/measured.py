@@ -1,9 +1,10 @@
-"""Measurements: one at a time in the whole process, and kept until the next press of a button."""
+"""Measurements: one at a time in the whole process; a first by itself, more at a button."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Generic, TypeVar
 
 import streamlit as st
@@ -76,8 +77,11 @@ def measure_button(
     measure: Callable[[Progress], R],
     label: str = "Measure",
     doing: str = "Measuring …",
-) -> Measured[R] | None:
-    """A button that measures, with a progress bar; the last result, if there is one.
+) -> Measured[R]:
+    """A button that measures anew, with a progress bar; a first result is there without a press.
+
+    The first result for a network and settings is kept for everybody: whoever comes later has it
+    at once, with the time at which it was measured.
 
     Args:
         name: of the measurement, unique on the page.
@@ -88,18 +92,49 @@ def measure_button(
         doing: on the progress bar.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
+    pressed = st.button(label, key=f"measure-{name}")
+    if not pressed and name in kept:
+        return kept[name]
+    with _progress(doing) as progress:
+        work = partial(_measured, of, run, measure, progress)
+        kept[name] = work() if pressed else run.subject.cached(("measured", name, of), work)
+    return kept[name]
+
+
+def on_request(
+    name: str,
+    of: tuple[object, ...],
+    run: Run,
+    measure: Callable[[Progress], R],
+    label: str,
+    doing: str,
+) -> Measured[R] | None:
+    """The same for what takes long and few want: nothing is measured until it is asked for."""
+    kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
     if st.button(label, key=f"measure-{name}"):
-        with one_at_a_time():
-            bar = st.progress(0.0, doing)
-
-            def progress(share: float) -> None:
-                bar.progress(min(1.0, share), doing)
-
-            result = measure(progress)
-            bar.empty()
-        where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
-        kept[name] = Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
+        with _progress(doing) as progress:
+            kept[name] = _measured(of, run, measure, progress)
     return kept.get(name)
+
+
+def _measured(
+    of: tuple[object, ...], run: Run, measure: Callable[[Progress], R], progress: Progress
+) -> Measured[R]:
+    with one_at_a_time():
+        result = measure(progress)
+    where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
+    return Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
+
+
+@contextmanager
+def _progress(doing: str) -> Iterator[Progress]:
+    bar = st.progress(0.0, doing)
+
+    def progress(share: float) -> None:
+        bar.progress(min(1.0, share), doing)
+
+    yield progress
+    bar.empty()
 
 
 def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
@@ -107,9 +142,8 @@ def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
     st.markdown(f"Measured at **{measured.when}** on {measured.where}.")
     if measured.of != of:
         st.warning(
-            f"This was measured for another sentence or setting. Measure again for this one: "
-            f"{len(run.labels)} tokens, {run.card.label}, block "
-            f"{run.state.block + 1}."
+            "This was measured for another sentence or setting. Press “Measure” for this one: "
+            f"{len(run.labels)} tokens, {run.card.label}, block {run.state.block + 1}."
         )
 
 

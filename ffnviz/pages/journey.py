@@ -114,8 +114,10 @@ def what_it_says(run: Run) -> None:
 
 def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
     """Each network's hidden activations, ReLU over GELU."""
-    counted = [(of.card.label, _awake(of, run.state.block)) for of in run.both]
-    sentence = sentences.of_maps([(label, of.share, of.threshold) for label, of in counted])
+    counted = [(of.card, _awake(of, run.state.block)) for of in run.both]
+    sentence = sentences.of_maps(
+        [(card.label, of.share, of.threshold, card.colour) for card, of in counted]
+    )
     shown = []
     for of, (_, awake_) in zip(run.both, counted, strict=True):
         hidden = of.trace.blocks[run.state.block].ffn.hidden.float().cpu().numpy()
@@ -176,7 +178,7 @@ def timing_line(run: Run) -> None:
         st.markdown(
             f"**{timing.total_ms:.1f} ms** for these {len(run.trace.tokens)} tokens on "
             f"{where[run.model.device.type]} in the {run.card.label} network, "
-            f"**{timing.ffn_share:.0%}** of it in the FFNs."
+            f"**{timing.ffn_share:.0%}** of it in the FFNs (the quickest of a few passes)."
         )
 
 

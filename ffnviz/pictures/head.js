@@ -16,7 +16,9 @@ export function makeHead(controls) {
     update(data, theme) {
       note.update(data.note);
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
-      each(sentence, data.spans, () => element("span"), (span, [text, kind]) => {
+      each(sentence, data.spans, () => element("span"), (span, [text, wanted]) => {
+        const [kind, colour] = wanted.split("@");
+        span.style.color = colour ? colourOf(colour, theme) : "";
         if (span.className === kind && span.textContent === text) return;
         span.className = kind;
         span.textContent = text;

@@ -21,7 +21,7 @@ function kept(storage, name, value) {
 
 // The welcome's text, also read under "New here?" at the foot of a page.
 export async function fillWelcome(box) {
-  const parsed = new DOMParser().parseFromString(await read("notes/welcome.html"), "text/html");
+  const parsed = new DOMParser().parseFromString(await read("welcome.html"), "text/html");
   const terms = makeTerms();
   box.replaceChildren(...parsed.body.childNodes);
   await markWithin(box, terms).catch(() => {});

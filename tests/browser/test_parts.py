@@ -11,15 +11,10 @@ from ffnviz.pages import PAGES
 from tests.browser.conftest import PAINTED, Journey, OpenPage
 
 START = "She opened the [MASK] and looked out."
-# What a part waits for a press on before it shows its pictures.
-PRESSED = {("lab", "claims"): "Test all claims", ("lab", "fit"): "Fit",
-           ("lab", "hears"): "Differentiate"}  # fmt: skip
-PRESSED |= {("timing", part): "Measure" for part in
-            ("stages", "products", "growth", "convolution")}  # fmt: skip
 
 
 def turned(journey: Journey, page: Page, part: Part) -> None:
-    """Turn to a part, and wait for its pictures; measured or tested where that takes a press."""
+    """Turn to a part, and wait for its pictures."""
     journey.page.get_by_role("radio", name=part.title, exact=True).click()
     journey.page.wait_for_timeout(300)  # a click has to reach the server first
     named = "" if part is page.parts[0] else part.name
@@ -28,11 +23,6 @@ def turned(journey: Journey, page: Page, part: Part) -> None:
         document.querySelector('[data-test-script-state="notRunning"]')""",
         arg=named,
     )
-    if (page.name, part.name) in PRESSED:
-        button = PRESSED[page.name, part.name]
-        journey.page.get_by_role("button", name=button, exact=True).click()
-        journey.page.wait_for_timeout(300)
-        journey.page.locator('[data-test-script-state="notRunning"]').wait_for()
     if part.name != "devices":
         journey.page.wait_for_function(PAINTED, arg="")
     journey.page.wait_for_timeout(300)

@@ -71,7 +71,8 @@ def of_prediction(
 
     Args:
         label: the token's.
-        told, without: word and probability, with this FFN and without.
+        told: word and probability with this FFN.
+        without: the same without it.
         block: from 0.
         hidden: whether the token is a mask, as those that the network was trained to guess.
     """
@@ -89,26 +90,27 @@ def of_prediction(
     ]
 
 
-def of_maps(awake: Sequence[tuple[str, float, float]]) -> Sentence:
+def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     """How much of the sentence each network leaves asleep.
 
     Args:
-        awake: of each its label, the share awake, and beyond what a neuron counts as awake.
+        awake: of each its label, the share awake, beyond what a neuron counts as awake, and its
+            colour.
     """
     told: Sentence = ["On this sentence "]
-    for place, (label, share, threshold) in enumerate(awake):
+    for place, (label, share, threshold, colour) in enumerate(awake):
         if place:
             told.append("; ")
         if threshold == 0:
             told += [
                 f"{label} leaves ",
-                number(f"{percent(1 - share)} of its activations exactly zero"),
+                number(f"{percent(1 - share)} of its activations exactly zero", colour),
                 f" ({percent(share)} awake)",
             ]
         else:
             told += [
                 f"{label} leaves {percent(1 - share)} within {threshold:g} of zero (",
-                number(f"{percent(share)} awake"),
+                number(f"{percent(share)} awake", colour),
                 ")",
             ]
     return [*told, "."]

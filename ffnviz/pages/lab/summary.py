@@ -22,22 +22,23 @@ def render(run: Run, navigator: Navigator) -> None:
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
         measured = measure_button(
-            "lab", of, run, lambda p: try_all(subject_of(run), p), "Test all claims"
-        )
-    if measured is None:
-        st.info(
-            f"Textbooks make claims about the FFN. Press “Test all claims”: {len(EXPERIMENTS)} "
-            "experiments on the loaded network and this sentence, a few seconds on a CPU. Some "
-            "popular claims are false. Each experiment has a part of its own above."
-        )
-        return
+            "lab", of, run, lambda p: try_all(subject_of(run), p), "Test all claims",
+            f"{len(EXPERIMENTS)} experiments on this network and this sentence …",
+        )  # fmt: skip
     with buttons:
         take_along(measured)
     if measured.of != of:
-        st.warning("These verdicts are for another sentence or setting. Test again for this one.")
+        st.warning(
+            "These verdicts are for another sentence or setting. "
+            "Press “Test all claims” for this one."
+        )
     findings = [finding for tested in measured.result for finding in tested.findings]
     verdicts(
-        Head(tally(findings), "lab", run.card.colour),
+        Head(
+            ["What textbooks say of the FFN, tested here. ", *tally(findings)],
+            "lab",
+            run.card.colour,
+        ),
         [(t.experiment.title, [as_claim(f) for f in t.findings]) for t in measured.result],
         f"{run.stamp} {measured.when}",
         key="verdicts-all",

@@ -76,10 +76,10 @@ def all_names(networks: Networks, navigator: Navigator) -> None:
         table_of(navigator, names)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
-            "Download the names", to_file(names), "neuron-names.json", "application/json",
+            "Export names", to_file(names), "neuron-names.json", "application/json",
             on_click="ignore", disabled=not names,
         )  # fmt: skip
-        with st.popover("Bring names back"):
+        with st.popover("Import names"):
             bring_back(networks, navigator)
 
 

@@ -39,13 +39,9 @@ def render(run: Run, navigator: Navigator) -> None:
         repeats_slider(navigator, "devices")
         measured = measure_button("devices", of, run, lambda progress: both(run, repeats, progress))
         st.markdown(run.about_gpu)
-        if measured is not None:
-            about(measured, of, run)
+        about(measured, of, run)
     with right:
-        if measured is None:
-            st.info("Press “Measure”: the same stages on the CPU and on the GPU.")
-        else:
-            compared(run, measured.result, f"{measured.when} {measured.of}")
+        compared(run, measured.result, f"{measured.when} {measured.of}")
 
 
 def both(run: Run, repeats: int, progress: Progress) -> dict[str, StageTimes]:
