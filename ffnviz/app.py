@@ -26,6 +26,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
         st.switch_page(addresses[turn_to])
+    if not session.box_shows_the_sentence:
+        st.rerun()  # a click changed the sentence, and the box is not part of this fragment
     # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()

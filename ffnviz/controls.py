@@ -17,7 +17,7 @@ from ffnviz.figures.journey import sentences
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
-from ffnviz.state import readable, with_masks
+from ffnviz.state import with_masks
 
 EXAMPLES = ASSETS / "examples.toml"
 
@@ -62,7 +62,7 @@ def choose_example(session: Session, sentence: str) -> None:
 def sentence_box(session: Session) -> None:
     """The sentence, the device, and the examples."""
     gpu = find_gpu()
-    if readable(st.session_state.get("text") or "") != session.state.sentence:
+    if not session.box_shows_the_sentence:
         st.session_state["text"] = session.state.sentence
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
         st.text_input(

@@ -23,7 +23,7 @@ from ffnviz.model.network import NotForThisNetwork
 from ffnviz.model.trace import ForwardPass
 from ffnviz.page import Navigator
 from ffnviz.run import Run, TraceTiming, Watched
-from ffnviz.state import House, Size, State, from_url, to_url, with_masks
+from ffnviz.state import House, Size, State, from_url, readable, to_url, with_masks
 
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 CACHE = Cache()
@@ -101,6 +101,11 @@ class Session:
         """Whether the visit began at an address that says nothing of what to show."""
         bare: bool = st.session_state["bare"]
         return bare
+
+    @property
+    def box_shows_the_sentence(self) -> bool:
+        """Whether the sentence box has what is looked at; gaps in it stand for masks."""
+        return readable(st.session_state.get("text") or "") == self.state.sentence
 
     def do(self, action: Action, settled: bool = True) -> None:
         """Do what was asked for. The URL follows at once where nothing else will write it."""

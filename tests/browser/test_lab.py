@@ -56,7 +56,6 @@ def test_all_claims_are_tested_in_one_go(
     journey = new_page()
     journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
     expect(journey.page.get_by_text(f"{len(EXPERIMENTS)} experiments")).to_be_visible()
-    journey.page.get_by_role("button", name="Test all claims").click()
     expect(claims(journey).first).to_be_visible()
     tested = try_all(tried)
     same(journey, tuple(finding for each in tested for finding in each.findings))
@@ -183,7 +182,6 @@ def test_a_chosen_function_is_fitted_and_the_slider_walks_through_the_widths(
 
 def test_identity_fits_nothing_but_a_line(new_page: OpenPage) -> None:
     journey = opened(new_page, "fit", phi="identity")
-    journey.page.get_by_role("button", name="Fit", exact=True).click()
     expect(claims(journey)).to_have_count(2)
     for text in claims(journey).all_inner_texts():
         assert "does not hold" in text
@@ -227,17 +225,19 @@ def test_who_hears_whom_at_any_length_and_depth(new_page: OpenPage, tried: Subje
     journey = new_page()
     query = f"text={SENTENCE}&token={TOKEN + 1}&part=hears&length=4&depth=2"
     journey.page.goto(f"{journey.address}/lab?{query}")
-    journey.page.get_by_role("button", name="Differentiate").click()
     journey.chart("lab-influence").wait_for()
     same(journey, who_hears_whom(tried, 4, 2).findings)
-    assert "For 4 tokens an RNN takes 5 steps" in journey.sentence("lab-influence")
+    assert (
+        "Over 4 tokens in 2 layers an RNN takes 5 steps in a row: 4 for the tokens, and 1 more"
+        in journey.sentence("lab-influence")
+    )
     assert "At a distance of 3:" in journey.sentence("lab-decay")
     journey.slide("layers", 0)
     expect(journey.page.get_by_text("Press “Differentiate” again")).to_be_visible()
     assert journey.query()["depth"] == "1"
     journey.page.get_by_role("button", name="Differentiate").click()
     expect(journey.page.get_by_text("Press “Differentiate” again")).to_have_count(0)
-    expect(claims(journey).nth(6)).to_contain_text("1 convolutions of width 3 hear 3 tokens")
+    expect(claims(journey).nth(6)).to_contain_text("1 convolution of width 3 hears 3 tokens")
 
 
 def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Subject) -> None:

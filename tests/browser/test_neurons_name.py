@@ -54,4 +54,6 @@ def test_a_tag_of_nobody_and_garbled_names_take_their_defaults(new_page: OpenPag
     journey = new_page().open_page("neurons", part="name", text=SENTENCE, tag="nonsense",
                                    names="{{", level="7", guess="x")  # fmt: skip
     expect(journey.page.get_by_test_id("stException")).to_have_count(0)
-    assert "kept for the test" in journey.sentence("named") or "are correct" in journey.sentence("named")
+    assert "kept for the test" in journey.sentence("named") or "are correct" in journey.sentence(
+        "named"
+    )

@@ -1,4 +1,4 @@
-"""The Timing page measures at once and when asked, says where and when, and notices when it is old."""
+"""The Timing page measures at once and on request, says where and when, and notices what is old."""
 
 import re
 

@@ -57,9 +57,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert read(sentences.of_prediction("cat", told, without, 0, hidden=False)).startswith(
         "“cat” is there to be read: for it the network says mat"
     )
-    assert read(
-        sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])
-    ) == (
+    assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
         "On this sentence ReLU leaves 93% of its activations exactly zero (7.0% awake); "
         "GELU leaves 60% within 0.1 of zero (40% awake)."
     )

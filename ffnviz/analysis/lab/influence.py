@@ -241,7 +241,8 @@ def _findings(
         Finding("Decoder block: every output hears all of the sentence that was read.",
                 "more than 0 everywhere", f"the least of any: {short(float(memory.min()))} of all",
                 Check(float(memory.min()), ">", 0.0)),
-        Finding(f"{depth} convolutions of width 3 hear {2 * depth + 1} tokens.",
+        Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 hear{'s' * (depth == 1)} "
+                f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{heard[stack].receptive_field} tokens",
                 Check(abs(heard[stack].receptive_field - reach), "≤", 0.0,
                       words=("as many", "not as many"))),

@@ -132,8 +132,8 @@ def _norm_findings(gradients: dict[str, NDArray[np.float64]]) -> tuple[Finding, 
         Finding(
             "Before training, gradients are more even over the layers with pre-LN.",
             "a smaller ratio of the largest to the smallest layer's",
-            f"{depth} untrained layers: the largest is {short(uneven['pre-LN'])} times the smallest "
-            f"with pre-LN, {short(uneven['post-LN'])} times with post-LN",
+            f"{depth} untrained layers: the largest is {short(uneven['pre-LN'])} times the "
+            f"smallest with pre-LN, {short(uneven['post-LN'])} times with post-LN",
             Check(uneven["post-LN"], ">", uneven["pre-LN"]),
             untestable="it takes two layers" if depth < 2 else "",
         ),

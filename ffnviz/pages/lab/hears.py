@@ -140,5 +140,5 @@ def decay(run: Run, found: Influence, version: str) -> None:
         "How much is heard over a distance, for each kind of layer.",
         f"{run.stamp} {version}",
         key="lab-decay",
-        height=285,
+        height=260,
     )  # fmt: skip
