@@ -37,6 +37,15 @@ export function cut(text, seen) {
   return pieces.filter((piece) => piece !== "");
 }
 
+// A button may end a line, and a comma must not begin one: what follows a term without a blank is
+// kept on its line.
+const clinging = (text) => (typeof text === "string" ? /^[^\s]*/.exec(text)[0] : "");
+const together = (button, next) => {
+  const end = clinging(next);
+  return end ? element("span", { class: "kept" }, button, end) : button;
+};
+const rest = (text, before) => (Array.isArray(before) ? text.slice(clinging(text).length) : text);
+
 // One box for all terms of a picture's head, a note or the welcome.
 export function makeTerms() {
   const title = element("b"), text = element("span");
@@ -66,7 +75,8 @@ export function makeTerms() {
       const pieces = cut(node.textContent, seen);
       const terms = pieces.filter(Array.isArray).map(([name]) => name).join();
       if ((node.dataset?.terms ?? "") === terms) return;
-      node.replaceChildren(...pieces.map((piece) => (Array.isArray(piece) ? term(...piece) : piece)));
+      node.replaceChildren(...pieces.map((piece, at) => (Array.isArray(piece)
+        ? together(term(...piece), pieces[at + 1]) : rest(piece, pieces[at - 1]))));
       node.dataset.terms = terms;
     },
   };

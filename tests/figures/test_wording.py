@@ -55,7 +55,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "For the hidden word the network says mat (21%); without the FFN of block 2 floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, hidden=False)).startswith(
-        "“cat” is there to be read: for it the network says mat"
+        "“cat” is not hidden, so this means little: the network says mat (21%)"
     )
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
         "On this sentence ReLU leaves 93% of its activations exactly zero (7.0% awake); "

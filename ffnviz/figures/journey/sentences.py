@@ -78,11 +78,12 @@ def of_prediction(
     """
     best, other = (f"{word} ({percent(probability)})" for word, probability in (told, without))
     asked: Sentence = (
-        ["For the hidden word"] if hidden else [quoted(label), " is there to be read: for it"]
+        ["For the hidden word the network says "]
+        if hidden
+        else [quoted(label), " is not hidden, so this means little: the network says "]
     )
     return [
         *asked,
-        " the network says ",
         number(best),
         f"; without the FFN of block {block + 1} ",
         number(other),
