@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from ffnviz.model.tokenizer import MASK
 from ffnviz.state import House, Neuron, State, readable
 
 
@@ -13,6 +14,20 @@ class Type:
 
     sentence: str
     keep_token: bool = False
+
+
+@dataclass(frozen=True)
+class HideWord:
+    """Part of the sentence becomes a mask, which is then the chosen token.
+
+    Attributes:
+        start, end: character positions in the sentence.
+        token: the place among the tokens that the mask will have, from 0.
+    """
+
+    start: int
+    end: int
+    token: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +101,7 @@ class Set:
 
 Action = (
     Type
+    | HideWord
     | ChooseToken
     | ChooseNetwork
     | ChoosePartner
@@ -104,6 +120,11 @@ def reduce(state: State, action: Action, house: House) -> State:
         case Type(sentence, keep_token):
             token = state.token if keep_token else None
             return replace(state, sentence=readable(sentence), token=token)
+        case HideWord(start, end, token):
+            if not (0 <= start < end <= len(state.sentence) and token >= 0):
+                return state
+            hidden = state.sentence[:start] + MASK + state.sentence[end:]
+            return replace(state, sentence=readable(hidden), token=token)
         case ChooseToken(token):
             return replace(state, token=token) if token >= 0 else state
         case ChooseNetwork(network):

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 import streamlit as st
 from streamlit.navigation.page import Page as Address
 
-from ffnviz import controls
+from ffnviz import controls, foot
 from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.assets import ASSETS
+from ffnviz.components.welcome import welcome
 from ffnviz.idle import idle_collector
 from ffnviz.model.folder import ModelFolderError
-from ffnviz.navigation import opened_page
+from ffnviz.navigation import FIRST, opened_page
 from ffnviz.page import Page
 from ffnviz.pages import PAGES
 from ffnviz.session import Session, network_sizes
@@ -25,6 +26,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
         st.switch_page(addresses[turn_to])
+    if not session.box_shows_the_sentence:
+        st.rerun()  # a click changed the sentence, and the box is not part of this fragment
     # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()
@@ -45,10 +48,11 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
     controls.token_chips(run, session, page)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
-        return
-    part.render(run, session.navigator())
-    if page.name == "journey":
-        controls.device(page)
+    else:
+        part.render(run, session.navigator())
+        if page.name == "journey":
+            controls.device(page)
+    foot.foot(session, page, part, run)
 
 
 def house() -> House:
@@ -79,4 +83,6 @@ def main() -> None:
     session.open(page.name)
     st.set_page_config(f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz")
     controls.sentence_box(session)
+    if page.name == FIRST.name:
+        welcome(session.came_bare, key="welcome")
     show(session, page, addresses)

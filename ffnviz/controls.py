@@ -1,10 +1,12 @@
 """What all pages share above their own parts: sentence, twin, block, device, examples, tokens."""
 
 import tomllib
+from dataclasses import dataclass
 
 import streamlit as st
 
-from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, Turn
+from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, HideWord, Turn
+from ffnviz.analysis.journey.hiding import word_at
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
@@ -15,34 +17,70 @@ from ffnviz.figures.journey import sentences
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of
-from ffnviz.state import readable
+from ffnviz.state import with_masks
 from ffnviz.turns import TURNS
 
 EXAMPLES = ASSETS / "examples.toml"
 
 
+@dataclass(frozen=True)
+class Example:
+    """A sentence to start from.
+
+    Attributes:
+        title: what it shows; examples of the same title stand together.
+        sentence: with whatever it hides.
+        why: in a line, why it is there.
+        token: the one that is chosen with it, from 1; None takes the usual one.
+        says, without: the word that wins at the mask, and the one that wins without the last FFN.
+        not_among: a word that is not among the ten likeliest.
+    """
+
+    title: str
+    sentence: str
+    why: str
+    token: int | None = None
+    says: str = ""
+    without: str = ""
+    not_among: str = ""
+
+
 @st.cache_data(show_spinner=False)
-def example_groups() -> list[tuple[str, list[str]]]:
-    """The sentences of assets/examples.toml with their groups' titles."""
-    groups = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))["group"]
-    return [(group["title"], group["sentences"]) for group in groups]
+def read_examples() -> list[Example]:
+    """The sentences of assets/examples.toml."""
+    table = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return [Example(**entry) for entry in table["example"]]
+
+
+def choose_example(session: Session, sentence: str) -> None:
+    """Type an example, and choose the token that it is about."""
+    example = next(each for each in read_examples() if each.sentence == sentence)
+    session.type(sentence)
+    if example.token is not None:
+        session.do(ChooseToken(example.token - 1))
 
 
 def sentence_box(session: Session) -> None:
     """The sentence, and the examples in a menu beside it."""
-    if readable(st.session_state.get("text") or "") != session.state.sentence:
+    if not session.box_shows_the_sentence:
         st.session_state["text"] = session.state.sentence
     with st.container(horizontal=True, vertical_alignment="center", key="controls"):
         st.text_input(
             "Sentence",
             key="text",
             live=f"{TURNS.pause_ms}ms",
-            placeholder="Type a sentence; [MASK] stands for a missing word",
+            placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
             autocomplete="off",
             label_visibility="collapsed",
             on_change=lambda: session.type(st.session_state["text"] or ""),
         )
-        examples(example_groups(), key="examples", on_choose=session.type)
+        known = read_examples()
+        examples(
+            [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)],
+            key="examples",
+            on_choose=lambda sentence: choose_example(session, sentence),
+            why={example.sentence: example.why for example in known},
+        )
 
 
 def device(page: Page) -> None:
@@ -89,7 +127,7 @@ def network_and_block(session: Session) -> None:
 def left_out_notice(run: Run) -> None:
     """What the network cannot read of a long text."""
     trace = run.trace
-    if len(st.session_state.get("text") or "") > len(run.state.sentence):
+    if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
         st.warning(
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} "
@@ -120,7 +158,18 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
     """
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
-    sentence = sentences.of_tokens(run.labels, counted.shares, counted.threshold, block)
+    word = word_at(run.state.sentence, run.trace.tokens, run.token) if run.card.has_mask else None
+    why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
+    sentence = [
+        *([f"{why} "] if why else []),
+        *sentences.of_the_question(run.state.sentence, hidden_words(run), word is not None),
+        *sentences.of_tokens(run.labels, counted.shares, block),
+    ]
+
+    def hide() -> None:
+        if word is not None:
+            session.do(HideWord(word.start, word.end, word.token))
+
     chips(
         Head(sentence, "tokens", run.card.colour) if len(page.parts) == 1 else None,
         run.card.colour,
@@ -131,7 +180,16 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
         run.stamp,
         key="chips",
         on_choose=lambda token: session.do(ChooseToken(token)),
+        hides=word.text if word else "",
+        on_hide=hide,
     )
+
+
+def hidden_words(run: Run) -> int | None:
+    """How many words of the sentence are hidden; None if the network has no sign for that."""
+    if not run.card.has_mask:
+        return None
+    return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
 
 
 def part_buttons(session: Session, page: Page, run: Run | None) -> None:

@@ -1,7 +1,8 @@
-"""Measurements: computed beside the pages, and kept until the next press of a button."""
+"""Measurements, computed beside the pages: a first by itself, kept for all; more at a button."""
 
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -83,11 +84,13 @@ class Asked:
         job: on its way.
         of: what it is of.
         where: the device in words.
+        by_all: whether it began by itself, for all who look at it, so that none may cancel it.
     """
 
     job: Job
     of: tuple[object, ...]
     where: str
+    by_all: bool = False
 
 
 def measure_button(
@@ -99,37 +102,102 @@ def measure_button(
     label: str = "Measure",
     doing: str = "Measuring …",
 ) -> Measured[R] | None:
-    """A button that measures, with a progress bar; the last result, if there is one.
+    """A button that measures anew, with a progress bar; a first result comes without a press.
 
-    It is computed in another process: the page goes on meanwhile.
+    The first result for a network and settings is kept for everybody: whoever comes later has it
+    at once, with the time at which it was measured. It is computed in another process: the page
+    goes on meanwhile, and this returns None until there is a result.
 
     Args:
         name: of the measurement, unique on the page.
         of: what it depends on now; a result for something else is marked as old.
-        run: what it is measured on.
-        work: a function of a module: takes the run, what is told the progress, and `args`.
-        args: can be pickled, as what comes back.
+        run: what the page shows.
+        work: a function of a module, called in another process with a Run, what is told the
+            progress, and `args`; it returns what can be pickled.
+        args: what it needs besides.
         label: on the button.
         doing: on the progress bar.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
+    if name not in kept:
+        with suppress(LookupError):
+            kept[name] = run.subject.cached(("measured", name, of), _not_there)
+    order = Order(work, run.state, run.device, run.networks, args)
+    return _measured(name, of, run, order, label, doing, by_itself=name not in kept)
+
+
+def on_request(
+    name: str,
+    of: tuple[object, ...],
+    run: Run,
+    work: Callable[..., R],
+    *args: object,
+    label: str,
+    doing: str,
+) -> Measured[R] | None:
+    """The same for what takes long and few want: nothing is measured until it is asked for."""
+    order = Order(work, run.state, run.device, run.networks, args)
+    return _measured(name, of, run, order, label, doing, by_itself=False)
+
+
+def _not_there() -> Measured[R]:
+    raise LookupError
+
+
+def _measured(
+    name: str,
+    of: tuple[object, ...],
+    run: Run,
+    order: Order,
+    label: str,
+    doing: str,
+    *,
+    by_itself: bool,
+) -> Measured[R] | None:
+    kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
     asked: dict[str, Asked] = st.session_state.setdefault("asked", {})
+    refused: set[str] = st.session_state.setdefault("refused", set())
     problem = None
     if name in asked and asked[name].job.ended:
-        problem = _take_in(asked.pop(name), name, kept)
+        problem = _take_in(asked.pop(name), name, kept, run)
+        refused.add(name)  # neither what failed nor what was cancelled begins again by itself
     POOL.warm_up()
-    if st.button(label, key=f"measure-{name}", disabled=name in asked) and name not in asked:
-        order = Order(work, run.state, run.device, run.networks, args)
+    pressed = st.button(label, key=f"measure-{name}", disabled=name in asked)
+    if (pressed or (by_itself and name not in refused)) and name not in asked:
         where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
         try:
-            asked[name] = Asked(POOL.submit(order, _is_there()), of, where)
+            if pressed:
+                asked[name] = Asked(POOL.submit(order, _is_there()), of, where)
+            else:
+                asked[name] = _asked_by_all((name, run.card.id, run.device), order, of, where)
         except QueueIsFullError as error:
             problem = str(error)
+            refused.add(name)
     if problem:
         st.warning(problem)
     if name in asked:
         _on_its_way(name, doing)
     return kept.get(name)
+
+
+_BY_ALL: dict[tuple[object, ...], tuple[Asked, list[Callable[[], bool]]]] = {}
+_LOCK = threading.Lock()
+
+
+def _asked_by_all(
+    name: tuple[object, ...], order: Order, of: tuple[object, ...], where: str
+) -> Asked:
+    """A first result: one for all who ask while it is on its way."""
+    with _LOCK:
+        for key in [key for key, (asked, _) in _BY_ALL.items() if asked.job.ended]:
+            del _BY_ALL[key]
+        if (*name, of) not in _BY_ALL:
+            askers: list[Callable[[], bool]] = []
+            job = POOL.submit(order, lambda: any(is_there() for is_there in askers))
+            _BY_ALL[*name, of] = Asked(job, of, where, by_all=True), askers
+        asked, askers = _BY_ALL[*name, of]
+        askers.append(_is_there())
+        return asked
 
 
 def _is_there() -> Callable[[], bool]:
@@ -140,12 +208,14 @@ def _is_there() -> Callable[[], bool]:
     return partial(get_instance().is_active_session, context.session_id)
 
 
-def _take_in(asked: Asked, name: str, kept: dict[str, Measured[R]]) -> str:
-    """Keep what came of it; why nothing did, if somebody has to know."""
+def _take_in(asked: Asked, name: str, kept: dict[str, Measured[R]], run: Run) -> str:
+    """Keep what came of it, a first result for all; why nothing did, if somebody has to know."""
     job = asked.job
     if job.fate is Fate.DONE:
         when = f"{datetime.now():%H:%M:%S}"
-        kept[name] = Measured(asked.of, job.result, when, asked.where, job.shared)
+        found = Measured(asked.of, job.result, when, asked.where, job.shared)
+        first = run.subject.cached(("measured", name, asked.of), lambda: found)
+        kept[name] = first if asked.by_all else found
     return job.problem
 
 
@@ -159,7 +229,8 @@ def _on_its_way(name: str, doing: str) -> None:
     waits = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(asked.job.share, waits if others else doing)
-        st.button("Cancel", key=f"cancel-{name}", on_click=POOL.cancel, args=(asked.job,))
+        if not asked.by_all:
+            st.button("Cancel", key=f"cancel-{name}", on_click=POOL.cancel, args=(asked.job,))
 
 
 def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
@@ -174,9 +245,8 @@ def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
         )
     if measured.of != of:
         st.warning(
-            f"This was measured for another sentence or setting. Measure again for this one: "
-            f"{len(run.labels)} tokens, {run.card.label}, block "
-            f"{run.state.block + 1}."
+            "This was measured for another sentence or setting. Press “Measure” for this one: "
+            f"{len(run.labels)} tokens, {run.card.label}, block {run.state.block + 1}."
         )
 
 

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TraceTiming:
-    """What a trace took when it was computed.
+    """What a trace takes: the quickest of a few passes.
 
     Attributes:
         total_ms: the whole.
@@ -72,7 +72,7 @@ class Watched:
 
     @property
     def timing(self) -> TraceTiming:
-        """What its trace takes, measured once."""
+        """What its trace takes, measured when first asked for."""
         return self.here(("timing",), self.new_timing)
 
     def once(self, name: str, compute: Callable[[], T]) -> T:

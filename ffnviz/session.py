@@ -23,11 +23,12 @@ from ffnviz.model.network import NotForThisNetwork
 from ffnviz.model.trace import ForwardPass
 from ffnviz.page import Navigator
 from ffnviz.run import Run, TraceTiming, Watched
-from ffnviz.state import House, Size, State, from_url, to_url
+from ffnviz.state import House, Size, State, from_url, readable, to_url, with_masks
 
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 CACHE = Cache()
 START_WITH = "relu"
+TIMED = 3  # passes, of which the quickest counts
 
 
 @dataclass(frozen=True)
@@ -88,11 +89,23 @@ class Session:
         if "state" not in table:
             table["gpu"] = find_gpu().device is not None
             table["left"], table["parts"] = {}, {}
+            table["bare"] = not url
             self._follow(page, url)
         elif url not in ({}, table["url"]) and self.state == table["shown"]:
             self._follow(page, url)
         elif page != self.state.page and "turn_to" not in table:
             self.do(Turn(page))
+
+    @property
+    def came_bare(self) -> bool:
+        """Whether the visit began at an address that says nothing of what to show."""
+        bare: bool = st.session_state["bare"]
+        return bare
+
+    @property
+    def box_shows_the_sentence(self) -> bool:
+        """Whether the sentence box has what is looked at; gaps in it stand for masks."""
+        return readable(st.session_state.get("text") or "") == self.state.sentence
 
     def do(self, action: Action, settled: bool = True) -> None:
         """Do what was asked for. The URL follows at once where nothing else will write it."""
@@ -112,7 +125,7 @@ class Session:
         """Another sentence; the chosen token stays if all up to it stayed as it was."""
         state = self.state
         up_to = self._text_up_to_token(state)
-        self.do(Type(sentence, up_to is not None and sentence.startswith(up_to)))
+        self.do(Type(sentence, up_to is not None and with_masks(sentence).startswith(up_to)))
 
     def navigator(self) -> Navigator:
         """What parts get."""

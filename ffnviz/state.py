@@ -4,15 +4,18 @@ The link in the address bar, a step of Back, what a click asks for: all are a St
 Streamlit and no network; what there is to be looked at is told by a House.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ffnviz.model.tokenizer import MASK
 from ffnviz.settings import Setting, shortened
 
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
 ROOM_FOR_SENTENCE = 2_000  # characters of the URL; servers take about 8,000 in all
+GAP = re.compile("_{3,}")
 
 
 @dataclass(frozen=True)
@@ -139,9 +142,14 @@ _NAMES = ("text", "twin", "block", "token", "neuron", "order", "partner", "part"
 _OWN = Setting("", "", lambda _: "", str)
 
 
+def with_masks(sentence: str) -> str:
+    """A typed sentence with each gap, three or more underscores, as the mask that it stands for."""
+    return GAP.sub(lambda _: MASK, sentence)
+
+
 def readable(sentence: str) -> str:
-    """As much of a sentence as a link has room for."""
-    return shortened(sentence, LONGEST_SENTENCE, ROOM_FOR_SENTENCE)
+    """As much of a sentence as a link has room for, its gaps as masks."""
+    return shortened(with_masks(sentence), LONGEST_SENTENCE, ROOM_FOR_SENTENCE)
 
 
 def to_url(state: State, house: House) -> dict[str, str]:

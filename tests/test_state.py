@@ -15,6 +15,7 @@ from ffnviz.actions import (
     ChooseOrder,
     ChoosePartner,
     ChooseToken,
+    HideWord,
     Meet,
     Set,
     Turn,
@@ -97,6 +98,7 @@ places, tokens = st.sampled_from(["wakes", "name", "x"]), st.none() | st.integer
 actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Type, anything, st.booleans()),
     st.builds(ChooseToken, st.integers(-3, 300)),
+    st.builds(HideWord, st.integers(-1, 90), st.integers(-1, 90), st.integers(-1, 20)),
     st.builds(ChooseNetwork, st.sampled_from([*HOUSE.networks, "/etc"])),
     st.builds(ChoosePartner, st.sampled_from([*HOUSE.networks, "/etc", None])),
     st.builds(ChooseBlock, st.integers(-2, 12)),
@@ -215,3 +217,24 @@ def test_a_setting_at_its_default_is_not_kept() -> None:
     assert dict(here.settings) == {"much": "5"}
     assert reduce(here, Set({"much": "2"}), HOUSE) == HERE
     assert reduce(here, Set({"much": None}), HOUSE) == HERE
+
+
+def test_a_hidden_word_is_a_mask_and_the_chosen_token() -> None:
+    hidden = reduce(HERE, HideWord(4, 8, token=1), HOUSE)
+    assert (hidden.sentence, hidden.token) == ("The [MASK] ran.", 1)
+    for start, end in ((8, 4), (4, 4), (4, 99), (-1, 3)):
+        assert reduce(HERE, HideWord(start, end, token=1), HOUSE) is HERE
+
+
+@pytest.mark.parametrize(
+    ("typed", "read"),
+    [
+        ("The ___ sat.", "The [MASK] sat."),
+        ("The _______ sat on ___", "The [MASK] sat on [MASK]"),
+        ("snake_case and __init__", "snake_case and __init__"),
+    ],
+)
+def test_three_underscores_or_more_are_a_mask(typed: str, read: str) -> None:
+    assert readable(typed) == read
+    assert reduce(HERE, Type(typed), HOUSE).sentence == read
+    assert from_url("lab", {"text": typed}, HOUSE).sentence == read

@@ -4,6 +4,7 @@ import click
 
 from ffnviz.commands.app import app
 from ffnviz.commands.errors import Commands
+from ffnviz.commands.flips import flips
 from ffnviz.commands.index import index
 from ffnviz.commands.lab import lab
 from ffnviz.commands.timing import timing
@@ -17,6 +18,7 @@ def main() -> None:
 
 
 main.add_command(app)
+main.add_command(flips)
 main.add_command(index)
 main.add_command(lab)
 main.add_command(timing)

@@ -22,6 +22,8 @@ def chips(
     stamp: str,
     key: str,
     on_choose: Callable[[int], None],
+    hides: str = "",
+    on_hide: Callable[[], None] = lambda: None,
 ) -> None:
     """Show a chip a token; a click hands its number to `on_choose` before the page runs again.
 
@@ -35,6 +37,8 @@ def chips(
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with the clicked token's number.
+        hides: the word of the chosen token, if it can be hidden.
+        on_hide: called when the person asks for that.
     """
 
     def clicked() -> None:
@@ -48,8 +52,9 @@ def chips(
         "chosen": chosen,
         "what": what,
         "accent": accent,
+        "hides": hides,
         "stamp": stamp,
     }
     if head is not None:
         data["head"] = head.to_json()
-    _mount(data, key=key, on_token_change=clicked)
+    _mount(data, key=key, on_token_change=clicked, on_hide_change=on_hide)

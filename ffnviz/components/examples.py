@@ -1,6 +1,6 @@
 """A row of example sentences, grouped by what they show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 
@@ -11,9 +11,19 @@ _mount = declare("examples")
 
 
 def examples(
-    groups: Sequence[tuple[str, Sequence[str]]], key: str, on_choose: Callable[[str], None]
+    groups: Sequence[tuple[str, Sequence[str]]],
+    key: str,
+    on_choose: Callable[[str], None],
+    why: Mapping[str, str] | None = None,
 ) -> None:
-    """Show the groups; a click hands its sentence to `on_choose` before the page runs again."""
+    """Show the groups; a click hands its sentence to `on_choose` before the page runs again.
+
+    Args:
+        groups: a title and its sentences, each.
+        key: unique on the page.
+        on_choose: called with the clicked sentence.
+        why: sentence → why it is there.
+    """
     sentences = [sentence for _, group in groups for sentence in group]
 
     def chosen() -> None:
@@ -21,5 +31,8 @@ def examples(
         if sentence is not None:
             on_choose(sentence)
 
-    data = {"groups": [{"title": title, "sentences": list(group)} for title, group in groups]}
+    data = {
+        "groups": [{"title": title, "sentences": list(group)} for title, group in groups],
+        "why": dict(why or {}),
+    }
     _mount(data, key=key, on_sentence_change=chosen)

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-Part = str | tuple[str, Literal["number", "typed"]]
+Part = str | tuple[str, str]  # text, and "typed", "number", or "number@" and a name in the palette
 
 
 @dataclass(frozen=True)

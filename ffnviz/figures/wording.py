@@ -3,7 +3,7 @@
 from typing import Literal
 
 Typed = tuple[str, Literal["typed"]]
-Number = tuple[str, Literal["number"]]
+Number = tuple[str, str]  # "number", or "number@" and a name in the palette
 Sentence = list[str | Typed | Number]
 
 
@@ -25,6 +25,6 @@ def quoted(label: str) -> Typed:
     return f"“{label}”", "typed"
 
 
-def number(text: str) -> Number:
-    """A live number, as part of a sentence of ours."""
-    return text, "number"
+def number(text: str, colour: str = "") -> Number:
+    """A live number, as part of a sentence of ours; in a network's own colour, if given."""
+    return text, f"number@{colour}" if colour else "number"

@@ -97,7 +97,10 @@ def what_it_says(run: Run) -> None:
     block = run.state.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.trace, block, run.token)
-    sentence = sentences.of_prediction(run.labels[run.token], _best(told), _best(without))
+    hidden = run.trace.tokens[run.token].id == run.model.tokenizer.mask_id
+    sentence = sentences.of_prediction(
+        run.labels[run.token], _best(told), _best(without), block, run.card.has_mask and hidden
+    )
     prediction_bars(
         Head(sentence, "prediction", run.card.colour),
         [
@@ -111,8 +114,10 @@ def what_it_says(run: Run) -> None:
 
 def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
     """Each network's hidden activations, ReLU over GELU."""
-    counted = [(of.card.label, _awake(of, run.state.block)) for of in run.both]
-    sentence = sentences.of_maps([(label, of.share, of.threshold) for label, of in counted])
+    counted = [(of.card, _awake(of, run.state.block)) for of in run.both]
+    sentence = sentences.of_maps(
+        [(card.label, of.share, of.threshold, card.colour) for card, of in counted]
+    )
     shown = []
     for of, (_, awake_) in zip(run.both, counted, strict=True):
         hidden = of.trace.blocks[run.state.block].ffn.hidden.float().cpu().numpy()
@@ -152,7 +157,11 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
             lambda: written_words(of.network, block, neuron.index, k=8)[0].words,
         )
     neuron_card(
-        Head(sentences.of_neuron(run.labels, values), "neuron", of.card.colour),
+        Head(
+            sentences.of_neuron(run.labels, values, threshold_for(of.card.phi.name), block),
+            "neuron",
+            of.card.colour,
+        ),
         f"Neuron {neuron.index} · {of.card.label} · block {block + 1}",
         run.labels,
         values,
@@ -170,11 +179,12 @@ def timing_line(run: Run) -> None:
     """How long the trace took, and how much of that its FFNs."""
     timing = run.subject.timing
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
-    st.markdown(
-        f"**{timing.total_ms:.1f} ms** for these {len(run.trace.tokens)} tokens on "
-        f"{where[run.model.device.type]} in the {run.card.label} network, "
-        f"**{timing.ffn_share:.0%}** of it in the FFNs."
-    )
+    with st.container(key="timing-line"):
+        st.markdown(
+            f"**{timing.total_ms:.1f} ms** at best for these {len(run.trace.tokens)} tokens on "
+            f"{where[run.model.device.type]} in the {run.card.label} network, "
+            f"**{timing.ffn_share:.0%}** of it in the FFNs."
+        )
 
 
 def _awake(of: Watched, block: int) -> Awake:

@@ -19,15 +19,18 @@ const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => 
 
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
+  const hide = element("button", { type: "button", class: "hide", text: "Hide this word", onclick: () => tell("hide", true) });
   let shown = null, at = null;
   return {
-    element: element("section", {}, row),
+    element: element("section", {}, element("div", { class: "line" }, row, hide)),
     saves: {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
     update(data, theme) {
       shown = data;
-      const { texts, shares, chosen, what } = data, accent = colourOf(data.accent, theme);
+      const { texts, shares, chosen, what, hides } = data, accent = colourOf(data.accent, theme);
+      hide.hidden = !hides;
+      hide.title = `Put [MASK] in the place of “${hides}”: the network then has to guess it`;
       each(row, texts, (token) => makeChip(() => tell("token", token)), (chip, text, token) => {
         const [name, share, track] = chip.children;
         const isChosen = token === chosen;

@@ -21,9 +21,12 @@ export function mount(tell) {
   const make = (place) => (place === 0 ? element("span") : element("button", { type: "button", onclick: choose }));
   return {
     element: element("div", { class: "examples" }, button, list),
-    update({ groups }) {
+    update({ groups, why }) {
       each(list, groups, () => element("div"), (group, { title, sentences }) => {
-        each(group, [title, ...sentences], make, (child, text) => { child.textContent = text; });
+        each(group, [title, ...sentences], make, (child, text) => {
+          child.textContent = text;
+          child.title = Object.hasOwn(why, text) ? why[text] : "";
+        });
       });
     },
   };

@@ -20,6 +20,7 @@ const PICTURES = {
   examples: () => import("./examples.js"),
   ffn_picture: () => import("./ffn_picture.js"),
   page_bar: () => import("./page_bar.js"),
+  foot: () => import("./foot.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
   passages: () => import("./passages.js"),
@@ -27,6 +28,7 @@ const PICTURES = {
   saving: () => import("./saving.js"),
   slider: () => import("./slider.js"),
   verdicts: () => import("./verdicts.js"),
+  welcome: () => import("./welcome.js"),
 };
 
 export const names = Object.keys(PICTURES);
@@ -45,7 +47,7 @@ async function sheet(name) {
 
 async function load(name) {
   const picture = await PICTURES[name]();
-  const named = ["shell.css", "head.css", ...picture.styles];
+  const named = ["shell.css", "head.css", "terms.css", ...picture.styles];
   return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
@@ -132,6 +134,7 @@ export function mount(host, name, tell) {
       if (gone) return;
       gone = true;
       stopTheme();
+      head?.destroy();
       made?.destroy?.();
       [waiting, fault, made?.element].forEach((part) => part?.remove());
       root.adoptedStyleSheets = [];

@@ -10,6 +10,7 @@ from ffnviz.components.chips import chips
 from ffnviz.components.drawing import drawing
 from ffnviz.components.examples import examples
 from ffnviz.components.ffn_picture import Stage, ffn_picture
+from ffnviz.components.foot import foot
 from ffnviz.components.head import Head
 from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.opening import open_file
@@ -19,6 +20,7 @@ from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.saving import save_button
 from ffnviz.components.slider import slider
 from ffnviz.components.verdicts import Claim, verdicts
+from ffnviz.components.welcome import welcome
 from ffnviz.figures.layout import axis, layout
 
 D_MODEL, D_FF = 64, 256
@@ -126,6 +128,14 @@ def show_bar(seed: int) -> None:
     page_bar("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2", "sat"], "bar")
 
 
+def show_foot(seed: int) -> None:
+    foot(f"Next: {seed}", ["It is small.", f"It read {seed} books."], "foot", never)
+
+
+def show_welcome(_: int) -> None:
+    welcome(True, "welcome")
+
+
 def show_slider(seed: int) -> None:
     slider("How many", ["one", "two", "three"], seed % 3, "slider", never)
 
@@ -144,6 +154,8 @@ ALL: dict[str, Callable[[int], None]] = {
     "chips": show_chips,
     "drawing": show_drawing,
     "examples": show_examples,
+    "foot": show_foot,
+    "welcome": show_welcome,
     "ffn_picture": show_ffn,
     "neuron_card": show_card,
     "opening": show_opening,

@@ -31,20 +31,20 @@ def test_a_name_is_tested_on_sentences_held_back_and_kept_in_the_url(
     journey.press("Keep this name")
     assert "469" in journey.query()["names"]
     with journey.page.expect_download() as download:
-        journey.page.get_by_role("button", name="Download the names").click()
+        journey.page.get_by_role("button", name="Export names").click()
     download.value.save_as(tmp_path / "names.json")
     journey.page.reload()
     journey.wait_for(SENTENCE)
     assert "469" in journey.query()["names"]
 
     other = new_page().open_page("neurons", part="name", text=SENTENCE, neuron="relu-1")
-    other.press("Bring names back")
+    other.press("Import names")
     other.page.locator('input[type="file"]').set_input_files(tmp_path / "names.json")
     other.page.wait_for_url(re.compile("469"))
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     other.page.reload()  # whether the box for files stays open is Streamlit's affair
     other.wait_for(SENTENCE)
-    other.press("Bring names back")
+    other.press("Import names")
     other.page.locator('input[type="file"]').set_input_files(tmp_path / "bad.json")
     expect(other.page.get_by_text("The names could not be taken over.")).to_be_visible()
     expect(other.page.get_by_test_id("stException")).to_have_count(0)
@@ -54,4 +54,6 @@ def test_a_tag_of_nobody_and_garbled_names_take_their_defaults(new_page: OpenPag
     journey = new_page().open_page("neurons", part="name", text=SENTENCE, tag="nonsense",
                                    names="{{", level="7", guess="x")  # fmt: skip
     expect(journey.page.get_by_test_id("stException")).to_have_count(0)
-    assert "held back" in journey.sentence("named") or "is right on" in journey.sentence("named")
+    assert "kept for the test" in journey.sentence("named") or "are correct" in journey.sentence(
+        "named"
+    )

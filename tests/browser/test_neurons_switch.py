@@ -79,7 +79,7 @@ def test_the_controls_switch_and_the_url_follows(
     edit = Edit(0, range(2_048), value=0.25, tokens=[2])
     assert shown_words(journey, 1) == words_after(twins["relu"], [edit], 2)
     assert journey.query()["by"] == "0.25"
-    journey.press("Only the neuron above")
+    journey.press("Back to the start")
     assert "off" not in journey.query()
 
 

@@ -14,11 +14,6 @@ from tests.browser.conftest import OpenPage
 from tests.browser.journey import PAINTED, Journey
 
 START = "She opened the [MASK] and looked out."
-# What a part waits for a press on before it shows its pictures.
-PRESSED = {("lab", "claims"): "Test all claims", ("lab", "fit"): "Fit",
-           ("lab", "hears"): "Differentiate"}  # fmt: skip
-PRESSED |= {("timing", part): "Measure" for part in
-            ("stages", "products", "growth", "convolution")}  # fmt: skip
 
 # What projectors, laptops and screens have, beside the two that pages are opened at.
 SIZES = ((1024, 576), (1280, 720), (1366, 768), (1440, 900), (1536, 864), (2560, 1440))
@@ -53,7 +48,7 @@ def seen_at(journey: Journey, width: int, height: int) -> list[str]:
 
 
 def turned(journey: Journey, page: Page, part: Part) -> None:
-    """Turn to a part, and wait for its pictures; measured or tested where that takes a press."""
+    """Turn to a part, and wait for its pictures; what is measured there is measured by itself."""
     if len(page.parts) > 1:
         journey.page.get_by_role("radio", name=part.title, exact=True).click()
         journey.answered()
@@ -63,10 +58,6 @@ def turned(journey: Journey, page: Page, part: Part) -> None:
         document.querySelector('[data-test-script-state="notRunning"]')""",
         arg=named,
     )
-    if (page.name, part.name) in PRESSED:
-        button = PRESSED[page.name, part.name]
-        journey.page.get_by_role("button", name=button, exact=True).click()
-        journey.answered()
     if part.name != "devices":
         journey.page.wait_for_function(PAINTED, arg="")
 

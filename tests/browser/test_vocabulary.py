@@ -91,7 +91,7 @@ def test_a_written_word_can_be_looked_into(new_page: OpenPage) -> None:
 def test_the_written_text_goes_into_the_box(new_page: OpenPage) -> None:
     journey = new_page().open_page("vocabulary", text="The old man", part="write", words="3")
     words = journey.sentence("write").partition("” ")[2].split()
-    journey.page.get_by_role("button", name="Into the box").click()
+    journey.page.get_by_role("button", name="Use as my sentence").click()
     expect(journey.box).not_to_have_value("The old man")
     assert journey.box.input_value().replace(",", " ,").split() == ["The", "old", "man", *words]
 
@@ -100,7 +100,7 @@ def test_the_lens_ends_at_the_prediction(new_page: OpenPage, twins: dict[str, Mo
     journey = new_page().open_page("vocabulary", text=SENTENCE, part="lens", twin="gelu")
     model = twins["gelu"]
     best = model.tokenizer.label(int(model.trace(SENTENCE).logits[3].argmax()))
-    assert f"first says {best} after" in journey.sentence("lens")
+    assert f"first predicts {best} after" in journey.sentence("lens")
     assert journey.sentence("followed").startswith(best)
     assert "rank 1 at the end" in journey.sentence("followed")
     expect(journey.chart("lens").locator(".heatmaplayer .heatmap-label")).to_have_count(25)

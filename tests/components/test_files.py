@@ -105,5 +105,24 @@ def test_every_note_a_page_opens_is_there_with_an_equation() -> None:
     assert opened == written
     for note in written:
         text = text_of(PICTURES / "notes" / f"{note}.html")
-        assert "<math" in text
+        assert text.startswith("<p><b>"), f"{note} begins with a sentence"
+        sentence = text[: text.index("</b>")]
+        assert "<math" not in sentence
+        assert re.search(r"[.?:]$|[.?:]</p>", text[: text.index("</p>") + 4])
+        folded = re.findall(r"<details><summary>The formula</summary>\n<math", text)
+        assert len(folded) == text.count("<math") > 0, f"{note} folds its formula"
         assert "<script" not in text
+
+
+def test_the_glossary_has_every_term_that_needs_one() -> None:
+    entries = json.loads(text_of(PICTURES / "glossary.json")).values()
+    names = [name for entry in entries for name in entry["names"]]
+    assert len(names) == len(set(names)), "a name leads to one entry"
+    wanted = {"φ", "FFN", "W₁", "W₂", "d_ff", "block", "twin", "stream", "norm", "awake", "logit",
+              "nats", "entropy", "key", "value vector", "cosine", "top-p", "effective rank",
+              "pieces of words", "2:17"}  # fmt: skip
+    assert wanted <= set(names)
+    for entry in entries:
+        assert entry["title"]
+        assert entry["text"].endswith((".", "?", ")"))
+        assert len(entry["text"]) < 320

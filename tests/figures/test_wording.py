@@ -39,23 +39,57 @@ def test_a_minus_is_a_minus() -> None:
 
 def test_the_sentences_hold_the_live_numbers() -> None:
     labels = ["The", "cat"]
-    assert read(sentences.of_tokens(labels, np.array([0.25, 0.5]), 0.0, 1)) == (
-        "Each token has its own share of block 2's neurons awake (above zero): "
-        "50% for “cat” down to 25% for “The”."
+    assert read(sentences.of_tokens(labels, np.array([0.25, 0.5]), 1)) == (
+        "“cat” wakes most of block 2's neurons, 50%; “The” wakes fewest, 25%."
+    )
+    assert read(sentences.of_tokens(labels, np.array([0.5, 0.5]), 0)) == (
+        "Each token wakes 50% of block 1's neurons."
     )
     assert "wakes 143 of 2,048 neurons (7.0%)" in read(
         sentences.of_ffn("cat", 143, 2_048, 0.0, "ReLU")
     )
     gelu = read(sentences.of_ffn("cat", 600, 2_048, 0.1, "GELU"))
-    assert "moves 600 of 2,048 neurons (29%) further than 0.1 from zero" in gelu
-    assert "mat (21%); without this FFN floor (9.0%)" in read(
-        sentences.of_prediction("[MASK]", ("mat", 0.21), ("floor", 0.09))
+    assert "wakes 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
+    told, without = ("mat", 0.21), ("floor", 0.09)
+    assert read(sentences.of_prediction("[MASK]", told, without, 1, hidden=True)) == (
+        "For the hidden word the network says mat (21%); without the FFN of block 2 floor (9.0%)."
     )
-    assert read(sentences.of_maps([("ReLU", 0.07, 0.0), ("GELU", 0.4, 0.1)])) == (
-        "On this sentence ReLU leaves 93% of its values exactly zero (7.0% awake); "
-        "GELU is away from zero, beyond 0.1, in 40%."
+    assert read(sentences.of_prediction("cat", told, without, 0, hidden=False)).startswith(
+        "“cat” is not hidden, so this means little: the network says mat (21%)"
     )
-    assert read(sentences.of_maps([("GELU", 0.4, 0.1)])) == (
-        "On this sentence GELU is away from zero, beyond 0.1, in 40%."
+    assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
+        "On this sentence ReLU leaves 93% of its activations exactly zero (7.0% awake); "
+        "GELU leaves 60% within 0.1 of zero (40% awake)."
     )
-    assert "strongest on “cat”: −2.50" in read(sentences.of_neuron(labels, np.array([1.0, -2.5])))
+    assert read(sentences.of_maps([("GELU", 0.4, 0.1, "gelu")])) == (
+        "On this sentence GELU leaves 60% within 0.1 of zero (40% awake)."
+    )
+
+
+def test_a_number_can_have_its_networks_own_colour() -> None:
+    told = sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "#112233")])
+    kinds = [part[1] for part in told if not isinstance(part, str)]
+    assert kinds == ["number@relu", "number@#112233"]
+
+
+def test_a_neuron_that_sleeps_everywhere_is_said_to_sleep() -> None:
+    labels = ["The", "cat"]
+    strong, faint, none = np.array([1.0, -2.5]), np.array([0.0, -0.05]), np.zeros(2)
+    assert "strongest on “cat”: −2.50" in read(sentences.of_neuron(labels, strong, 0.1, 1))
+    assert read(sentences.of_neuron(labels, none, 0.0, 1)) == (
+        "This neuron of block 2 is asleep on every token here."
+    )
+    assert read(sentences.of_neuron(labels, faint, 0.1, 0)) == (
+        "This neuron of block 1 is asleep on every token here; furthest from zero on “cat”: −0.05."
+    )
+
+
+def test_a_sentence_that_hides_nothing_is_answered_with_what_to_do() -> None:
+    nothing = read(sentences.of_the_question("The cat sat.", 0, can_hide=True))
+    assert nothing.startswith("No word is hidden here")
+    assert "Hide this word" in nothing
+    asked = read(sentences.of_the_question("What is a cat? ", 0, can_hide=False))
+    assert asked.startswith("It answers no questions")
+    assert "click a word" in asked
+    assert sentences.of_the_question("The [MASK]?", 1, can_hide=True) == []
+    assert sentences.of_the_question("The cat", None, can_hide=True) == []

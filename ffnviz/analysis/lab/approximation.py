@@ -13,6 +13,7 @@ from torch import Tensor
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.numbers import short
 
 REACH = 2.0
 POINTS = 257  # where a fit is measured
@@ -124,8 +125,8 @@ def _universal(
     return Finding(
         f"One hidden layer of {label} fits this function if it is wide enough.",
         "an error no larger than that of straight pieces between as many points",
-        f"error {fits[best].error:.2g} with {widths[best]} units, of a spread of "
-        f"{float(y.std()):.2g}; the best straight line: {line:.2g}",
+        f"error {short(fits[best].error)} with {widths[best]} units; the function's own spread is "
+        f"{short(float(y.std()))}, and the best straight line is off by {short(line)}",
         # A float64 cannot hold a smaller error than its rounding.
         Check(fits[-1].error, "≤", max(bounds[-1], 1e-12)),
     )
@@ -137,7 +138,8 @@ def _wider(fits: list[Fit], widths: Sequence[int], line: float) -> Finding:
     return Finding(
         "A wider layer fits better.",
         "an error that falls with n; with φ = identity it cannot",
-        f"error {fits[0].error:.2g} with {widths[0]} unit, {fits[-1].error:.2g} with {widths[-1]}",
+        f"error {short(fits[0].error)} with {widths[0]} unit, {short(fits[-1].error)} with "
+        f"{widths[-1]}",
         Check(gain, ">", STRAIGHT),
         untestable="a straight line is all there is to fit" if line < STRAIGHT else "",
     )
@@ -167,8 +169,8 @@ def bent_and_straight(subject: Subject, progress: Progress = lambda _: None) -> 
     whatever = Finding(
         "A wide enough hidden layer fits any function, whatever φ is.",
         "with identity never better than a straight line",
-        f"sin 3x with {widest} units of {label}: error {bent.fits[-1].error:.2g}; of identity: "
-        f"{straight.fits[-1].error:.2g}, as the best straight line: {straight.line:.2g}",
+        f"sin 3x with {widest} units of {label}: error {short(bent.fits[-1].error)}; of identity: "
+        f"{short(straight.fits[-1].error)}, as the best straight line: {short(straight.line)}",
         Check(straight.fits[-1].error, "≤", straight.bounds[-1]),
         "φ bends",
         Check(bent.fits[-1].error, "≤", bent.bounds[-1]),

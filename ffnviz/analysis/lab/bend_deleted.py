@@ -15,6 +15,7 @@ from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.feed_forward import FeedForward
+from ffnviz.numbers import short
 
 SEED = 23
 EXTRA = 32  # inputs beyond d_model: what a rank above d_model + 1 would show in
@@ -101,7 +102,7 @@ def delete_bend(subject: Subject, words: int = 8, folded: Folded | None = None) 
         Finding(
             "Without φ, W₁ and W₂ fold into one d_model × d_model matrix.",
             "equal outputs, up to rounding",
-            f"outputs differ by {difference:.2g}; rounding may make {allowed:.2g}",
+            f"outputs differ by {short(difference)}; rounding may make {short(allowed)}",
             Check(difference, "≤", allowed),
         ),
         Finding(
@@ -115,15 +116,15 @@ def delete_bend(subject: Subject, words: int = 8, folded: Folded | None = None) 
             "A stack of linear layers is one linear layer.",
             "equal outputs, up to rounding",
             f"all {len(subject.trace.blocks)} FFNs without φ, one after the other, against one "
-            f"matrix: {stacked:.2g}; rounding may make {stack_allowed:.2g}",
+            f"matrix: {short(stacked)}; rounding may make {short(stack_allowed)}",
             Check(stacked, "≤", stack_allowed),
         ),
         Finding(
             "The network can do without φ.",
             "another prediction",
             "at the chosen token the prediction diverges by "
-            + ", ".join(f"{divergences[name]:.2g} nats {name}" for name in divergences),
-            Check(divergences[WITHOUT_PHI], "≤", divergence(in_double, plain)),
+            + ", ".join(f"{short(divergences[name])} nats {name}" for name in divergences),
+            Check(divergences[WITHOUT_PHI], "≤", divergence(in_double, plain), "nats"),
         ),
     )
     return BendDeleted(

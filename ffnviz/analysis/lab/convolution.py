@@ -7,9 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
-from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.timing.pointwise import as_convolution
+from ffnviz.numbers import short
 
 
 @dataclass(frozen=True)
@@ -52,16 +53,18 @@ def try_convolution(subject: Subject) -> AsConvolution:
         Finding(
             "The FFN is two convolutions with kernel 1.",
             "equal outputs, up to rounding",
-            f"largest difference {float(difference.max()):.2g}, where rounding may make "
-            f"{float(allowed.max()):.2g} and outputs reach {float(linear.abs().max()):.2g}",
+            f"largest difference {short(float(difference.max()))}, where rounding may make "
+            f"{short(float(allowed.max()))} and outputs reach {short(float(linear.abs().max()))}",
             # Each output has its own bound: the worst of all is what counts.
             Check(float((difference / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
         ),
         Finding(
             "Conv1d takes the same (B, L, d_model) as Linear.",
             "it refuses: it wants (B, d_model, L), and so two transposes",
-            refused or "it took it",
-            Check(float(bool(refused)), "≤", 0.0),
+            f"PyTorch refuses: where d_model = {x.shape[-1]:,} must stand it finds L = {len(x):,}"
+            if refused
+            else "it took it",
+            Check(float(bool(refused)), "≤", 0.0, words=("taken", "refused")),
         ),
     )
     shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))

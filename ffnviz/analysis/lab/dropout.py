@@ -111,7 +111,7 @@ def _unbiased(outputs: Tensor, plain: Tensor) -> Finding:
         "a mean within what chance allows, in standard errors",
         f"one pass is off by {one:.0%} of the output's length, the mean of {n} by {share:.1%}; the "
         f"worst component by {off:.1f} standard errors",
-        Check(off, "≤", _limit(components)),
+        Check(off, "≤", _limit(components), "standard errors"),
     )
 
 
@@ -123,5 +123,5 @@ def _prediction(probabilities: Tensor, plain: float, n: int) -> Finding:
         "not for sure: the softmax of a mean is not the mean of the softmaxes",
         f"the likeliest word has {plain:.2%} without dropout and {mean:.2%} on average: "
         f"{abs(mean - plain) / error:.1f} standard errors apart",
-        Check(abs(mean - plain) / error, "≤", _limit(1)),
+        Check(abs(mean - plain) / error, "≤", _limit(1), "standard errors"),
     )

@@ -15,8 +15,10 @@ from ffnviz.model.block import Block
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
+from ffnviz.numbers import short
 
 NEEDS = (Need.OURS, Need.PLAIN_FFN)
+BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
 LONGEST = 32  # tokens that an experiment takes up one by one
 
 
@@ -26,7 +28,7 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     ONLY_IF = "holds only if"
     FAILS = "does not hold"
-    UNDECIDED = "cannot be told here"
+    UNDECIDED = "cannot be decided here"
 
     @property
     def kind(self) -> str:
@@ -48,12 +50,14 @@ class Check:
         relation: "≤" or ">".
         tolerance: what it is compared with; where it comes from stands with the experiment.
         unit: of both, if they have one.
+        words: what is said if it passes and if not, where numbers would say less.
     """
 
     value: float
     relation: str
     tolerance: float
     unit: str = ""
+    words: tuple[str, str] | None = None
 
     @property
     def passed(self) -> bool:
@@ -63,9 +67,23 @@ class Check:
         return self.value > self.tolerance
 
     def __str__(self) -> str:
-        opposite = {"≤": ">", ">": "≤"}
-        sign = self.relation if self.passed else opposite[self.relation]
-        return f"{self.value:.3g} {sign} {self.tolerance:.3g} {self.unit}".rstrip()
+        if self.words is not None:
+            return self.words[0] if self.passed else self.words[1]
+        if self.unit == BOUND:
+            return f"{_times(self.value)} what rounding may make"
+        unit = f" {self.unit}" if self.unit else ""
+        value, tolerance = f"{short(self.value, 3)}{unit}", f"{short(self.tolerance, 3)}{unit}"
+        if self.relation == ">":
+            return f"{value}, {'' if self.passed else 'not '}more than {tolerance}"
+        if self.tolerance == 0:
+            return "exactly 0" if self.passed else f"{value}, not 0"
+        if self.passed:
+            return f"{value}, no more than {tolerance}"
+        return f"{value}, more than the {tolerance} allowed"
+
+
+def _times(value: float) -> str:
+    return f"{short(100 * value)}% of" if value <= 1 else f"{short(value)} times"
 
 
 @dataclass(frozen=True)

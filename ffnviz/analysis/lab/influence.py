@@ -15,6 +15,7 @@ from ffnviz.analysis.lab.shares import Map, shares_heard
 from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.model.attention import SelfAttention
 from ffnviz.model.draws import draws_from
+from ffnviz.numbers import short
 
 SEED = 11
 LENGTH, LONGEST_MAP = 10, 24
@@ -217,12 +218,13 @@ def _findings(
         return float(heard[name].share[where].min(initial=1.0))
 
     def nothing(claim: str, name: str, where: NDArray[np.bool_]) -> Finding:
-        return Finding(claim, "exactly 0", f"the most it hears of these: {most(name, where):.2g}",
+        return Finding(claim, "exactly 0",
+                       f"the most it hears of these: {short(most(name, where))}",
                        Check(most(name, where), "≤", 0.0), untestable=alone)  # fmt: skip
 
     def everything(claim: str, name: str) -> Finding:
         return Finding(claim, "more than 0 everywhere",
-                       f"the least it hears of any: {least(name, off):.2g} of all",
+                       f"the least it hears of any: {short(least(name, off))} of all",
                        Check(least(name, off), ">", 0.0), untestable=alone)  # fmt: skip
 
     reach = min(n, 2 * depth + 1)
@@ -237,15 +239,18 @@ def _findings(
         nothing("Decoder block: no output hears a later token of its own.", "decoder block",
                 future),
         Finding("Decoder block: every output hears all of the sentence that was read.",
-                "more than 0 everywhere", f"the least of any: {memory.min():.2g} of all",
+                "more than 0 everywhere", f"the least of any: {short(float(memory.min()))} of all",
                 Check(float(memory.min()), ">", 0.0)),
-        Finding(f"{depth} convolutions of width 3 hear {2 * depth + 1} tokens.",
+        Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 hear{'s' * (depth == 1)} "
+                f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{heard[stack].receptive_field} tokens",
-                Check(abs(heard[stack].receptive_field - reach), "≤", 0.0)),
+                Check(abs(heard[stack].receptive_field - reach), "≤", 0.0,
+                      words=("as many", "not as many"))),
         nothing("RNN and LSTM: no output hears what comes later.",
                 max(("RNN", "LSTM"), key=lambda name: most(name, future)), future),
         Finding("An RNN forgets what is far away; an LSTM (untrained, too) forgets less.",
                 "a larger share at the far end for the LSTM",
-                f"over a distance of {ends}: RNN {fades['RNN']:.1g}, LSTM {fades['LSTM']:.1g}",
+                f"over a distance of {ends}: RNN {short(fades['RNN'], 1)}, "
+                f"LSTM {short(fades['LSTM'], 1)}",
                 Check(float(fades["LSTM"]), ">", float(fades["RNN"])), untestable=alone),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.model.attention import SelfAttention
+from ffnviz.numbers import short
 
 FACTOR = 2.0
 SEED = 5
@@ -80,7 +81,7 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         return Finding(
             f"{name[0].upper()}{name[1:]}: linear, up to its bias.",
             expected,
-            f"additivity is off by {each.additivity:.2g}, scaling by {each.scaling:.2g}",
+            f"additivity is off by {short(each.additivity)}, scaling by {short(each.scaling)}",
             each.check,
         )
 
@@ -91,8 +92,8 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         Finding(
             "All but the FFN is linear.",
             "not so: the softmax depends on its input, and so does what LayerNorm divides by",
-            f"{worst.name} is off by {worst.check.value:.2g}; "
-            f"with both frozen {worst_frozen.check.value:.2g}",
+            f"{worst.name} is off by {short(worst.check.value)}; "
+            f"with both frozen {short(worst_frozen.check.value)}",
             worst.check,
             "attention's weights and LayerNorm's mean and variance are held as they are",
             worst_frozen.check,

@@ -11,6 +11,7 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound, product_bound
 from ffnviz.model.attention import SelfAttention
 from ffnviz.model.feed_forward import FeedForward
+from ffnviz.numbers import short
 
 WAYS = ("change", "delete", "shuffle")
 SEED = 7
@@ -60,7 +61,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         Finding(
             f"FFN: {what.lower()}, {same}.",
             "0, or what rounding allows" if way != "change" else "exactly 0",
-            f"largest change: {_off(at_ffn):.2g} of an output's length",
+            f"largest change: {short(_off(at_ffn))} of an output's length",
             Check(_off(at_ffn), "≤", allowed),
             untestable=alone,
         ),
@@ -68,7 +69,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
             f"Attention: {what.lower()}, {same}{', too' if way == 'shuffle' else ' either'}.",
             "changes that rounding cannot explain" if way != "shuffle"
             else "no change: attention knows no order, positions are added to the embedding",
-            f"largest change: {_off(at_attention):.2g} of an output's length",
+            f"largest change: {short(_off(at_attention))} of an output's length",
             Check(_off(at_attention), "≤", _attention_rounding(attention, y)),
             untestable=alone,
         ),

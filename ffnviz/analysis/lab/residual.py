@@ -13,6 +13,7 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import initial_encoder
+from ffnviz.numbers import short
 
 DEPTH, DEEPEST = 12, 24
 SEED = 13
@@ -104,7 +105,7 @@ def _stream_findings(
             "ratios below 1",
             f"the largest ratio is {float(added[most].max()):.2f} ({most}); "
             f"{last}: {float(added[last].mean()):.2f} on average",
-            Check(float(added[most].max()), "≤", 1.0),
+            Check(float(added[most].max()), "≤", 1.0, "times its length"),
         ),
         Finding(
             "A block keeps more of its input's direction than it changes, at every token.",
@@ -131,8 +132,8 @@ def _norm_findings(gradients: dict[str, NDArray[np.float64]]) -> tuple[Finding, 
         Finding(
             "Before training, gradients are more even over the layers with pre-LN.",
             "a smaller ratio of the largest to the smallest layer's",
-            f"{depth} untrained layers: pre-LN {uneven['pre-LN']:.2g} times, post-LN "
-            f"{uneven['post-LN']:.2g} times",
+            f"{depth} untrained layers: the largest is {short(uneven['pre-LN'])} times the "
+            f"smallest with pre-LN, {short(uneven['post-LN'])} times with post-LN",
             Check(uneven["post-LN"], ">", uneven["pre-LN"]),
             untestable="it takes two layers" if depth < 2 else "",
         ),

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from ffnviz.model.feed_forward import FeedForward
 
 STEEPEST = 1.13  # the largest slope of any φ here: GELU's, at √2
-BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
 PHI_ROUNDINGS = 4  # a few of its argument's magnitude, for the arithmetic inside φ
 
 

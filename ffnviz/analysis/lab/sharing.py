@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
-from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.numbers import short
 
 MATRICES = {
     "expand.weight": "W₁",
@@ -67,7 +68,7 @@ def try_sharing(subject: Subject) -> Sharing:
         Finding(
             "Equal inputs at different positions give equal FFN outputs.",
             "0, or what rounding allows",
-            f"largest difference over {len(copies)} positions: {spread:.2g}",
+            f"largest difference over {len(copies)} positions: {short(spread)}",
             Check(apart, "≤", 1.0, BOUND),
         ),
         Finding(
@@ -75,7 +76,7 @@ def try_sharing(subject: Subject) -> Sharing:
             "another output: by then its vector holds its position and its neighbours",
             f"outputs differ by up to {max(moved):.0%} of their length, inputs by {max(inputs):.0%}"
             + (" (against the word alone)" if alone else f" (over {len(places)} places)"),
-            Check(max(moved), "≤", allowed),
+            Check(max(moved), "≤", allowed, "of its length"),
         ),
         Finding(
             "All blocks share one FFN.",

@@ -9,15 +9,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Subject
-from ffnviz.analysis.lab.rounding import BOUND, ffn_bound
+from ffnviz.analysis.lab.experiment import BOUND, NEEDS, Check, Finding, Subject
+from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.draws import no_draws
 from ffnviz.model.edit import Edit
 from ffnviz.model.feed_forward import FeedForward
+from ffnviz.numbers import short
 
 SEED = 17
+STAYS = ("the word stays", "the word changes")
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
 
@@ -111,7 +113,7 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
         "A neuron set to zero is a neuron removed.",
         "equal outputs, up to rounding",
         f"an FFN of {len(kept):,} neurons and one of {len(order):,} with the others at zero differ "
-        f"by {float(difference.max()):.2g}",
+        f"by {short(float(difference.max()))}",
         Check(float((difference / ffn_bound(ffn, x).clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
     )
 
@@ -139,11 +141,12 @@ def _half(important: tuple[Cut, ...], random: tuple[Cut, ...], d_ff: int) -> Fin
         "Any half of the neurons can go, and the likeliest word stays.",
         "it depends on which half",
         f"with {chosen.d_ff:,} of {d_ff:,} left the prediction diverges by "
-        f"{chosen.divergence:.2g} nats if they are the most important, by {drawn.divergence:.2g} "
+        f"{short(chosen.divergence)} nats if they are the most important, by "
+        f"{short(drawn.divergence)} "
         f"if drawn at random; in order of importance the word stays down to {narrowest:,}",
-        Check(0.0 if chosen.kept_best and drawn.kept_best else 1.0, "≤", 0.0),
+        Check(0.0 if chosen.kept_best and drawn.kept_best else 1.0, "≤", 0.0, words=STAYS),
         "the half that goes is the less important one",
-        Check(0.0 if chosen.kept_best else 1.0, "≤", 0.0),
+        Check(0.0 if chosen.kept_best else 1.0, "≤", 0.0, words=STAYS),
     )
 
 

@@ -14,6 +14,7 @@ from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.draws import no_draws
 from ffnviz.model.feed_forward import feed_forward
+from ffnviz.numbers import short
 
 REACH = 4.0
 POINTS = 1_601
@@ -140,11 +141,13 @@ def _same_gelu(subject: Subject, apart: tuple[float, float]) -> Finding:
     return Finding(
         "GELU and its tanh formula are the same function.",
         "close, but not the same",
-        f"they differ by up to {apart[0]:.2g} (at x = ±{abs(apart[1]):.2f}); these weights' "
-        f"prediction with one and the other diverges by {changed:.1g} nats",
+        f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); these weights' "
+        f"prediction with one and the other diverges by {short(changed, 1)} nats",
         Check(apart[0], "≤", rounding),
-        f"differences of {apart[0]:.1g} do not matter, as for the likeliest word here",
-        Check(float(runs[0].argmax() != runs[1].argmax()), "≤", 0.0),
+        f"differences of {short(apart[0], 1)} do not matter, as for the likeliest word here",
+        Check(
+            float(runs[0].argmax() != runs[1].argmax()), "≤", 0.0, words=("it stays", "it changes")
+        ),
     )
 
 
@@ -161,5 +164,5 @@ def _equal_size(subject: Subject, parameters: dict[str, tuple[int, int]]) -> Fin
         "as many, but for biases and a rounded d_ff",
         f"{ACTIVATIONS[name].label}: {count:,} with d_ff = {d_ff:,}, plain: {plain:,} with "
         f"{config.d_ff:,}",
-        Check(abs(count - plain), "≤", one_unit + biases),
+        Check(abs(count - plain), "≤", one_unit + biases, "parameters"),
     )

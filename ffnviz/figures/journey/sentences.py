@@ -12,23 +12,42 @@ def awake_means(threshold: float) -> str:
     """What it takes for a neuron to count as awake."""
     if threshold == 0:
         return "awake (above zero)"
-    return f"away from zero by more than {threshold}"
+    return f"awake (further than {threshold:g} from zero)"
 
 
-def of_tokens(
-    labels: Sequence[str], shares: NDArray[np.floating], threshold: float, block: int
-) -> Sentence:
+def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Sentence:
+    """What to do if nothing is asked of the network, which can only guess hidden words.
+
+    Args:
+        sentence: as typed.
+        hidden: how many of its words are hidden; None if the network guesses no hidden words.
+        can_hide: whether the chosen word can be hidden now.
+    """
+    if hidden is None or hidden:
+        return []
+    how = "press “Hide this word”" if can_hide else "click a word and hide it"
+    if sentence.rstrip().endswith("?"):
+        start = "It answers no questions: it guesses hidden words, and none is hidden here. To see "
+    else:
+        start = "No word is hidden here, so there is nothing to guess. To see "
+    return [f"{start}it guess, {how}, or type ___ for a word. "]
+
+
+def of_tokens(labels: Sequence[str], shares: NDArray[np.floating], block: int) -> Sentence:
     """Which token wakes most neurons, which fewest; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
+    share = number(percent(float(shares[most])))
+    if shares[most] == shares[least]:
+        return ["Each token wakes ", share, f" of block {block + 1}'s neurons."]
     return [
-        f"Each token has its own share of block {block + 1}'s neurons {awake_means(threshold)}: ",
-        number(percent(float(shares[most]))),
-        " for ",
         quoted(labels[most]),
-        " down to ",
-        number(percent(float(shares[least]))),
-        " for ",
+        " wakes most of ",
+        f"block {block + 1}'s neurons, ",
+        share,
+        "; ",
         quoted(labels[least]),
+        " wakes fewest, ",
+        number(percent(float(shares[least]))),
         ".",
     ]
 
@@ -36,58 +55,77 @@ def of_tokens(
 def of_ffn(label: str, count: int, d_ff: int, threshold: float, activation: str) -> Sentence:
     """How many neurons the chosen token wakes on its way through the FFN."""
     return [
+        "In the FFN, ",
         quoted(label),
-        " wakes " if threshold == 0 else " moves ",
+        " wakes ",
         number(f"{count:,} of {d_ff:,} neurons ({percent(count / d_ff)})"),
-        "" if threshold == 0 else f" further than {threshold} from zero",
-        f": expand, bend with {activation}, compress, add.",
+        "" if threshold == 0 else f", that is, moves them further than {threshold:g} from zero",
+        f": W₁ expands, {activation} bends, W₂ compresses, and the stream takes it up.",
     ]
 
 
-def of_prediction(label: str, told: tuple[str, float], without: tuple[str, float]) -> Sentence:
-    """The likeliest word and its probability, with the FFN and without it."""
+def of_prediction(
+    label: str, told: tuple[str, float], without: tuple[str, float], block: int, hidden: bool
+) -> Sentence:
+    """The likeliest word and its probability, with the FFN and without it.
+
+    Args:
+        label: the token's.
+        told: word and probability with this FFN.
+        without: the same without it.
+        block: from 0.
+        hidden: whether the token is a mask, as those that the network was trained to guess.
+    """
     best, other = (f"{word} ({percent(probability)})" for word, probability in (told, without))
+    asked: Sentence = (
+        ["For the hidden word the network says "]
+        if hidden
+        else [quoted(label), " is not hidden, so this means little: the network says "]
+    )
     return [
-        "Likeliest at ",
-        quoted(label),
-        ": ",
+        *asked,
         number(best),
-        "; without this FFN ",
+        f"; without the FFN of block {block + 1} ",
         number(other),
         ".",
     ]
 
 
-def of_maps(awake: Sequence[tuple[str, float, float]]) -> Sentence:
+def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     """How much of the sentence each network leaves asleep.
 
     Args:
-        awake: of each its label, the share awake, and beyond what a neuron counts as awake.
+        awake: of each its label, the share awake, beyond what a neuron counts as awake, and its
+            colour.
     """
     told: Sentence = ["On this sentence "]
-    for place, (label, share, threshold) in enumerate(awake):
+    for place, (label, share, threshold, colour) in enumerate(awake):
         if place:
             told.append("; ")
         if threshold == 0:
             told += [
                 f"{label} leaves ",
-                number(f"{percent(1 - share)} of its values exactly zero"),
+                number(f"{percent(1 - share)} of its activations exactly zero", colour),
                 f" ({percent(share)} awake)",
             ]
         else:
             told += [
-                f"{label} is away from zero, beyond {threshold:g}, in ", number(percent(share))
-            ]  # fmt: skip
+                f"{label} leaves {percent(1 - share)} within {threshold:g} of zero (",
+                number(f"{percent(share)} awake", colour),
+                ")",
+            ]
     return [*told, "."]
 
 
-def of_neuron(labels: Sequence[str], values: NDArray[np.floating]) -> Sentence:
-    """On which token a neuron is strongest."""
+def of_neuron(
+    labels: Sequence[str], values: NDArray[np.floating], threshold: float, block: int
+) -> Sentence:
+    """On which token a neuron is strongest, if it is awake anywhere; blocks count from 0 here."""
     strongest = int(np.abs(values).argmax())
-    return [
-        "This neuron is strongest on ",
-        quoted(labels[strongest]),
-        ": ",
-        number(signed(float(values[strongest]))),
-        ".",
-    ]
+    value = number(signed(float(values[strongest])))
+    if abs(float(values[strongest])) > threshold:
+        return ["This neuron is strongest on ", quoted(labels[strongest]), ": ", value, "."]
+    asleep: Sentence = [f"This neuron of block {block + 1} is asleep on every token here"]
+    if threshold == 0:
+        return [*asleep, "."]
+    return [*asleep, "; furthest from zero on ", quoted(labels[strongest]), ": ", value, "."]

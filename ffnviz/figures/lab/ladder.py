@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.numbers import short
 
 LEAST = 1e-18
 
@@ -19,8 +20,7 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
     values = np.array([max(LEAST, value) for _, value, _ in rungs])
     y = np.arange(len(rungs))
     texts = [
-        f"  <b>{'exactly 0' if value == 0 else f'{value:.2g}'}</b> {name}"
-        for name, value, _ in rungs
+        f"  <b>{'exactly 0' if value == 0 else short(value)}</b> {name}" for name, value, _ in rungs
     ]
     right = float(np.log10(values.max())) + 14
     return {

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.numbers import short
 
 LEAST = 1e-17
 
@@ -33,7 +34,7 @@ def off_linear(
                       "named": "map"},
              "customdata": np.array([tried[name][k] for name in parts]),
              "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
-             "text": [f"{tried[name][k]:.1g}" for name in parts], "textposition": "outside",
+             "text": [short(tried[name][k], 1) for name in parts], "textposition": "outside",
              "textfont": {"size": 16}, "cliponaxis": False}
             for k, (label, colour) in enumerate(zip(labels, (f"@{twin}", "@muted"), strict=True))
         ],

@@ -71,7 +71,7 @@ def both_values(
     return {
         "data": traces,
         "layout": layout(
-            axis("value φ(x·key + b)"),
+            axis("activation φ(x·key + b)"),
             axis("neuron", tickvals=y, ticktext=[str(n) for n in neurons],
                  range=[len(neurons) - 0.4, -0.6], showgrid=False, zeroline=False),
             barmode="group",

@@ -30,7 +30,7 @@ def values(
         }],
         "layout": layout(
             token_axis(labels),
-            axis("value φ(x·key + b)", range=[1.1 * lowest, 1.1 * highest]),
+            axis("activation φ(x·key + b)", range=[1.1 * lowest, 1.1 * highest]),
             shapes=[
                 marked(token),
                 {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": threshold,

@@ -47,7 +47,9 @@ def birth(
         traces.append(_curve(f"{of.label}, loss", of.colour, millions, values, f"y{last}", "solid",
                              False))  # fmt: skip
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]))
-    titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
+    titles.append(
+        panel_title("loss at masked words (the curves lie on top of each other)", 0, DOMAINS[-1][1])
+    )
     reach = float(millions[-1])
     x = axis("million tokens seen", range=[-0.02 * reach, 1.02 * reach], anchor=f"y{last}")
     bands = [

@@ -31,7 +31,7 @@ def reached(
     ]  # fmt: skip
     lines = [
         {"type": "scatter", "mode": "lines",
-         "name": f"{of.label} on the held-out books: {percent(y)}",
+         "name": f"{of.label}, on whole books: {percent(y)}",
          "x": np.array([-0.6, len(labels) - 0.4]), "y": np.array([100 * y, 100 * y]),
          "line": {"color": f"@{of.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
         for of, y in ceilings.items()

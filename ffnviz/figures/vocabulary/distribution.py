@@ -39,7 +39,7 @@ def distribution(
     return {
         "data": traces,
         "layout": layout(
-            axis("rank of the entry", type="log", dtick=1,
+            axis("place of the word, the likeliest first", type="log", dtick=1,
                  range=[-0.05, float(np.log10(len(ranks))) + 0.05]),
             axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
                  tickvals=[1e-6, 1e-4, 0.01, 1, 100],

@@ -129,7 +129,8 @@ def costs(run: Run, navigator: Navigator, shape: Shape) -> None:
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
     name = PRESETS[navigator.value(PRESET)].name
     sentence: Sentence = [
-        f"From {name}: the FFNs hold ", number(percent(share)), " of the parameters and do ",
+        f"{name}, with the sizes at the left: the FFNs hold ",
+        number(percent(share)), " of the parameters and do ",
         number(percent(busy)), f" of the multiply-adds for {shape.n_tokens:,} tokens.",
     ]  # fmt: skip
     chart(
@@ -147,9 +148,9 @@ def share_against_length(run: Run, shape: Shape) -> None:
     overtaken = overtaking_length(shape)
     now = float(shape.n_tokens), ffn_share(shape, shape.n_tokens)
     where: Sentence = (
-        ["Attention takes as much as the FFNs at ", number(f"{overtaken:,.0f} tokens"), "; at "]
+        ["Attention computes as much as the FFNs at ", number(f"{overtaken:,.0f} tokens"), "; at "]
         if overtaken > 0
-        else ["Attention takes more than the FFNs at any length; at "]
+        else ["Attention computes more than the FFNs at any length; at "]
     )
     sentence: Sentence = [*where, f"{shape.n_tokens:,} the FFNs do ", number(percent(now[1])),
                           " of the blocks' multiply-adds."]  # fmt: skip

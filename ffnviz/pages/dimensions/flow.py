@@ -7,6 +7,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.dimensions.flow import flow
 from ffnviz.figures.wording import Sentence, number
+from ffnviz.numbers import short
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 
@@ -66,6 +67,6 @@ def _sentence(run: Run) -> Sentence:
     return [
         f"Your {n} tokens go through as ",
         number(f"({n}, {config.d_model:,}) → ({n}, {config.d_ff:,}) → ({n}, {config.d_model:,})"),
-        f": expand {config.d_ff / config.d_model:g} times, bend, compress. nn.Sequential with the "
-        "same weights differs by at most ", number(f"{difference:.2g}"), ".",
+        f": {config.d_ff / config.d_model:g} times as wide, bent, and narrow again. PyTorch's own "
+        "layers with the same weights differ by at most ", number(short(difference)), ".",
     ]  # fmt: skip

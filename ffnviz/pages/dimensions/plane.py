@@ -47,7 +47,7 @@ def _sentence(run: Run, written: np.ndarray) -> Sentence:
     block = run.trace.blocks[run.state.block].ffn
     explained = project(block.output).explained.sum()
     return [
-        "By what the FFN writes, ", said, " is nearest to ", quoted(run.labels[nearest]),
+        "Going by what the FFN writes, ", said, " is nearest to ", quoted(run.labels[nearest]),
         " in this plane, which holds ", number(percent(float(explained))),
         " of the tokens' variance.",
     ]  # fmt: skip

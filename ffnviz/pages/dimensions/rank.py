@@ -29,9 +29,10 @@ def singular_values(run: Run, found: dict[str, Spectrum]) -> None:
     outside = out_of_reach(reached, run.trace, block)
     config = run.model.sizes
     sentence: Sentence = [
-        f"What W₁ can make lies in {config.d_model + 1:,} of {config.d_ff:,} directions. Before φ ",
-        number(f"{outside.before:.1%}"), " of the squared length is outside them; after φ ",
-        number(percent(outside.after)), ".",
+        f"W₁ can reach only {config.d_model + 1:,} of {config.d_ff:,} directions. Outside them ",
+        "lies ",
+        number(f"{outside.before:.1%}"), " of the squared length before φ, and ",
+        number(percent(outside.after)), " after it.",
     ]  # fmt: skip
     chart(
         Head(sentence, "spectra", run.card.colour),

@@ -8,6 +8,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.dimensions.flow import shared_weights
 from ffnviz.figures.layout import escaped
 from ffnviz.figures.wording import Sentence, number
+from ffnviz.numbers import short
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 
@@ -47,11 +48,11 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         st.markdown(
             "| measured just now, on this sentence | largest difference |\n|---|---|\n"
             f"| a batch of two copies, (2, {n}, {config.d_model}), against one | "
-            f"**{found.batch:.2g}** |\n"
+            f"**{short(found.batch)}** |\n"
             f"| the batch as {2 * n} rows, ({2 * n}, {config.d_model}), against the batch | "
-            f"**{found.flattened:.2g}** |\n"
+            f"**{short(found.flattened)}** |\n"
             f"| each token alone, (1, {config.d_model}), against all together | "
-            f"**{found.alone:.2g}** |\n\n"
+            f"**{short(found.alone)}** |\n\n"
             "Where a difference is not exactly 0, it is rounding: a product of one row may be "
             "added up in another order than a product of many."
         )

@@ -10,6 +10,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.numbers import short
 from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
@@ -36,12 +37,12 @@ def predictions(run: Run, found: BendDeleted) -> None:
         "Without φ in any block the network says ",
         number(found.predictions[WITHOUT_PHI].words[0]), " at ", quoted(run.labels[run.token]),
         " instead of ", number(found.plain.words[0]), ": ",
-        number(f"{found.divergences[WITHOUT_PHI]:.2g} nats"), " apart.",
+        number(f"{short(found.divergences[WITHOUT_PHI])} nats"), " apart.",
     ]  # fmt: skip
     accent = f"@{run.card.colour}"
     panels = [Words("as it is", found.plain.words, found.plain.probabilities, accent)]
     panels += [
-        Words(f"{name}<br>{found.divergences[name]:.2g} nats", told.words, told.probabilities,
+        Words(f"{name}<br>{short(found.divergences[name])} nats", told.words, told.probabilities,
               accent if name == WITHOUT_PHI else "@muted")
         for name, told in found.predictions.items()
     ]  # fmt: skip

@@ -7,6 +7,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.wording import Sentence, number
+from ffnviz.numbers import short
 from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
@@ -54,7 +55,7 @@ def how_close(run: Run, found: AsConvolution) -> None:
     largest = float(found.difference.max())
     sentence: Sentence = [
         "The same weights as convolutions give the same outputs: they differ by at most ",
-        number("exactly 0" if largest == 0 else f"{largest:.2g}"), ".",
+        number("exactly 0" if largest == 0 else short(largest)), ".",
     ]  # fmt: skip
     rungs = [
         ("largest difference", largest, f"@{run.card.colour}"),

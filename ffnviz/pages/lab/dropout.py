@@ -3,7 +3,8 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lab.dropout import Dropout, try_dropout
+from ffnviz.analysis.lab.dropout import SEED, Dropout, try_dropout
+from ffnviz.analysis.lab.dropout import P as USUAL
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
@@ -17,7 +18,7 @@ from ffnviz.run import Run
 from ffnviz.settings import count_setting, number_setting
 
 STOPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-P = number_setting("p", 0.1, STOPS[0], STOPS[-1])
+P = number_setting("p", USUAL, STOPS[0], STOPS[-1])
 DRAW = count_setting("draw", 1, 1, 9_999)
 SETTINGS = (P, DRAW)
 
@@ -26,7 +27,7 @@ SETTINGS = (P, DRAW)
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts and controls, the passes, and how their mean settles."""
     p, draw = navigator.value(P), navigator.value(DRAW)
-    found = try_dropout(subject_of(run), p, seed=draw)
+    found = try_dropout(subject_of(run), p, seed=SEED + draw - 1)
     left, middle, right = st.columns([0.8, 1.2, 1], gap="medium")
     version = f"{p:g} {draw}"
     with left:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from ffnviz.analysis.lab.approximation import (
     FUNCTIONS,
     KNOTS,
-    REACH,
     WIDTHS,
     Approximation,
     Fit,
@@ -24,6 +23,7 @@ from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, tally
 from ffnviz.run import Run
@@ -62,15 +62,18 @@ def render(run: Run, navigator: Navigator) -> None:
         name, phi = what_to_fit(run, navigator)
         values = navigator.value(CURVE)
         of = (name, phi, values if name == DRAWN else None)
-        function = drawn(values) if name == DRAWN else FUNCTIONS[name]
         measured = measure_button(
-            "fit", of, run, fit, name, values, phi, label="Fit", doing="Fitting …"
+            "fit",
+            of,
+            run,
+            fit,
+            name,
+            values,
+            phi,
+            label="Fit",
+            doing=f"Fitting {len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units …",
         )
     if measured is None:
-        with middle:
-            st.info(f"Press “Fit”: {len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units are trained "
-                    "on it, in a few seconds.")  # fmt: skip
-            function_alone(run, function)
         return
     found: Approximation = measured.result
     with left:
@@ -126,27 +129,13 @@ def fit(
     return approximate(function, phi, progress=progress)
 
 
-def function_alone(run: Run, function: object) -> None:
-    """The function before anything was fitted to it."""
-    x = torch.linspace(-REACH, REACH, 257, dtype=torch.float64)
-    y = function(x).numpy()  # type: ignore[operator]
-    chart(
-        Head(["This is the function to fit."], "lab-function", run.card.colour),
-        fitted(x.numpy(), y, np.full(len(y), np.nan), np.zeros((0, len(y))), "@muted"),
-        "The function.",
-        f"{run.stamp} {hash(y.tobytes())}",
-        key="lab-function",
-        height=560,
-    )
-
-
 def the_fit(run: Run, found: Approximation, place: int, version: str) -> None:
     """The function, the network, and each unit's piece."""
     fit, n = found.fits[place], found.widths[place]
     sentence: Sentence = [
         number(f"{n} unit{'s' * (n > 1)}"), f" of {ACTIVATIONS[found.activation].label}: an error "
-        "of ", number(f"{fit.error:.2g}"),
-        f"; the best straight line is off by {found.line:.2g}.",
+        "of ", number(short(fit.error)),
+        f"; the best straight line is off by {short(found.line)}.",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-pieces", run.card.colour),
@@ -162,7 +151,7 @@ def the_errors(run: Run, found: Approximation, place: int, version: str) -> None
     """The error against the number of units."""
     sentence: Sentence = [
         "From 1 unit to ", number(f"{found.widths[-1]}"), " the error goes from ",
-        number(f"{found.fits[0].error:.2g}"), " to ", number(f"{found.fits[-1].error:.2g}"), ".",
+        number(short(found.fits[0].error)), " to ", number(short(found.fits[-1].error)), ".",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-errors", run.card.colour),

@@ -20,6 +20,7 @@ from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import measure_button
+from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
@@ -59,12 +60,9 @@ def render(run: Run, navigator: Navigator) -> None:
             )
         measured = measure_button(
             "hears", of, run, differentiate, n, depth, label="Differentiate",
-            doing="Differentiating …",
+            doing="Differentiating ten kinds of layers …",
         )  # fmt: skip
     if measured is None:
-        with right:
-            st.info("Press “Differentiate”: the derivative of every output by every input, for ten "
-                    "kinds of layers; some seconds.")  # fmt: skip
         return
     found: Influence = measured.result
     with left:
@@ -99,9 +97,8 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
                         labels, []))  # fmt: skip
     rnn = next(each for each in found.heard if each.name == "RNN")
     sentence: Sentence = [
-        f"A row is an output, a column an input; blank is exactly 0. For {n} tokens an RNN takes ",
-        number(f"{rnn.steps} steps one after the other"), ", attention ",
-        number(f"{found.depth}"), ": one a layer.",
+        "A row is an output, a column an input; blank is exactly 0. ",
+        *_steps(n, found.depth, rnn.steps),
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-influence", run.card.colour),
@@ -111,6 +108,17 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
         key="lab-hears",
         height=405,
     )
+
+
+def _steps(n: int, depth: int, steps: int) -> Sentence:
+    """What must wait for what, in an RNN and in attention."""
+    layers = "1 layer" if depth == 1 else f"{depth} layers"
+    later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
+    return [
+        f"Over {n} tokens in {layers} an RNN takes ", number(f"{steps} steps in a row"),
+        f": {n} for the tokens{later}. Attention takes ",
+        number(str(depth)), ": one for each layer.",
+    ]  # fmt: skip
 
 
 def decay(run: Run, found: Influence, version: str) -> None:
@@ -125,9 +133,9 @@ def decay(run: Run, found: Influence, version: str) -> None:
         series[each.name] = (share, colours[each.name], DASHES[place % len(DASHES)])
     far = {each.name: float(each.by_distance[-1]) for each in kinds}
     sentence: Sentence = [
-        f"At a distance of {len(found.memory) - 1}: RNN ", number(f"{far['RNN']:.1g}"),
-        ", LSTM ", number(f"{far['LSTM']:.1g}"), ", attention ",
-        number(f"{far['attention']:.1g}"), " of all that is heard.",
+        f"At a distance of {len(found.memory) - 1}: RNN ", number(short(far["RNN"], 1)),
+        ", LSTM ", number(short(far["LSTM"], 1)), ", attention ",
+        number(short(far["attention"], 1)), " of all that is heard.",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-decay", run.card.colour),
@@ -140,5 +148,5 @@ def decay(run: Run, found: Influence, version: str) -> None:
         "How much is heard over a distance, for each kind of layer.",
         f"{run.stamp} {version}",
         key="lab-decay",
-        height=285,
+        height=260,
     )  # fmt: skip

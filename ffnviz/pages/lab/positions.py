@@ -7,6 +7,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
@@ -72,4 +73,4 @@ def _most(found: Positions, which: int) -> str:
     largest = float(values[values == values].max(initial=0))
     if largest == 0:
         return "exactly 0"
-    return percent(largest) if largest > 1e-4 else f"{largest:.1g} of its length"
+    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"

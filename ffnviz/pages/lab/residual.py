@@ -97,7 +97,7 @@ def directions(run: Run, found: Residual) -> None:
         "The cosine between each block's input and its output, for each token.",
         run.stamp,
         key="lab-cosines",
-        height=300,
+        height=285,
     )
 
 
@@ -119,7 +119,7 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
         f"{run.stamp} {depth}",
         key="lab-gradients",
-        height=330,
+        height=300,
     )  # fmt: skip
 
 

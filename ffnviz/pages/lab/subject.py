@@ -47,14 +47,25 @@ def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: st
 
 def tally(findings: Sequence[Finding]) -> Sentence:
     """How many hold, how many do not, how many under a condition."""
-    counts = {
-        kind: sum(finding.verdict is kind for finding in findings) for kind in Verdict
-    }  # fmt: skip
-    sentence: Sentence = [f"Of {len(findings)} claims ", number(f"{counts[Verdict.HOLDS]} hold")]
-    if counts[Verdict.ONLY_IF]:
-        sentence += [", ", number(f"{counts[Verdict.ONLY_IF]} under a condition")]
-    if counts[Verdict.FAILS]:
-        sentence += [", ", number(f"{counts[Verdict.FAILS]} do not")]
-    if counts[Verdict.UNDECIDED]:
-        sentence += [", ", number(f"{counts[Verdict.UNDECIDED]} cannot be told here")]
-    return [*sentence, "."]
+    told = [
+        (verdict, n)
+        for verdict in Verdict
+        if (n := sum(finding.verdict is verdict for finding in findings))
+    ]
+    parts: Sentence = []
+    for place, (verdict, n) in enumerate(told):
+        if place:
+            parts.append(" and " if place == len(told) - 1 else ", ")
+        parts.append(number(f"{n} {_told(verdict, n)}"))
+    total = len(findings)
+    return [f"Of {total} claims, " if total > 1 else "Of 1 claim, ", *parts, "."]
+
+
+def _told(verdict: Verdict, n: int) -> str:
+    one = n == 1
+    return {
+        Verdict.HOLDS: "holds" if one else "hold",
+        Verdict.ONLY_IF: f"{'holds' if one else 'hold'} only under a condition",
+        Verdict.FAILS: "does not hold" if one else "do not hold",
+        Verdict.UNDECIDED: "cannot be decided here",
+    }[verdict]

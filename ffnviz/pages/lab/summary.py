@@ -32,22 +32,29 @@ def render(run: Run, navigator: Navigator) -> None:
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
         measured = measure_button(
-            "lab", of, run, test_all, label="Test all claims", doing="Testing …"
+            "lab",
+            of,
+            run,
+            test_all,
+            label="Test all claims",
+            doing=f"{len(EXPERIMENTS)} experiments on this network and this sentence …",
         )
     if measured is None:
-        st.info(
-            f"Textbooks make claims about the FFN. Press “Test all claims”: {len(EXPERIMENTS)} "
-            "experiments on the loaded network and this sentence, a few seconds on a CPU. Some "
-            "popular claims are false. Each experiment has a part of its own above."
-        )
         return
     with buttons:
         take_along(measured, pictures(run) if measured.of == of else [])
     if measured.of != of:
-        st.warning("These verdicts are for another sentence or setting. Test again for this one.")
+        st.warning(
+            "These verdicts are for another sentence or setting. "
+            "Press “Test all claims” for this one."
+        )
     findings = [finding for found in measured.result for finding in found]
     verdicts(
-        Head(tally(findings), "lab", run.card.colour),
+        Head(
+            ["What textbooks say of the FFN, tested here. ", *tally(findings)],
+            "lab",
+            run.card.colour,
+        ),
         [
             (experiment.title, [as_claim(finding) for finding in found])
             for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)

@@ -11,6 +11,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import kept, show_verdicts, tally
 from ffnviz.run import Run
@@ -50,9 +51,9 @@ def curve(run: Run, found: Width, place: int) -> None:
     """How far the prediction moves, against d_ff."""
     cut, drawn = found.important[place], found.random[place]
     sentence: Sentence = [
-        "With ", number(f"{cut.d_ff:,} neurons"), " in each block the prediction diverges by ",
-        number(_nats(cut)), " if they are the most important, by ", number(_nats(drawn)),
-        " if drawn at random.",
+        "With ", number(f"{cut.d_ff:,} neurons"), " in each block the prediction moves by ",
+        number(_nats(cut)), " if they are the most important, and by ", number(_nats(drawn)),
+        " if they are drawn at random.",
     ]  # fmt: skip
     widths = np.array([each.d_ff for each in found.important])
     series = {
@@ -112,7 +113,7 @@ def saved(found: Width, place: int) -> None:
         "saved |\n|---|---|---|---|\n"
         f"| parameters | {parameters[0]:,} | {parameters[place]:,} | "
         f"{percent(float(1 - parameters[place] / parameters[0]))} |\n"
-        f"| multiply-adds a token | {adds[0]:,} | {adds[place]:,} | "
+        f"| multiply-adds per token | {adds[0]:,} | {adds[place]:,} | "
         f"{percent(float(1 - adds[place] / adds[0]))} |\n"
     )
 
@@ -122,4 +123,4 @@ def _divergences(cuts: tuple[Cut, ...]) -> np.ndarray[tuple[int, ...], np.dtype[
 
 
 def _nats(cut: Cut) -> str:
-    return f"{cut.divergence:.2g} nats"
+    return f"{short(cut.divergence)} nats"

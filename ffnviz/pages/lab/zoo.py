@@ -8,6 +8,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.lab.zoo import curves, surface
 from ffnviz.figures.wording import Sentence, number, signed
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import kept, show_verdicts, tally
 from ffnviz.run import Run
@@ -44,7 +45,7 @@ def all_curves(run: Run, found: Zoo) -> None:
     sentence: Sentence = [
         "GELU is least at ", number(f"x = {signed(at)}"), ": ",
         number(f"{least:.4f}".replace("-", "−")), "; its tanh formula is off by at most ",
-        number(f"{found.apart[0]:.2g}"), ".",
+        number(short(found.apart[0])), ".",
     ]  # fmt: skip
     shown = [
         (ACTIVATIONS[c.name].label, c.value, c.slope, *LOOKS.get(c.name, ("@line", "solid")))

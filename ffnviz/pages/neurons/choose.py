@@ -1,4 +1,6 @@
-"""Which neuron: by number, or one of the strongest on the chosen token."""
+"""Which neuron: by number, one that means something, or one of the token's strongest."""
+
+from pathlib import Path
 
 import streamlit as st
 
@@ -7,10 +9,11 @@ from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
+from ffnviz.analysis.neurons.telling import Telling, telling_neurons
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 
-STRONGEST = 8
+STRONGEST = 5
 
 
 def neuron_shown(run: Run) -> int:
@@ -25,9 +28,11 @@ def chooser(run: Run, navigator: Navigator) -> int:
     """The controls; returns the neuron shown."""
     shown, d_ff = neuron_shown(run), run.model.sizes.d_ff
     strongest = strongest_neurons(run.trace, run.state.block, run.token, STRONGEST)
-    by_number, by_strength = "neuron-number", "neuron-strongest"
+    clear = {each.neuron: each for each in clear_neurons(run)}
+    by_number, by_strength, by_meaning = "neuron-number", "neuron-strongest", "neuron-clear"
     st.session_state[by_number] = shown
     st.session_state[by_strength] = shown if shown in strongest else None
+    st.session_state[by_meaning] = shown if shown in clear else None
 
     def choose(key: str) -> None:
         number = st.session_state[key]
@@ -40,6 +45,13 @@ def chooser(run: Run, navigator: Navigator) -> int:
             "Neuron, by its number", 0, d_ff - 1, step=1, key=by_number,
             on_change=choose, args=(by_number,), label_visibility="collapsed", width=150,
         )  # fmt: skip
+        if clear:
+            st.markdown("or a clear one:", width="content")
+            st.pills(
+                "Neurons that mean something", list(clear), key=by_meaning, on_change=choose,
+                args=(by_meaning,), format_func=lambda neuron: _called(clear[neuron]),
+                label_visibility="collapsed", width="content",
+            )  # fmt: skip
         st.markdown("or the strongest on this token:", width="content")
         st.pills(
             "The strongest on this token", strongest, key=by_strength, on_change=choose,
@@ -48,17 +60,45 @@ def chooser(run: Run, navigator: Navigator) -> int:
     return shown
 
 
+def _called(each: Telling) -> str:
+    """Its number, and what it means: nobody typed any of it."""
+    words = f" ({', '.join(each.words)})" if each.words else ""
+    return f"{each.neuron} · {each.tag}{words}"
+
+
+def clear_neurons(run: Run) -> tuple[Telling, ...]:
+    """The block's neurons whose meaning shows best in the index; none without one."""
+    known, block = run.card.provenance, run.state.block
+    if known is None or known.index is None:
+        return ()
+    path = known.index
+
+    def word(text: str, token: int) -> str:
+        tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
+        return tokens[min(token, len(tokens) - 1)].text.strip().lower()
+
+    def find() -> tuple[Telling, ...]:
+        try:
+            return telling_neurons(_read(run, path), block, word)
+        except IndexFileError:
+            return ()  # where the index itself is shown, the page says what is wrong with it
+
+    return run.subject.once(f"clear neurons of block {block}", find)
+
+
+def _read(run: Run, path: Path) -> NeuronIndex:
+    sizes = run.model.sizes
+    return run.subject.once("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
+
+
 def index_of(run: Run) -> NeuronIndex | None:
     """The network's index; where it cannot be read, says so and gives None."""
-    sizes, known = run.model.sizes, run.card.provenance
+    known = run.card.provenance
     if known is None or known.index is None:
         st.info(f"Not for {run.card.label}: {Need.INDEX.value}")
         return None
-    path = known.index
     try:
-        index = run.subject.once(
-            "neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks)
-        )
+        index = _read(run, known.index)
     except IndexFileError as error:
         st.error(
             "The index of what wakes each neuron cannot be read. `ffnviz index` makes it anew."

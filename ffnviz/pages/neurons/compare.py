@@ -99,8 +99,9 @@ def one_pair(
     )  # fmt: skip
     size = float(run.trace.blocks[run.state.block].ffn.hidden[one].norm())
     sentence: Sentence = [
-        "On ", quoted(_pair_name(run, names, found.pairs[pair])), " the hidden layer moves by ",
-        number(f"{apart:.2f}"), f" (its length there is {size:.2f}); choose another token above.",
+        "On ", quoted(_pair_name(run, names, found.pairs[pair])),
+        " the vector of all activations moves by ",
+        number(f"{apart:.2f}"), f"; its length there is {size:.2f}. Click another token above.",
     ]  # fmt: skip
     chart(
         Head(sentence, "pair", run.card.colour),

@@ -78,13 +78,13 @@ def all_names(networks: Networks, navigator: Navigator) -> None:
         table_of(navigator, names)
     with st.container(horizontal=True, vertical_alignment="center"):
         save_button(
-            "Download the names",
+            "Export names",
             to_file(names) if names else None,
             "neuron-names.json",
             "application/json",
             key="names-out",
         )
-        with st.popover("Bring names back"):
+        with st.popover("Import names"):
             bring_back(networks, navigator)
 
 

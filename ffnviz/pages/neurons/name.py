@@ -124,14 +124,18 @@ def how_well(run: Run, score: Score, name: Name) -> None:
     called: Sentence = [quoted(name.name)] if name.name else ["The guess"]
     sentence: Sentence
     if score.precision is None:
-        sentence = [*called, f" names none of {score.n:,} {units} held back."]
+        sentence = [*called, f" predicts none of the {score.n:,} {units} kept for the test."]
     elif score.recall is None:
-        sentence = ["The neuron fires on none of ", number(f"{score.n:,} {units}"), " held back."]
+        sentence = [
+            "The neuron fires on none of ",
+            number(f"{score.n:,} {units}"),
+            " kept for the test.",
+        ]
     else:
         sentence = [
-            *called, " is right on ", number(f"{score.both} of {score.guessed}"),
-            f" {units} it names (precision {percent(score.precision)}) and finds ",
-            number(f"{score.both} of {score.fired}"), " on which it fires (recall "
+            *called, ": ", number(f"{score.both} of the {score.guessed} {units}"),
+            f" it predicts are correct (precision {percent(score.precision)}); it finds ",
+            number(f"{score.both} of the {score.fired}"), " on which the neuron fires (recall "
             f"{percent(score.recall)}).",
         ]  # fmt: skip
     chart(
@@ -152,8 +156,8 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> None:
         for unit in units
     ]
     sentence: Sentence = [
-        "Where it went wrong: ", number(f"{score.fired - score.both} missed"), ", ",
-        number(f"{score.guessed - score.both} named in vain"), "; some of each.",
+        "Its mistakes: ", number(f"{score.fired - score.both} missed"), ", ",
+        number(f"{score.guessed - score.both} false positives"), ". Some of each:",
     ]  # fmt: skip
     passages(
         Head(sentence, "mistakes", run.card.colour),

@@ -7,7 +7,7 @@ import streamlit as st
 from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.spread import Progress, part_of
-from ffnviz.measured import measure_button
+from ffnviz.measured import on_request
 from ffnviz.model.edit import Edit
 from ffnviz.run import Run
 
@@ -16,7 +16,7 @@ def measure(run: Run, edits: Sequence[Edit]) -> None:
     """The button, its progress, and the last result."""
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
     of = (run.card.colour, run.device, everywhere)
-    measured = measure_button(
+    measured = on_request(
         "probes", of, run, loss, tuple(edits),
         label="Measure on the probe sentences", doing="Guessing masked words …",
     )  # fmt: skip

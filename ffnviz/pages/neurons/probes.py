@@ -36,11 +36,11 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
     fired = int(index.blocks[run.state.block].texts[neuron])
     sentence: Sentence = [
         "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
-        " and, more than chance would have it, on ",
+        ", and more often than by chance in those of ",
         number(f"{len(beyond)} of {len(counts)} tags"),
     ]  # fmt: skip
     if beyond:
-        sentence += [", above all on ", number(beyond[0].tag)]
+        sentence += [", most of all ", number(beyond[0].tag)]
     shown = counts[:SHOWN]
     chart(
         Head([*sentence, "."], "tags", run.card.colour),

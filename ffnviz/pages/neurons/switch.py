@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import streamlit as st
 
+from ffnviz.actions import Set
 from ffnviz.analysis.neurons.intervention import Change, change, direct_contributions
 from ffnviz.analysis.neurons.neuron_set import NeuronSetError, read_set, written_set
 from ffnviz.analysis.prediction import Prediction, predict
@@ -87,8 +88,9 @@ def which(run: Run, navigator: Navigator, shown: int) -> Neurons | None:
         return None
     if st.session_state.pop(FULL, False):
         st.error("A link has no room for so many single neurons, so none was added.")
-    if typed.strip():
-        st.button("Only the neuron above", on_click=navigator.choose, args=(SET, ""))
+    if any(navigator.value(setting) != setting.default for setting in SETTINGS):
+        st.button("Back to the start", on_click=navigator.do,
+                  args=(Set({setting.name: None for setting in SETTINGS}),))  # fmt: skip
     return neurons or {block: (shown,)}
 
 
@@ -113,8 +115,8 @@ def how_far(run: Run, changed: Change, version: str) -> None:
     """What moved: the FFNs' outputs and the stream."""
     block = int(changed.output.argmax())
     sentence: Sentence = [
-        f"FFN {block + 1} writes ", number(percent(float(changed.output[block]))),
-        " off; the last stream moves by ", number(percent(float(changed.stream[-1]))), ".",
+        f"What FFN {block + 1} writes changes by ", number(percent(float(changed.output[block]))),
+        ", the last stream by ", number(percent(float(changed.stream[-1]))), ".",
     ]  # fmt: skip
     chart(
         Head(sentence, "changes", run.card.colour),
@@ -166,8 +168,8 @@ def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neuro
     order = np.argsort(-added.ravel(), kind="stable")
     most, places = order[:MOST], np.concatenate([order[:MOST], order[-LEAST:]])
     sentence: Sentence = [
-        "Straight into ", number(told.words[0]), "'s logit, ", number(_name(int(most[0]), d_ff)),
-        f" adds most: {added.ravel()[most[0]]:+.2f}. Click a bar to switch its neuron.",
+        number(_name(int(most[0]), d_ff)), " adds most to the logit of ", number(told.words[0]),
+        f" directly: {added.ravel()[most[0]]:+.2f}. Click a bar to switch its neuron.",
     ]  # fmt: skip
     switched = frozenset(_name(block * d_ff + n, d_ff) for block, ns in neurons.items() for n in ns)
     accent = f"@{run.card.colour}"

@@ -62,7 +62,8 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
     colour = f"@{run.card.colour}"
     sentence: Sentence = [
         "Of all common words, its key matches the embedding of ", number(found.words[0]),
-        " best: alone in the stream it would give ", number(signed(found.scores[0])), ".",
+        " best: alone in the stream it would give a pre-activation of ",
+        number(signed(found.scores[0])), ".",
     ]  # fmt: skip
     chart(
         Head(sentence, "keymatch", run.card.colour),
@@ -101,7 +102,7 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
             )
         )
     sentence: Sentence = (
-        ["Its strongest in ", number(index.source), "; what wakes it is underlined."]
+        ["Its strongest examples in ", number(index.source), "; what wakes it is underlined."]
         if shown
         else [number("It never fired"), f" on {index.source}."]
     )

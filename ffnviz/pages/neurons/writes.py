@@ -32,7 +32,7 @@ def its_words(run: Run, neuron: int) -> None:
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
     sentence: Sentence = [
         "Awake, it pushes towards ", number(promoted.words[0]), " and away from ",
-        number(suppressed.words[0]), "; its value is ", number(f"{norm:.2f} long"),
+        number(suppressed.words[0]), "; its value vector is ", number(f"{norm:.2f} long"),
         f", longer than those of {percent(larger_than)} of the block's neurons.",
     ]  # fmt: skip
     chart(
@@ -56,7 +56,7 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
     by_key, by_value = similar(run.model, run.state.block, neuron, NEURONS)
     sentence: Sentence = [
         "The most similar key belongs to ", number(f"neuron {by_key.neurons[0]}"),
-        f" (cosine {by_key.cosines[0]:.2f}), the most similar value to ",
+        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector to ",
         number(f"neuron {by_value.neurons[0]}"), f" ({by_value.cosines[0]:.2f}).",
     ]  # fmt: skip
 
@@ -67,7 +67,10 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
     chart(
         Head(sentence, "similar", run.card.colour),
         named_bars(
-            [bars("by key", by_key, "@muted"), bars("by value", by_value, f"@{run.card.colour}")],
+            [
+                bars("by key", by_key, "@muted"),
+                bars("by value vector", by_value, f"@{run.card.colour}"),
+            ],
             "cosine; click a bar to meet that neuron",
         ),
         "The neurons of this block whose keys and values are most like this one's.",

@@ -30,7 +30,7 @@ def render(run: Run, navigator: Navigator) -> None:
     with curve:
         against_threshold(run, threshold)
         slider(
-            "GELU counts as awake where |hidden| is beyond",
+            "A GELU neuron is awake if it is further from zero than",
             [f"{stop:g}" for stop in STOPS],
             nearest(STOPS, threshold, by_ratio=True),
             key="threshold",
@@ -49,9 +49,9 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
             d_ff = counted[0].d_ff
     here, block = run.card, run.state.block
     now, before = (shares[here, trained][block].mean() for trained in (True, False))
-    sentence: Sentence = [f"In block {block + 1}, the trained {here.label} network has ",
-                number(f"{percent(now)} of its neurons awake"), " on this sentence; with its "
-                "random first weights it had ", number(percent(before)), "."]  # fmt: skip
+    sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
+                number(f"{percent(now)} of the neurons are awake"), " on this sentence; before "
+                "training it was ", number(percent(before)), "."]  # fmt: skip
     chart(
         Head(sentence, "awake", here.colour),
         figures.awake_by_token(shares, run.labels, run.token, d_ff),
@@ -74,12 +74,12 @@ def against_threshold(run: Run, threshold: float) -> None:
         part
         for of, (x, y) in curves.items()
         for part in (
-            number(percent(np.interp(threshold, x, y))),
-            f" of {of.label}'s values",
+            number(percent(np.interp(threshold, x, y)), of.colour),
+            f" of {of.label}'s activations",
             " and ",
         )
     ][:-1]
-    sentence: Sentence = ["Beyond ", number(f"{threshold:g}"), " lie ", *beyond_it, "."]
+    sentence: Sentence = [*beyond_it, " are further than ", number(f"{threshold:g}"), " from zero."]
     chart(
         Head(sentence, "threshold", "text"),
         figures.share_against_threshold(curves, threshold),

@@ -55,8 +55,9 @@ def one_network(run: Run, of: Watched) -> None:
 def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
     below = number(percent(landed.below_zero))
     if threshold == 0:
-        return [f"In block {block + 1}, ", below, " of what comes in lies below zero, and ",
-                f"{label} makes every one of them exactly 0."]  # fmt: skip
-    return [f"In block {block + 1}, ", below, f" lies below zero; {label} lets a little of it "
-            "through and leaves ", number(percent(landed.near_zero)),
-            f" of all values within {threshold:g} of zero, but hardly one at it."]  # fmt: skip
+        return [f"In block {block + 1}, ", below, " of the pre-activations are below zero, and ",
+                f"{label} sets every one of them to exactly 0."]  # fmt: skip
+    return [f"In block {block + 1}, ", below, f" of the pre-activations are below zero; {label} "
+            "lets a little of them through. ", number(percent(landed.near_zero)),
+            f" of the activations are within {threshold:g} of zero, but hardly any is "
+            "exactly 0."]  # fmt: skip

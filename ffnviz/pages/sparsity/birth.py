@@ -49,8 +49,8 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     block = run.state.block
     return [
         f"Before training, {run.card.label}'s block {block + 1} had ",
-        number(percent(record.active[0, block])), " of its values above zero, on ",
+        number(percent(record.active[0, block])), " of its activations above zero, on ",
         f"{record.n_tokens:,} tokens of unseen books; after "
         f"{record.tokens[-1] / 1e6:.1f} million training tokens ",
-        number(percent(record.active[-1, block])), ". The loss never asks for it.",
+        number(percent(record.active[-1, block])), ". Training never asked for it.",
     ]  # fmt: skip

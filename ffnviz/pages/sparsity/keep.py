@@ -43,7 +43,7 @@ def what_they_carry(run: Run, share: float) -> None:
     carried = [
         part
         for of, shares in curves.items()
-        for part in (number(percent(shares[_count(share, len(shares)) - 1])),
+        for part in (number(percent(shares[_count(share, len(shares)) - 1]), of.colour),
                      f" of what {of.label} writes", " and ")
     ][:-1]  # fmt: skip
     sentence: Sentence = [
@@ -68,9 +68,9 @@ def what_is_said(run: Run, share: float) -> None:
     strongest = keep_strongest(run.model, run.trace, block, token, n)
     random = keep_random(run.model, run.trace, block, token, n)
     sentence: Sentence = [
-        "With only ", number(f"{n:,} neurons"), " of each token awake, the FFN's output at ",
+        "With only each token's ", number(f"{n:,} strongest neurons"), " the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
-        "; with as many random ones by ", number(percent(random.error)), ".",
+        "; with as many random ones, by ", number(percent(random.error)), ".",
     ]  # fmt: skip
     panels = [
         Words("all neurons", told.words, told.probabilities, f"@{accent}"),

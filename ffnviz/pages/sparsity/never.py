@@ -38,15 +38,15 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
         st.markdown(
             f"**{of.label}, block {block + 1}, never above zero on "
-            f"{records[of].final_n_tokens:,} tokens of held-out books:** {shown}{more}."
+            f"{records[of].final_n_tokens:,} tokens of books it did not train on:** {shown}{more}."
         )
 
 
 def _sentence(run: Run, found: Reached, asleep: int, d_ff: int) -> Sentence:
     label, block = run.card.label, run.state.block + 1
     return [
-        f"All {len(run.labels)} tokens together leave ",
+        f"In block {block} of {label}, ",
         number(f"{len(found.never):,} of {d_ff:,} neurons ({percent(len(found.never) / d_ff)})"),
-        f" of {label}'s block {block} never above zero; on the held-out books it was ",
+        " are above zero on no token of this sentence; on no token of whole books, ",
         number(f"{asleep:,} ({percent(asleep / d_ff)})"), ".",
     ]  # fmt: skip

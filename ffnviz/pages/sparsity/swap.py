@@ -10,6 +10,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.model.card import Card
+from ffnviz.numbers import short
 from ffnviz.page import Navigator
 from ffnviz.run import Run, Watched
 
@@ -54,5 +55,5 @@ def _sentence(run: Run, own: str, other: str, told: Prediction, swapped: Swapped
         number(f"{new.words[0]} ({percent(float(new.probabilities[0]))})"), " at ",
         quoted(run.labels[run.token]), " instead of ",
         number(f"{told.words[0]} ({percent(float(told.probabilities[0]))})"),
-        ": they diverge by ", number(f"{swapped.divergence:.2g} nats"), ".",
+        ": the two predictions are ", number(f"{short(swapped.divergence)} nats"), " apart.",
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
+from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
@@ -38,12 +39,10 @@ def render(run: Run, navigator: Navigator) -> None:
         measured = measure_button("convolution", of, run, measure, repeats)
         if measured is not None:
             about(measured, of, run)
+    if measured is None:
+        return
     with right:
-        if measured is None:
-            st.info("Press “Measure”: this block's FFN on your sentence as two Linear layers and "
-                    "as two convolutions, with the same weights.")  # fmt: skip
-        else:
-            times(run, measured.result, f"{measured.when} {measured.of}")
+        times(run, measured.result, f"{measured.when} {measured.of}")
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
@@ -54,7 +53,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
 def times(run: Run, result: Convolution, version: str) -> None:
     """Both times, and how far the outputs are apart."""
     sentence: Sentence = [
-        "Linear and Conv1d differ by at most ", number(f"{result.difference:.1g}"),
+        "Linear and Conv1d differ by at most ", number(short(result.difference, 1)),
         f" in outputs of up to {result.largest:.1f}; the convolution takes ",
         number(f"{result.convolution.median / result.linear.median:.2f} times"), " as long.",
     ]  # fmt: skip

@@ -41,11 +41,10 @@ def render(run: Run, navigator: Navigator) -> None:
         st.markdown(run.about_gpu)
         if measured is not None:
             about(measured, of, run)
+    if measured is None:
+        return
     with right:
-        if measured is None:
-            st.info("Press “Measure”: the same stages on the CPU and on the GPU.")
-        else:
-            compared(run, measured.result, f"{measured.when} {measured.of}")
+        compared(run, measured.result, f"{measured.when} {measured.of}")
 
 
 def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:

@@ -28,10 +28,10 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     of = (run.card.id, run.device, run.state.block)
     measured = measure_button("growth", of, run, both)
     if measured is None:
-        st.info(f"Press “Measure”: some seconds on a CPU, {RUNS} runs of each size, on random "
-                "values of the right shape. It does not depend on the sentence.")  # fmt: skip
         return
     about(measured, of, run)
+    st.markdown(f"{RUNS} runs of each size, on random values of the right shape: it does not "
+                "depend on the sentence.")  # fmt: skip
     length, width = measured.result
     version = f"{measured.when} {measured.of}"
     left, right = st.columns(2, gap="medium")
@@ -74,8 +74,8 @@ def _length_sentence(grown: Growth) -> Sentence:
     one, many = grown.times["FFN, batch 1"], grown.times["FFN, batch 32"]
     times = grown.sizes[-1] / grown.sizes[0]
     return [
-        f"{times:g} times as many tokens take the FFN ",
-        number(f"{one[-1].median / one[0].median:.1f} times"), " as long alone and ",
+        f"With {times:g} times as many tokens the FFN takes ",
+        number(f"{one[-1].median / one[0].median:.1f} times"), " as long for one text, and ",
         number(f"{many[-1].median / many[0].median:.1f} times"), " in a batch of 32.",
     ]  # fmt: skip
 
@@ -84,7 +84,7 @@ def _width_sentence(grown: Growth) -> Sentence:
     one = grown.times["FFN, batch 1"]
     times = grown.sizes[-1] / grown.sizes[0]
     return [
-        f"{times:g} times as many hidden units take the FFN ",
+        f"With {times:g} times as many neurons the FFN takes ",
         number(f"{one[-1].median / one[0].median:.1f} times"),
         f" as long, on {WIDTH_TOKENS} tokens.",
     ]

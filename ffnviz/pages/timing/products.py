@@ -31,12 +31,10 @@ def render(run: Run, navigator: Navigator) -> None:
                 f"**{_rate(measured.result.best_per_second)}** in its fastest run, measured in "
                 "turn with the others."
             )
+    if measured is None:
+        return
     with right:
-        if measured is None:
-            st.info("Press “Measure”: each matrix product of this block on your sentence, in turn "
-                    "with a large one that shows what this machine can do.")  # fmt: skip
-        else:
-            bars(run, measured.result, f"{measured.when} {measured.of}")
+        bars(run, measured.result, f"{measured.when} {measured.of}")
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Throughput:
@@ -49,7 +47,7 @@ def bars(run: Run, result: Throughput, version: str) -> None:
     shares = np.array([p.per_second for p in result.products]) / result.best_per_second
     expand = next(p for p in result.products if p.name.startswith("W₁"))
     sentence: Sentence = [
-        "Expanding runs at ", number(_rate(expand.per_second)), ", ",
+        "W₁ runs at ", number(_rate(expand.per_second)), ", ",
         number(percent(expand.per_second / result.best_per_second)),
         " of what this machine reaches in a large square product.",
     ]  # fmt: skip
@@ -72,5 +70,5 @@ def bars(run: Run, result: Throughput, version: str) -> None:
 
 def _rate(per_second: float) -> str:
     if per_second >= 1e12:
-        return f"{per_second / 1e12:.1f} trillion a second"
-    return f"{per_second / 1e9:.1f} billion a second"
+        return f"{per_second / 1e12:.1f} trillion multiply-adds per second"
+    return f"{per_second / 1e9:.1f} billion multiply-adds per second"

@@ -23,30 +23,17 @@ def render(run: Run, navigator: Navigator) -> None:
     with left:
         repeats_slider(navigator, "stages")
         measured = measure_button("stages", of, run, measure, repeats)
-        first_impression(run)
         if measured is not None:
             about(measured, of, run)
+    if measured is None:
+        return
     with right:
-        if measured is None:
-            st.info("Press “Measure”: every stage of the pass on your sentence is run many times, "
-                    "in turn with the others and with the whole.")  # fmt: skip
-        else:
-            bars(run, measured.result, f"{measured.when} {measured.of}")
+        bars(run, measured.result, f"{measured.when} {measured.of}")
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> StageTimes:
     """The stages of the pass on the sentence."""
     return time_stages(ours(run.model), run.trace, repeats, progress)
-
-
-def first_impression(run: Run) -> None:
-    """What the pass took when it was computed, once, for this page."""
-    timing = run.subject.timing
-    st.markdown(
-        f"When this page computed the {len(run.labels)} tokens in the "
-        f"{run.card.label} network it took **{timing.total_ms:.1f} ms**, once; "
-        f"**{timing.ffn_share:.0%}** of it in the FFNs."
-    )
 
 
 def bars(run: Run, result: StageTimes, version: str) -> None:

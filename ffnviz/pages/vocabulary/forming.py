@@ -30,7 +30,7 @@ def early_words(run: Run, readings: list[Reading], name: str) -> None:
     """The likeliest words at each stage."""
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
     sentence: Sentence = [
-        "Read early, the stream at ", quoted(run.labels[run.token]), " first says ",
+        "Decoded early, the stream at ", quoted(run.labels[run.token]), " first predicts ",
         number(name), " after ", number(first.stage), ".",
     ]  # fmt: skip
     chart(

@@ -37,7 +37,7 @@ def whole_distribution(run: Run, told: Distribution, how: Strategy) -> None:
     n = len(told.softmax)
     sentence: Sentence = [
         f"{n:,} probabilities sum to ", number(f"{told.softmax.sum():.6f}"), "; their entropy is ",
-        number(f"{entropy(told.softmax):.2f} bits"), f" of at most {np.log2(n):.0f}.",
+        number(f"{entropy(told.softmax):.2f}"), f" of at most {np.log2(n):.0f} bits.",
     ]  # fmt: skip
     chart(
         Head(sentence, "distribution", run.card.colour),
@@ -59,10 +59,10 @@ def first_words(run: Run, told: Distribution, how: Strategy) -> None:
     """The likeliest words before the cut and after it."""
     first = told.order[:BARS]
     words = [run.model.tokenizer.label(int(entry)) for entry in first]
-    kept = f"{told.n_kept:,} entries" if told.n_kept > 1 else "1 entry"
+    kept = f"{told.n_kept:,} words" if told.n_kept > 1 else "1 word"
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), " the cut leaves ", number(kept),
-        " that held ", number(percent(told.kept_share)), "; the pick is ",
+        " that had ", number(percent(told.kept_share)), "; the pick is ",
         number(run.model.tokenizer.label(pick(told, how))), ".",
     ]  # fmt: skip
     panels = [

@@ -23,7 +23,7 @@ from ffnviz.run import Run
 from ffnviz.settings import count_setting
 
 MOST = 128
-WORDS = count_setting("words", 0, 0, MOST)
+WORDS = count_setting("words", 6, 0, MOST)
 STEP = count_setting("step", 0, 0, MOST)  # from 1; 0 is the last
 MANY = 10
 SO_FAR = "written-so-far"
@@ -70,14 +70,17 @@ def buttons(written: Writing, navigator: Navigator) -> None:
 
     def take_over() -> None:
         navigator.do(Type(written.text))
+        start_over()
+
+    def start_over() -> None:
         navigator.choose(WORDS, 0)
+        navigator.choose(STEP, STEP.default)
 
     with st.container(horizontal=True):
         st.button("Write a word", on_click=write_more, args=(1,), disabled=written.full)
         st.button(f"Write {MANY}", on_click=write_more, args=(MANY,), disabled=written.full)
-        st.button("Into the box", on_click=take_over, disabled=not written.steps)
-        st.button("Start over", on_click=lambda: navigator.choose(WORDS, 0),
-                  disabled=not written.steps)  # fmt: skip
+        st.button("Use as my sentence", on_click=take_over, disabled=not written.steps)
+        st.button("Start over", on_click=start_over, disabled=not written.steps)
     if written.full:
         st.markdown("The network reads no more than this; start over, or shorten the sentence.")
 
@@ -111,9 +114,9 @@ def one_step(run: Run, written: Writing, how: Strategy, place: int) -> None:
     words = [run.model.tokenizer.label(int(entry)) for entry in first]
     rank = int((told.order == step.id).argmax()) + 1
     sentence: Sentence = [
-        f"Word {place + 1}, ", number(f"“{step.word.strip() or '␣'}”"), " had ",
-        number(percent(step.probability)), f" and was number {rank:,} of {step.n_kept:,} that the "
-        f"cut left; the softmax had {step.entropy:.1f} bits of entropy.",
+        f"Word {place + 1}, ", number(f"“{step.word.strip() or '␣'}”"), ", had ",
+        number(percent(step.probability)), f" and place {rank:,} among the {step.n_kept:,} words "
+        f"that the cut left; before the cut the entropy was {step.entropy:.1f} bits.",
     ]  # fmt: skip
     chart(
         Head(sentence, "step", run.card.colour),

@@ -65,4 +65,4 @@ def test_one_token_says_what_it_cannot_tell(model_folder: Path) -> None:
     undecided = [finding for finding in findings if finding.verdict is Verdict.UNDECIDED]
     assert undecided
     for finding in undecided:
-        assert finding.verdict_text.startswith("cannot be told here: ")
+        assert finding.verdict_text.startswith("cannot be decided here: ")

@@ -4,18 +4,25 @@ import math
 
 import pytest
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Verdict
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Verdict
 
 
 @pytest.mark.parametrize(
     ("check", "passed", "text"),
     [
-        (Check(1, "≤", 1), True, "1 ≤ 1"),
-        (Check(2, "≤", 1, "nats"), False, "2 > 1 nats"),
-        (Check(2, ">", 1), True, "2 > 1"),
-        (Check(1, ">", 1), False, "1 ≤ 1"),
-        (Check(math.nan, "≤", 1), False, "nan > 1"),
-        (Check(math.nan, ">", 1), False, "nan ≤ 1"),
+        (Check(1, "≤", 1), True, "1, no more than 1"),
+        (Check(2, "≤", 1, "nats"), False, "2 nats, more than the 1 nats allowed"),
+        (Check(2, ">", 1), True, "2, more than 1"),
+        (Check(1, ">", 1), False, "1, not more than 1"),
+        (Check(0, "≤", 0), True, "exactly 0"),
+        (Check(1.376, "≤", 0), False, "1.38, not 0"),
+        (Check(5.5e-5, "≤", 1, BOUND), True, "0.0055% of what rounding may make"),
+        (Check(0, "≤", 1, BOUND), True, "0% of what rounding may make"),
+        (Check(12, "≤", 1, BOUND), False, "12 times what rounding may make"),
+        (Check(1, "≤", 0, words=("it stays", "it changes")), False, "it changes"),
+        (Check(0, "≤", 0, words=("it stays", "it changes")), True, "it stays"),
+        (Check(math.nan, "≤", 1), False, "nan, more than the 1 allowed"),
+        (Check(math.nan, ">", 1), False, "nan, not more than 1"),
     ],
 )
 def test_a_check_says_what_is_true(check: Check, passed: bool, text: str) -> None:
@@ -31,7 +38,7 @@ def test_a_check_says_what_is_true(check: Check, passed: bool, text: str) -> Non
         (Check(2, "≤", 1), Check(0, "≤", 1), "", Verdict.ONLY_IF, "holds only if it rains"),
         (Check(2, "≤", 1), Check(2, "≤", 1), "", Verdict.FAILS, "does not hold"),
         (Check(0, "≤", 1), Check(2, "≤", 1), "", Verdict.HOLDS, "holds"),
-        (Check(0, "≤", 1), None, "no", Verdict.UNDECIDED, "cannot be told here: no"),
+        (Check(0, "≤", 1), None, "no", Verdict.UNDECIDED, "cannot be decided here: no"),
     ],
 )
 def test_a_verdict_follows_from_the_checks(

@@ -95,7 +95,7 @@ def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> Non
     rows = [
         Row("One", "holds", "✓", "A & B.", "holds", "0 < 1"),
         Row("One", "only if", "◐", "C.", "holds only if <it>", "x"),
-        Row("Two", "undecided", "–", "D.", "cannot be told here", "y"),
+        Row("Two", "undecided", "–", "D.", "cannot be decided here", "y"),
     ]
     page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "Tested <now>.")
     assert page.startswith("<!doctype html>")

@@ -1,0 +1,89 @@
+"""Sentences in which the FFN decides: with it the hidden word wins, without it another."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ffnviz.analysis.needs import Need, masked_id, require
+from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
+from ffnviz.analysis.spread import Progress
+from ffnviz.model.network import Network
+from ffnviz.model.tokenizer import MASK
+
+NEEDS = (Need.WORD_HEAD, Need.MASK)
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Flip:
+    """One sentence with a hidden word.
+
+    Attributes:
+        sentence: with [MASK] in the word's place.
+        word: the hidden one, which wins with the FFN; in lower case.
+        with_ffn, without: of each network, the likeliest words with the block's FFN and without.
+    """
+
+    sentence: str
+    word: str
+    with_ffn: tuple[Prediction, ...]
+    without: tuple[Prediction, ...]
+
+    @property
+    def least(self) -> float:
+        """The word's probability in the network that is least sure of it."""
+        return min(float(each.probabilities[0]) for each in self.with_ffn)
+
+
+def hidden_words(sentence: str) -> Iterator[tuple[str, str]]:
+    """The sentence with each of its words hidden in turn, and the word in lower case."""
+    for word in _WORD.finditer(sentence):
+        yield sentence[: word.start()] + MASK + sentence[word.end() :], word[0].lower()
+
+
+def find_flips(
+    networks: Sequence[Network],
+    sentences: Iterable[str],
+    least: float = 0.25,
+    progress: Progress = lambda _: None,
+) -> list[Flip]:
+    """Those that the last block's FFN decides in all networks alike, the surest first.
+
+    Args:
+        networks: with a mask and a word head.
+        sentences: each is tried with every word of it hidden.
+        least: the hidden word must have at least this probability, from 0 to 1.
+        progress: told the share of the sentences that are done.
+
+    Raises:
+        NotForThisNetwork: if one has no mask or no word head.
+    """
+    for network in networks:
+        require(network, NEEDS)
+    found, tried = [], list(sentences)
+    for place, sentence in enumerate(tried):
+        for masked, word in hidden_words(sentence):
+            flip = _tried(networks, masked, word, least)
+            if flip is not None:
+                found.append(flip)
+        progress((place + 1) / len(tried))
+    return sorted(found, key=lambda flip: -flip.least)
+
+
+def _tried(networks: Sequence[Network], masked: str, word: str, least: float) -> Flip | None:
+    told, untold = [], []
+    for network in networks:
+        trace = network.trace(masked)
+        ids = [token.id for token in trace.tokens]
+        if masked_id(network) not in ids:
+            return None  # it is beyond what the network reads
+        token = ids.index(masked_id(network))
+        best = predict(network, trace, token, 3)
+        if best.words[0] != word or best.probabilities[0] < least:
+            return None
+        without = predict_without_ffn(network, trace, len(trace.blocks) - 1, token, 3)
+        if without.ids[0] == best.ids[0]:
+            return None
+        told.append(best)
+        untold.append(without)
+    return Flip(masked, word, tuple(told), tuple(untold))

@@ -1,0 +1,83 @@
+"""Neurons that can be told in a word: rare, at home on one tag, and woken by few words."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
+
+FEWEST, MOST_SHARE = 15, 0.35  # texts in which a neuron fires, and the share of all texts
+LEAST = 0.15  # of the score; below, neither tag nor words say much
+WORDS = 4  # how many different words count as few
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Telling:
+    """One neuron.
+
+    Attributes:
+        neuron: its number.
+        tag: what the sentences have in common in which it fires.
+        words: those that wake it most, if any does more than once.
+        score: from 0 to 1; 1 fires on all sentences of the tag, on no other, and on few words.
+    """
+
+    neuron: int
+    tag: str
+    words: tuple[str, ...]
+    score: float
+
+
+def telling_neurons(
+    index: NeuronIndex, block: int, words_of: Callable[[str, int], str], most: int = 4
+) -> tuple[Telling, ...]:
+    """A block's neurons that mean something to people, the clearest first, each of another tag.
+
+    The score is the F1 between "it fires in this text" and "the text has this tag", times the share
+    of its strongest examples that its commonest words make up.
+
+    Args:
+        index: of the network.
+        block: from 0.
+        words_of: the word that a text has at a token.
+        most: how many, at most.
+    """
+    counts = index.blocks[block]
+    f1 = _f1(index, counts)  # (n_tags, d_ff)
+    if not len(f1):
+        return ()
+    often = (counts.texts < FEWEST) | (counts.texts > MOST_SHARE * index.n_texts)
+    best = np.where(often, 0.0, f1.max(axis=0))
+    found: dict[str, Telling] = {}
+    for neuron in np.flatnonzero(best >= LEAST):
+        common = _common_words(index, counts, int(neuron), words_of)
+        clear = sum(n for _, n in common[:WORDS]) / len(counts.values)
+        tag = index.tags[int(f1[:, neuron].argmax())]
+        words = tuple(word for word, n in common[:SHOWN] if n > 1)
+        each = Telling(int(neuron), tag, words, float(best[neuron]) * clear)
+        if each.score >= LEAST and (tag not in found or each.score > found[tag].score):
+            found[tag] = each
+    return tuple(sorted(found.values(), key=lambda each: -each.score)[:most])
+
+
+def _f1(index: NeuronIndex, counts: BlockIndex) -> NDArray[np.float64]:
+    """2 · both / (fired + tagged): the harmonic mean of precision and recall."""
+    either = counts.texts[None] + index.with_tag[:, None]
+    f1: NDArray[np.float64] = 2 * counts.by_tag / np.maximum(either, 1)
+    return f1
+
+
+def _common_words(
+    index: NeuronIndex, counts: BlockIndex, neuron: int, words_of: Callable[[str, int], str]
+) -> list[tuple[str, int]]:
+    fired = counts.values[:, neuron] > index.threshold
+    rows = np.flatnonzero(fired)
+    words = (
+        words_of(index.texts[counts.examples[row, neuron]], int(counts.tokens[row, neuron]))
+        for row in rows
+    )
+    return Counter(word for word in words if word.isalpha()).most_common()

@@ -1,0 +1,49 @@
+// What to do first, for those who have never heard of an FFN; gone for good once it is closed.
+
+import { element } from "./element.js";
+import { read } from "./files.js";
+import { makeTerms, markWithin } from "./terms.js";
+
+export const styles = ["welcome.css"];
+
+const CLOSED = "ffnviz-welcome-closed", CAME_BARE = "ffnviz-came-bare";
+
+// A browser may forbid a page to keep anything: the welcome is then there at each visit.
+function kept(storage, name, value) {
+  try {
+    const table = window[storage];
+    if (value !== undefined) table.setItem(name, value);
+    return table.getItem(name);
+  } catch {
+    return value ?? null;
+  }
+}
+
+// The welcome's text, also read under "New here?" at the foot of a page.
+export async function fillWelcome(box) {
+  const parsed = new DOMParser().parseFromString(await read("welcome.html"), "text/html");
+  const terms = makeTerms();
+  box.replaceChildren(...parsed.body.childNodes);
+  await markWithin(box, terms).catch(() => {});
+  box.append(terms.box);
+}
+
+export function mount() {
+  const text = element("div", { class: "text" });
+  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close the welcome", title: "Close for good; “New here?” below brings it back" });
+  const line = element("section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, close);
+  close.onclick = () => {
+    kept("localStorage", CLOSED, "yes");
+    line.hidden = true;
+  };
+  return {
+    element: element("div", {}, line),
+    // Whoever follows a link that says what to show is shown that, and nothing before it.
+    async update({ bare }) {
+      if (bare) kept("sessionStorage", CAME_BARE, "yes");
+      const wanted = kept("sessionStorage", CAME_BARE) === "yes" && kept("localStorage", CLOSED) !== "yes";
+      if (wanted && !text.childElementCount) await fillWelcome(text);
+      line.hidden = !wanted;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+"""A pool that computes in this process, at once: for tests of what comes of a measurement."""
+
+from collections.abc import Callable
+
+from ffnviz.beside import Fate, Job, Order, Pool, Shared
+from ffnviz.session import run_of
+
+
+class AtOnce(Pool):
+    """Its jobs are done when they are submitted."""
+
+    def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
+        """Compute it."""
+        run = run_of(order.state, order.device, order.networks)
+        result = order.work(run, lambda _: None, *order.args)
+        return Job(order, wanted, Fate.DONE, result=result, shared=Shared(1.0, 0.0))
+
+    def warm_up(self) -> None:
+        """Nothing."""

@@ -1,0 +1,109 @@
+"""The first minute of somebody who never heard of an FFN."""
+
+from playwright.sync_api import expect
+
+from tests.browser.conftest import OpenPage
+
+START = "She opened the [MASK] and looked out."
+
+
+def test_the_welcome_is_there_until_it_is_closed_and_a_link_shows_what_it_says(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page()
+    page = journey.page
+    journey.open()
+    welcome = page.get_by_role("region", name="Welcome")
+    expect(welcome).to_contain_text("feed-forward network (FFN)")
+    page.reload()  # by now the address has a state, and the visit began without one
+    expect(welcome).to_be_visible()
+    page.get_by_role("button", name="Close the welcome").click()
+    expect(welcome).to_be_hidden()
+    journey.open()
+    journey.wait_for(START)
+    expect(welcome).to_be_hidden()
+    page.get_by_role("button", name="New here?").click()
+    expect(page.get_by_role("region", name="New here?")).to_contain_text("Type a sentence")
+    linked = new_page().open(text=START)
+    expect(linked.page.get_by_role("region", name="Welcome")).to_be_hidden()
+
+
+def test_a_term_is_explained_where_it_first_stands_by_pointer_and_key(new_page: OpenPage) -> None:
+    journey = new_page().open(text=START)
+    page = journey.page
+    terms = page.locator(".sentence .term")
+    expect(terms.filter(has_text="FFN").first).to_be_visible()
+    names = [name.lower() for name in terms.all_inner_texts()]
+    assert len(names) == len(set(names)), "each term is marked once on the page"
+    box = page.locator(".term-box:popover-open")
+    terms.filter(has_text="FFN").first.click()
+    expect(box).to_contain_text("The part of each block that this app is about")
+    terms.filter(has_text="W₁").click()  # another: the same box says something else
+    expect(box).to_contain_text("expanding matrix")
+    page.keyboard.press("Escape")
+    expect(box).to_have_count(0)
+    terms.filter(has_text="stream").focus()
+    page.keyboard.press("Enter")
+    expect(box).to_contain_text("the network carries along")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Glossary").click()
+    glossary = page.get_by_role("region", name="Glossary")
+    for term in ("FFN", "d_ff", "2:17", "top-p", "entropy", "effective rank"):
+        expect(glossary.locator("dt").filter(has_text=term).first).to_be_attached()
+
+
+def test_a_note_lies_above_its_picture_and_folds_its_formula(new_page: OpenPage) -> None:
+    journey = new_page().open(text=START)
+    page = journey.page
+    page.locator(".picture").get_by_role("button", name="What am I looking at?").click()
+    note = page.locator("#note-ffn")
+    expect(note.locator("b").first).to_contain_text("makes the chosen token's vector wide")
+    formula, picture = note.locator("math"), page.locator(".picture .flow")
+    expect(formula).to_be_hidden()
+    note.get_by_text("The formula").click()
+    expect(formula).to_be_visible()
+    above, below = note.bounding_box(), picture.bounding_box()
+    assert above
+    assert below
+    assert above["y"] + above["height"] <= below["y"]
+    page.keyboard.press("Escape")
+    expect(note).to_be_hidden()
+
+
+def test_a_question_is_answered_with_how_to_hide_a_word(new_page: OpenPage) -> None:
+    journey = new_page().open(text="Where is the cat?", token="4")
+    page = journey.page
+    told = page.locator(".sentence").first
+    expect(told).to_contain_text("It answers no questions")
+    page.get_by_role("button", name="Hide this word").click()
+    journey.wait_for("Where is the [MASK]?")
+    expect(journey.box).to_have_value("Where is the [MASK]?")
+    expect(told).not_to_contain_text("no questions")
+    assert journey.query()["token"] == "4"
+    expect(page.get_by_role("button", name="Hide this word")).to_be_hidden()
+    journey.box.fill("Where ___ the cat?")
+    journey.box.press("Enter")
+    journey.wait_for("Where [MASK] the cat?")
+    expect(journey.box).to_have_value("Where ___ the cat?")  # what was typed stays
+    expect(journey.chips.nth(1)).to_contain_text("[MASK]")
+
+
+def test_next_leads_on_within_a_page_and_to_the_next(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text=START, part="birth")
+    page = journey.page
+    page.get_by_role("button", name="Next: Swap φ →").click()
+    on = page.get_by_role("button", name="Next: Dimensions · The flow of shapes →")
+    expect(on).to_be_visible()
+    assert journey.query()["part"] == "swap"
+    on.click()
+    expect(page.get_by_role("button", name="Next: What it costs →")).to_be_visible()
+    assert page.url.split("?")[0].endswith("/dimensions")
+    assert journey.query()["text"] == START
+
+
+def test_the_same_word_twice_chooses_the_word_it_is_about(new_page: OpenPage) -> None:
+    journey = new_page().open(text=START)
+    journey.page.get_by_role("button", name="The light was too light to see.").click()
+    journey.wait_for("The light was too light to see.")
+    expect(journey.chips.nth(4)).to_have_attribute("aria-pressed", "true")
+    expect(journey.page.locator(".sentence").first).to_contain_text("with two meanings")
