@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from itertools import groupby
 
 import streamlit as st
 
