@@ -19,6 +19,7 @@ from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.model.model import Model
 from tests.browser.conftest import Journey, OpenPage
+from tests.browser.paper import pages_of
 
 SENTENCE = "The cat sat on the mat."
 TOKEN = 2
@@ -47,11 +48,6 @@ def same(journey: Journey, findings: tuple[Finding, ...]) -> None:
     for text, finding in zip(shown, findings, strict=True):
         assert finding.claim in text
         assert " ".join(finding.verdict_text.split()) in text
-
-
-def pages_of(pdf: bytes) -> int:
-    """How many sheets of paper a PDF of Chromium's has."""
-    return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
 def test_all_claims_are_tested_in_one_go(

@@ -11,6 +11,7 @@ from ffnviz.components.head import Head
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.lab.handout import Row, handout
 from ffnviz.figures.lab.handout_pictures import Bars
+from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
@@ -66,7 +67,8 @@ def pictures(run: Run) -> list[Bars]:
     return [
         Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
              counted.shares[shown], colour),
-        Bars(f"Likeliest at “{label}”", told.words[:BARS], told.probabilities[:BARS], colour),
+        Bars(f"Likeliest at “{isolated(label)}”", told.words[:BARS],
+             told.probabilities[:BARS], colour),
         Bars(f"The same without FFN {block + 1}", without.words[:BARS],
              without.probabilities[:BARS], LIGHT.muted),
     ]  # fmt: skip
