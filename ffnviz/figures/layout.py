@@ -16,6 +16,14 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+def isolated(text: str) -> str:
+    """A token among other words: one that runs from right to left turns only itself.
+
+    The two signs are Unicode's first strong isolate and its end (UAX #9); nobody sees them.
+    """
+    return f"\u2068{text}\u2069"
+
+
 def axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis that says what it counts; `more` as in Plotly's layout."""
     return {

@@ -47,9 +47,13 @@ function stack(layout, n, height) {
 
 const PAGE_TYPE = 18; // pixels, of the page that sizes of type are given for
 
-// Type as large as the page's own.
+const axesOf = (layout) => Object.entries(layout).filter(([name]) => /^[xy]axis\d*$/.test(name)).map(([, axis]) => axis);
+
+// Type as large as the page's own, and as much room around the axes for it.
 function scaleType(data, layout, share) {
-  const fonts = [layout.font, ...(layout.annotations ?? []).map(({ font }) => font), ...data.map(({ textfont }) => textfont)];
+  layout.margin = Object.fromEntries(Object.entries(layout.margin).map(([side, size]) => [side, Math.round(share * size)]));
+  const fonts = [layout.font, ...(layout.annotations ?? []).map(({ font }) => font),
+    ...data.map(({ textfont }) => textfont), ...axesOf(layout).map(({ tickfont }) => tickfont)];
   for (const font of fonts) if (font?.size) font.size = Math.round(share * font.size);
 }
 
@@ -60,7 +64,9 @@ export function fit(data, layout, width, height, pageType) {
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
-      layout.font.size = Math.min(13, layout.font.size);
+      for (const { tickfont } of [{ tickfont: layout.font }, ...axesOf(layout)]) {
+        if (tickfont?.size) tickfont.size = Math.min(13, tickfont.size);
+      }
       for (const trace of data) if (trace.textfont) trace.textfont.size = Math.min(15, trace.textfont.size);
     }
     for (const { colorbar } of data) {

@@ -18,7 +18,7 @@ export async function chartAsSvg({ data, layout }, title, theme) {
   return asFile(svg + placed, SIZE.width, SIZE.height, family, theme);
 }
 
-const plain = (text) => (text ?? "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
+const plain = (text) => (text ?? "").replace(/[\u2068\u2069]/g, "").replace(/<br>/g, " ").replace(/<[^>]*>/g, "").replace(/&lt;/g, "<").replace(/&gt;/g, ">").replace(/&amp;/g, "&");
 const words = (value) => (typeof value === "string" ? plain(value) : single(value));
 const axisOf = (id, letter) => `${letter}axis${(id || letter).slice(1).replace(/^1$/, "")}`;
 

@@ -6,7 +6,7 @@ import { makeTip } from "./tip.js";
 
 export const styles = ["tip.css", "ffn_picture.css"];
 
-const NARROW_BELOW = 640;
+const NARROW_BELOW = 480; // as in ffn_picture.css
 const SVG = "http://www.w3.org/2000/svg";
 
 // The fan between two stages: its two sides are as long as the stages it joins, in shares of the

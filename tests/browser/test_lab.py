@@ -21,6 +21,7 @@ from ffnviz.model.model import Model
 from ffnviz.numbers import short
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
+from tests.browser.paper import pages_of
 
 SENTENCE = "The cat sat on the mat."
 TOKEN = 2
@@ -49,11 +50,6 @@ def same(journey: Journey, findings: tuple[Finding, ...]) -> None:
     for text, finding in zip(shown, findings, strict=True):
         assert finding.claim in text
         assert " ".join(finding.verdict_text.split()) in text
-
-
-def pages_of(pdf: bytes) -> int:
-    """How many sheets of paper a PDF of Chromium's has."""
-    return len(re.findall(rb"/Type\s*/Page\b", pdf))
 
 
 def test_all_claims_are_tested_in_one_go(

@@ -7,6 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.paper import pages_of
 
 START = "She opened the [MASK] and looked out."
 
@@ -89,3 +90,66 @@ def test_the_gpu_toggle_says_why_it_is_off(new_page: OpenPage) -> None:
         .or_(journey.page.get_by_role("checkbox", name="GPU"))
         .is_disabled()
     )
+
+
+def test_on_a_telephone_the_page_says_its_name_and_the_drawer_closes(new_page: OpenPage) -> None:
+    journey = new_page(width=390, height=844).open(text=START)
+    page = journey.page
+    picture = page.locator('.picture [data-stage="x"] canvas').bounding_box()
+    assert picture is not None
+    assert picture["y"] <= 300
+    name = page.get_by_role("heading", level=1)
+    expect(name).to_have_text("Journey")
+    expect(name).to_be_in_viewport()
+    page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Sparsity").click()
+    expect(name).to_have_text("Sparsity: Where φ bends")
+    expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
+    expect(page).to_have_title(f"Sparsity: {START} · ffnviz")
+    small = page.evaluate(
+        """() => [...document.querySelectorAll("*")]
+            .flatMap((e) => [e, ...(e.shadowRoot?.querySelectorAll("*") ?? [])])
+            .filter((e) => e.matches("button, [role=radio], input[type=range]"))
+            .filter((e) => e.checkVisibility())
+            .map((e) => [e.textContent, e.getBoundingClientRect().height])
+            .filter(([, height]) => height > 1 && height < 43.5)"""
+    )
+    assert small == []
+
+
+def test_a_note_has_a_cross_and_the_name_of_its_picture(new_page: OpenPage) -> None:
+    journey = new_page().open(text=START)
+    button = journey.page.get_by_role("button", name="What am I looking at? “[MASK]” wakes")
+    button.click()
+    note = journey.page.locator(".note:popover-open")
+    note.locator("math").wait_for()
+    note.get_by_role("button", name="Close").click()
+    expect(note).to_have_count(0)
+
+
+def test_a_link_is_copied_and_a_choice_is_told_briefly(new_page: OpenPage) -> None:
+    journey = new_page().open(text=START)
+    page = journey.page
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    told = page.locator(".bar [role=status]")
+    expect(told).to_have_text("Link copied")
+    assert page.evaluate("navigator.clipboard.readText()") == page.url
+    journey.chips.nth(1).click()
+    expect(told).to_have_text("opened")
+
+
+def test_the_header_hides_what_scrolls_under_it(new_page: OpenPage) -> None:
+    for dark, colour in ((False, "rgb(255, 255, 255)"), (True, "rgb(14, 17, 23)")):
+        journey = new_page(dark=dark, width=1024, height=576).open(text=START)
+        header = journey.page.get_by_test_id("stHeader")
+        assert header.evaluate("(e) => getComputedStyle(e).backgroundColor") == colour
+
+
+def test_a_page_is_printed_on_one_sheet_with_its_name(new_page: OpenPage) -> None:
+    journey = new_page(width=1440, height=900).open(text=START)
+    assert pages_of(journey.page.pdf(prefer_css_page_size=True)) == 1
+    journey.page.emulate_media(media="print")
+    expect(journey.page.get_by_role("heading", level=1)).to_be_visible()
+    expect(journey.box).to_be_hidden()
+    expect(journey.page.get_by_role("button", name="Copy this picture").first).to_be_hidden()

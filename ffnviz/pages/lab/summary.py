@@ -14,6 +14,7 @@ from ffnviz.components.saving import save_button
 from ffnviz.components.verdicts import verdicts
 from ffnviz.figures.lab.handout import Row, handout
 from ffnviz.figures.lab.handout_pictures import Bars
+from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
@@ -84,7 +85,8 @@ def pictures(run: Run) -> list[Bars]:
     return [
         Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
              counted.shares[shown], colour),
-        Bars(f"Likeliest at “{label}”", told.words[:BARS], told.probabilities[:BARS], colour),
+        Bars(f"Likeliest at “{isolated(label)}”", told.words[:BARS],
+             told.probabilities[:BARS], colour),
         Bars(f"The same without FFN {block + 1}", without.words[:BARS],
              without.probabilities[:BARS], LIGHT.muted),
     ]  # fmt: skip

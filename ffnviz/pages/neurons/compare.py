@@ -7,6 +7,7 @@ from ffnviz.actions import Type
 from ffnviz.analysis.neurons.compare import Comparison, compare
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
+from ffnviz.figures.layout import isolated
 from ffnviz.figures.neurons import compare as figures
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.model.trace import Trace
@@ -59,7 +60,7 @@ def second_sentence(navigator: Navigator) -> None:
 
 def _pair_name(run: Run, names: list[str], pair: np.ndarray) -> str:
     one, two = run.labels[pair[0]], names[pair[1]]
-    return one if one == two else f"{one} → {two}"
+    return one if one == two else f"{isolated(one)} → {isolated(two)}"
 
 
 def all_pairs(
@@ -106,7 +107,8 @@ def one_pair(
     chart(
         Head(sentence, "pair", run.card.colour),
         figures.both_values(
-            (f"first: {run.labels[one]}", f"second: {names[two]}"), here.neurons,
+            (f"first: {isolated(run.labels[one])}", f"second: {isolated(names[two])}"),
+            here.neurons,
             here.first[pair], here.second[pair], run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -44,7 +45,7 @@ def _whole_pieces(text: str) -> str:
 SET: Setting[str] = Setting(
     "off", "", _whole_pieces, str, longest=LONGEST
 )  # empty: the neuron shown
-SETTINGS = (SET, DO, BY, WHERE)
+SETTINGS: tuple[Setting[Any], ...] = (SET, DO, BY, WHERE)
 
 Neurons = Mapping[int, tuple[int, ...]]
 

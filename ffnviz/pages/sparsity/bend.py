@@ -7,7 +7,7 @@ from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.analysis.sparsity.bend import Landing, curve, landing, reach
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.layout import escaped
+from ffnviz.figures.layout import escaped, isolated
 from ffnviz.figures.sparsity.bend import bend
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator
@@ -39,7 +39,7 @@ def one_network(run: Run, of: Watched) -> None:
         edges,
         landed.shares,
         np.abs(at_middles) > threshold,
-        (escaped(run.labels[run.token]), landed.token_shares),
+        (isolated(escaped(run.labels[run.token])), landed.token_shares),
     )
     chart(
         Head(_sentence(landed, card.phi.label, block, threshold), "bend", card.colour),
