@@ -75,12 +75,12 @@ def test_a_question_is_answered_with_how_to_hide_a_word(new_page: OpenPage) -> N
     page = journey.page
     told = page.locator(".sentence").first
     expect(told).to_contain_text("It answers no questions")
-    page.get_by_role("button", name="Hide this word").click()
+    page.get_by_role("button", name="Hide this word", exact=True).click()
     journey.wait_for("Where is the [MASK]?")
     expect(journey.box).to_have_value("Where is the [MASK]?")
     expect(told).not_to_contain_text("no questions")
     assert journey.query()["token"] == "4"
-    expect(page.get_by_role("button", name="Hide this word")).to_be_hidden()
+    expect(page.get_by_role("button", name="Hide this word", exact=True)).to_be_hidden()
     journey.box.fill("Where ___ the cat?")
     journey.box.press("Enter")
     journey.wait_for("Where [MASK] the cat?")
@@ -103,7 +103,8 @@ def test_next_leads_on_within_a_page_and_to_the_next(new_page: OpenPage) -> None
 
 def test_the_same_word_twice_chooses_the_word_it_is_about(new_page: OpenPage) -> None:
     journey = new_page().open(text=START)
-    journey.page.get_by_role("button", name="The light was too light to see.").click()
+    journey.page.get_by_role("button", name="Examples").click()
+    journey.page.get_by_role("button", name="The light was too light to see.", exact=True).click()
     journey.wait_for("The light was too light to see.")
     expect(journey.chips.nth(4)).to_have_attribute("aria-pressed", "true")
     expect(journey.page.locator(".sentence").first).to_contain_text("with two meanings")
