@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 SLICE_S = 0.3  # six usual page runs
 SETTLED_S = 1.05  # who has asked for nothing new for so long has stopped typing
 OLDEST_EVERY = 8  # every so many turns go to whoever waits longest
-REMEMBERED = 40  # turns, for the usual wait
+REMEMBERED = 60  # turns, for the usual wait
 # Up to which usual wait, in seconds, the sentence box pauses for how long; Streamlit's own first.
-PAUSES_MS = ((0.5, 250), (0.8, 600), (float("inf"), 1_250))
+PAUSES_MS = ((0.15, 250), (0.3, 600), (float("inf"), 1_250))
 
 
 @dataclass(eq=False)
@@ -129,7 +129,7 @@ class Turns:
         self._waiting.remove(turn)
         turn.began = time.monotonic()
         self._waited += turn.began - turn.came
-        self._recent.append(turn.began - turn.came)
+        self._recent.append(turn.began - max(turn.came, turn.asked))
         self._inside = turn
         turn.changed.notify()
 

@@ -110,7 +110,7 @@ def test_the_box_waits_longer_the_busier_the_server_is() -> None:
     pauses = [pause for _, pause in PAUSES_MS]
     assert turns.pause_ms == pauses[0]
     seen = []
-    for wait in (0.0, 0.6, 5.0):
+    for wait in (0.0, 0.2, 5.0):
         turns._recent.clear()
         turns._recent.append(wait)
         seen.append(turns.pause_ms)
