@@ -316,7 +316,9 @@ def test_writing_on(net: Network) -> None:
     else:
         refused(lambda: write_word(net, begin(net, ""), Strategy()), "Type one first")
     written = write_word(net, writing, Strategy())
-    assert_allclose(logits_before(net, written, 0), net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4)
+    assert_allclose(
+        logits_before(net, written, 0), net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4
+    )
 
 
 def test_phi_swapped(net: Network) -> None:
