@@ -1,6 +1,7 @@
 """A measurement: asked for by a press, computed beside, cancelled by another press, kept."""
 
 import time
+from collections.abc import Iterator
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -13,9 +14,16 @@ from tests.pages.visits import opened, unbroken
 PATIENCE_S = 120
 
 
-@pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    """One for all: its process takes seconds to start."""
     pool = Pool()
+    yield pool
+    pool.end()
+
+
+@pytest.fixture
+def page(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     session.CACHE.clear()
     monkeypatch.setattr(measured, "POOL", pool)
     return opened("timing", part="stages", repeats="5")
@@ -48,14 +56,14 @@ def test_a_first_result_comes_by_itself_and_is_there_for_the_next_visitor(page: 
     first = said(wait_for_the_first(page))
     assert "Measured at" in said(opened("timing", part="stages", repeats="5"))
     assert said(opened("timing", part="stages", repeats="5")) == first
-    measured.POOL.end()
 
 
-def test_those_who_come_while_a_first_result_is_on_its_way_wait_for_the_same(page: AppTest) -> None:
+def test_those_who_come_while_a_first_result_is_on_its_way_wait_for_the_same(
+    page: AppTest, pool: Pool
+) -> None:
     second = opened("timing", part="stages", repeats="5")
-    assert measured.POOL.queue <= 1
+    assert pool.queue <= 1
     assert said(wait_for_the_first(page)) == said(wait_for_the_first(second))
-    measured.POOL.end()
 
 
 def test_a_press_measures_beside_and_the_result_comes_back(page: AppTest) -> None:
@@ -68,7 +76,6 @@ def test_a_press_measures_beside_and_the_result_comes_back(page: AppTest) -> Non
         unbroken(page.run())
     assert "Measured at" in said(page)
     assert not next(each for each in page.button if each.label == "Measure").disabled
-    measured.POOL.end()
 
 
 def test_another_press_cancels_it(page: AppTest) -> None:
@@ -78,15 +85,16 @@ def test_another_press_cancels_it(page: AppTest) -> None:
     unbroken(page.run())
     assert not button(page, "Cancel")
     assert said(page) == before
-    measured.POOL.end()
 
 
-def test_where_too_many_wait_it_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_too_many_wait_it_says_so(
+    page: AppTest, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Order) -> None:
         raise QueueIsFullError("60 computations wait already. Try again in some minutes.")
 
     wait_for_the_first(page)
-    monkeypatch.setattr(measured.POOL, "submit", full)
+    monkeypatch.setattr(pool, "submit", full)
     press(page, "Measure")
     assert [each.value for each in page.warning] == [
         "60 computations wait already. Try again in some minutes."
