@@ -6,7 +6,7 @@ from itertools import groupby
 
 import streamlit as st
 
-from ffnviz.actions import ChooseBlock, ChooseNetwork, ChooseToken, HideWord, Turn
+from ffnviz.actions import ChooseBlock, ChooseNetwork, ChoosePartner, ChooseToken, HideWord, Turn
 from ffnviz.analysis.journey.hiding import word_at
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.assets import ASSETS
@@ -123,6 +123,24 @@ def network_and_block(session: Session) -> None:
             label_visibility="collapsed",
             on_change=lambda: session.do(ChooseBlock(st.session_state["block"])),
         )
+        partner(session)
+
+
+def partner(session: Session) -> None:
+    """Which network stands beside it, where there is a choice."""
+    state = session.state
+    others = [network for network in session.house.networks if network != state.network]
+    if len(others) < 2:
+        return
+    tie("partner", state.partner or others[0])
+    st.selectbox(
+        "Beside it",
+        others,
+        key="partner",
+        format_func=lambda network: f"beside {label_of(network)}",
+        label_visibility="collapsed",
+        on_change=lambda: session.do(ChoosePartner(st.session_state["partner"])),
+    )
 
 
 def left_out_notice(run: Run) -> None:
