@@ -1,13 +1,14 @@
 """What used to wait for a button shows a first result by itself, once for everybody."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz import session
-from ffnviz.pages.lab import fit
-from ffnviz.pages.timing import convolution
+from ffnviz.analysis.lab.approximation import approximate
+from ffnviz.analysis.timing.growth import as_convolution
 from tests.pages.visits import opened
 
 
@@ -27,14 +28,13 @@ def test_a_fit_is_computed_for_the_first_visitor_and_kept_for_the_next(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
-    real = fit.approximate
 
     def counted(function: object, phi: str, **more: object) -> object:
         asked.append(phi)
-        return real(function, phi, widths=(1, 2), **more)  # type: ignore[arg-type]
+        return approximate(function, phi, widths=(1, 2), **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fit, "approximate", counted)
-    monkeypatch.setattr(fit, "WIDTHS", (1, 2))
+    monkeypatch.setattr("ffnviz.pages.lab.fit.approximate", counted)
+    monkeypatch.setattr("ffnviz.pages.lab.fit.WIDTHS", (1, 2))
     for _ in range(2):
         opened("lab", part="fit")
     assert asked == ["relu"]
@@ -48,12 +48,12 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[int] = []
-    real = convolution.as_convolution
-    monkeypatch.setattr(
-        convolution, "as_convolution",
-        lambda model, trace, block, repeats, progress: (
-            asked.append(repeats), real(model, trace, block, repeats, progress))[1],
-    )  # fmt: skip
+
+    def counted(*given: Any) -> object:
+        asked.append(given[3])
+        return as_convolution(*given)
+
+    monkeypatch.setattr("ffnviz.pages.timing.convolution.as_convolution", counted)
     first, second = (opened("timing", part="convolution", repeats="5") for _ in range(2))
     said = [next(m.value for m in app.markdown if "Measured at" in m.value)
             for app in (first, second)]  # fmt: skip
