@@ -11,7 +11,6 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.model.model import Model
 from ffnviz.model.trace import Trace
-from ffnviz.pages.lab import fit
 from ffnviz.pages.timing import convolution
 from tests.at_once import AtOnce
 from tests.pages.visits import opened
@@ -39,8 +38,8 @@ def test_a_fit_is_computed_for_the_first_visitor_and_kept_for_the_next(
         asked.append(phi)
         return approximate(function, phi, widths=(1, 2), **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(fit, "approximate", counted)
-    monkeypatch.setattr(fit, "WIDTHS", (1, 2))
+    monkeypatch.setattr("ffnviz.pages.lab.fit.approximate", counted)
+    monkeypatch.setattr("ffnviz.pages.lab.fit.WIDTHS", (1, 2))
     for _ in range(2):
         opened("lab", part="fit")
     assert asked == ["relu"]

@@ -24,7 +24,7 @@ def test_a_name_is_tested_on_sentences_held_back_and_kept_in_the_url(
     words.press("Enter")
     journey.settle()
     sentence = journey.sentence("named")
-    assert "“<i>verbs</i> | of being” is right on" in sentence
+    assert "“<i>verbs</i> | of being”: " in sentence
     right, named, found, fires = map(int, re.findall(r"(\d+) of (\d+)", sentence)[0]
                                      + re.findall(r"(\d+) of (\d+)", sentence)[1])  # fmt: skip
     assert right == found <= min(named, fires)

@@ -44,11 +44,11 @@ def test_the_threshold_slider_counts_anew(new_page: OpenPage, twins: dict[str, M
     journey = new_page().open_page("sparsity", text=SENTENCE, part="awake", twin="gelu")
     hidden = twins["gelu"].trace(SENTENCE).blocks[1].ffn.hidden.abs().double()
     for stop, threshold in ((0, 0.001), (8, 0.1), (14, 1.0)):
-        journey.slide("GELU counts as awake", stop)
+        journey.slide("A GELU neuron is awake", stop)
         assert percents(journey.sentence("awake"))[0] == shown(
             float((hidden > threshold).double().mean())
         )
-        assert f"Beyond {threshold:g} lie" in journey.sentence("threshold")
+        assert f"further than {threshold:g} from zero" in journey.sentence("threshold")
 
 
 def test_keeping_few_neurons_says_how_far_the_output_is_off(
@@ -64,7 +64,7 @@ def test_keeping_few_neurons_says_how_far_the_output_is_off(
     lost = torch.ones(2048).index_fill(0, kept, 0.0) * ffn.hidden[token]
     error = float((weight @ lost).norm() / ffn.output[token].norm())
     sentence = journey.sentence("keep")
-    assert "With only 20 neurons" in sentence
+    assert "With only each token's 20 strongest neurons" in sentence
     assert percents(sentence)[0] == pytest.approx(shown(error), abs=1)
     journey.slide("Keep the strongest", 18)
     assert percents(journey.sentence("keep")) == [0.0, 0.0]

@@ -58,11 +58,11 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "“cat” is not hidden, so this means little: the network says mat (21%)"
     )
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
-        "On this sentence ReLU leaves 93% of its activations exactly zero (7.0% awake); "
-        "GELU leaves 60% within 0.1 of zero (40% awake)."
+        "ReLU leaves 93% of its activations exactly zero; "
+        "GELU leaves 60% of its activations within 0.1 of zero."
     )
     assert read(sentences.of_maps([("GELU", 0.4, 0.1, "gelu")])) == (
-        "On this sentence GELU leaves 60% within 0.1 of zero (40% awake)."
+        "GELU leaves 60% of its activations within 0.1 of zero."
     )
 
 

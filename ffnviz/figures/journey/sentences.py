@@ -98,22 +98,11 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
         awake: of each its label, the share awake, beyond what a neuron counts as awake, and its
             colour.
     """
-    told: Sentence = ["On this sentence "]
+    told: Sentence = []
     for place, (label, share, threshold, colour) in enumerate(awake):
-        if place:
-            told.append("; ")
-        if threshold == 0:
-            told += [
-                f"{label} leaves ",
-                number(f"{percent(1 - share)} of its activations exactly zero", colour),
-                f" ({percent(share)} awake)",
-            ]
-        else:
-            told += [
-                f"{label} leaves {percent(1 - share)} within {threshold:g} of zero (",
-                number(f"{percent(share)} awake", colour),
-                ")",
-            ]
+        where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"
+        asleep = number(f"{percent(1 - share)} of its activations {where}", colour)
+        told += ["; " if place else "", f"{label} leaves ", asleep]
     return [*told, "."]
 
 

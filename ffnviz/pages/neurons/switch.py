@@ -89,7 +89,7 @@ def which(run: Run, navigator: Navigator, shown: int) -> Neurons | None:
         return None
     if st.session_state.pop(FULL, False):
         st.error("A link has no room for so many single neurons, so none was added.")
-    if any(navigator.value(setting) != setting.default for setting in SETTINGS):
+    if navigator.state().settings:
         st.button("Back to the start", on_click=navigator.do,
                   args=(Set({setting.name: None for setting in SETTINGS}),))  # fmt: skip
     return neurons or {block: (shown,)}

@@ -33,7 +33,7 @@ def its_words(run: Run, neuron: int) -> None:
     sentence: Sentence = [
         "Awake, it pushes towards ", number(promoted.words[0]), " and away from ",
         number(suppressed.words[0]), "; its value vector is ", number(f"{norm:.2f} long"),
-        f", longer than those of {percent(larger_than)} of the block's neurons.",
+        f", longer than {percent(larger_than)} of the block's.",
     ]  # fmt: skip
     chart(
         Head(sentence, "writes", run.card.colour),

@@ -37,7 +37,7 @@ def whole_distribution(run: Run, told: Distribution, how: Strategy) -> None:
     n = len(told.softmax)
     sentence: Sentence = [
         f"{n:,} probabilities sum to ", number(f"{told.softmax.sum():.6f}"), "; their entropy is ",
-        number(f"{entropy(told.softmax):.2f}"), f" of at most {np.log2(n):.0f} bits.",
+        number(f"{entropy(told.softmax):.2f} bits"), f" of at most {np.log2(n):.0f}.",
     ]  # fmt: skip
     chart(
         Head(sentence, "distribution", run.card.colour),
