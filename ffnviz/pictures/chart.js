@@ -14,7 +14,7 @@ const pageType = () => parseFloat(getComputedStyle(document.documentElement).fon
 const touch = matchMedia("(pointer: coarse)");
 
 export function mount(tell) {
-  const plot = element("div", { class: "plot" });
+  const plot = element("div", { class: "plot", role: "img" });
   const keys = makeKeys(plot, choose);
   const root = element("figure", {}, element("div", { class: "frame" }, plot, ...keys.parts));
   let shown = null, drawn = false, repaint = null, gone = false;
