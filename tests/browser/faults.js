@@ -31,7 +31,7 @@
   const found = new Set(), texts = [];
   const short = (text) => JSON.stringify(text.trim().slice(0, 40));
   for (const node of everything(document.body)) {
-    if (node.matches("style, script, [data-testid=stIconMaterial], noscript")) continue;
+    if (node.matches("style, script, noscript, [data-testid=stIconMaterial], pre *")) continue; // code scrolls
     const own = [...node.childNodes].filter((child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
     if (!own.length || !node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
     const svg = node.ownerSVGElement;
@@ -44,11 +44,12 @@
       if (!inside.length) continue;
       const size = parseFloat(getComputedStyle(node).fontSize);
       if (size < smallest - 0.01 && !node.matches("tspan[dy], sup, sub, math *")) found.add(`small: ${short(child.data)} is ${size} px`);
+      const style = getComputedStyle(node);
       whole.forEach((rect, i) => {
-        const style = getComputedStyle(node);
-        if (svg && rects[i] && (rects[i].left > rect.left + SLACK || rects[i].right < rect.right - SLACK)) found.add(`cut: ${short(child.data)}`);
-        else if (!svg && !node.isContentEditable && style.textOverflow !== "ellipsis" && rects[i] && rects[i].right < rect.right - SLACK && rect.right <= innerWidth
-          && !node.closest("[data-scrolls]")) found.add(`cut: ${short(child.data)}`);
+        const part = rects[i];
+        if (!part || (!svg && (style.textOverflow === "ellipsis" || rect.right > innerWidth))) return;
+        const fromLeft = svg && part.left > rect.left + SLACK;
+        if (fromLeft || part.right < rect.right - SLACK) found.add(`cut: ${short(child.data)}`);
       });
       const { b } = svg ? node.getScreenCTM() : { b: 0 };
       if (Math.abs(b) > 0.01) continue; // turned: its box is larger than its letters

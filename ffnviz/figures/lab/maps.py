@@ -69,7 +69,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         axes[f"yaxis{number}"] = _axis(each.rows if column == 0 else [], anchor=f"x{number}",
                                        domain=[max(0.0, top - height), top],
                                        range=[len(each.values) - 0.5, -0.5])  # fmt: skip
-        scale = f" · colour: 0 to {largest:.2g}" if across < MANY else ""
+        scale = f"<br>colour: 0 to {largest:.2g}" if across < MANY else ""
         titles.append(panel_title(each.title + scale, left, top + 0.004))
     return {
         "data": traces,

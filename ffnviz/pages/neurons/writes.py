@@ -19,7 +19,7 @@ NEURONS = 10
 def render(run: Run, navigator: Navigator) -> None:
     """Its words beside its relatives."""
     neuron = chooser(run, navigator)
-    words, relatives = st.columns([1.4, 1], gap="medium")
+    words, relatives = st.columns([1, 1], gap="medium")
     with words:
         its_words(run, neuron)
     with relatives:
