@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,7 +193,8 @@ def main() -> None:
         ]
         sentences = [f"Sentence of person {n}." for n in range(chosen.people - in_browser)]
         socket = f"ws{address[4:]}/_stcore/stream"
-        people = asyncio.run(killed(socket, sentences, victim))
+        with ThreadPoolExecutor(1) as thread:  # in this one Playwright has a loop of its own
+            people = thread.submit(lambda: asyncio.run(killed(socket, sentences, victim))).result()
         back = [person.back_after for person in people if person.back_after is not None]
         for n, tab in enumerate(tabs):
             painted(tab, f"Sentence of tab {n}.")

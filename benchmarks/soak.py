@@ -95,9 +95,8 @@ def main() -> None:
                 asyncio.run(soak(server, chosen.people, chosen.minutes, chosen.every))
                 time.sleep(REST_S)
                 print(f"all gone   {usage(server.pid)}", flush=True)
-            for share in (0.5, 0.5):
+            for n in (chosen.sessions // 2,) * 2 if chosen.sessions > 1 else ():
                 began = time.perf_counter()
-                n = round(share * chosen.sessions)
                 asyncio.run(come_and_go(server, n))
                 took = time.perf_counter() - began
                 time.sleep(REST_S)
