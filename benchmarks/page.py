@@ -1,8 +1,9 @@
-"""From Enter to everything painted: the Journey against a page with one text box and one canvas.
+"""From Enter or a click to everything painted: the Journey against a page with one canvas.
 
 Both pages are served with the same settings and asked in turn by the same browser. A sentence is
 put into the box and Enter pressed; the clock, the browser's own, stops in the second animation
 frame after every picture of the page says that it shows this sentence and the script has ended.
+Then, on the Journey, another token and another block are clicked.
 """
 
 import random
@@ -22,6 +23,7 @@ from benchmarks.serving import (
 from ffnviz.analysis.spread import Spread
 
 REPEATS = 30
+CLICKS = {"journey, a token": "token", "journey, a block": "block"}
 WORDS = [
     "the",
     "little",
@@ -83,6 +85,28 @@ PRESS_AND_WAIT = """async ([ready, wanted]) => {
     return performance.now() - started;
 }"""
 
+CLICK_AND_WAIT = """async (kind) => {
+    const all = (selector) => [...document.querySelectorAll("*")].filter((e) => e.shadowRoot)
+        .flatMap((e) => [...e.shadowRoot.querySelectorAll(selector)]);
+    const app = document.querySelector('[data-testid="stApp"]');
+    const pictures = all("[data-painted]");
+    const before = pictures.map((picture) => picture.dataset.painted);
+    const others = kind === "token" ? all('.row button[aria-pressed="false"]')
+        : [...document.querySelectorAll('[role="radio"][aria-checked="false"]')]
+            .filter((button) => /^block/.test(button.textContent));
+    const frame = () => new Promise(requestAnimationFrame);
+    const started = performance.now();
+    others[Math.floor(Math.random() * others.length)].click();
+    for (;;) {
+        await frame();
+        const changed = pictures.every((picture, i) => picture.dataset.painted !== before[i]);
+        if (changed && app.dataset.testScriptState === "notRunning") break;
+        if (performance.now() - started > 20000) throw new Error("not painted within 20 s");
+    }
+    await frame();
+    return performance.now() - started;
+}"""
+
 
 def sentence(rng: random.Random, n_words: int = 23) -> str:
     """About so many tokens that have not been seen before in this order."""
@@ -115,7 +139,7 @@ def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
         pages[name].goto(address)
         pages[name].wait_for_selector("[data-painted]", timeout=120_000)
         pages[name].wait_for_timeout(3_000)
-    samples: dict[str, list[float]] = {name: [] for name in pages}
+    samples: dict[str, list[float]] = {name: [] for name in (*pages, *CLICKS)}
     for repeat in range(REPEATS + 3):
         for name, page in pages.items():
             page.bring_to_front()
@@ -123,6 +147,11 @@ def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
             if repeat >= 3:
                 samples[name].append(taken)
             page.wait_for_timeout(200)
+        for click in CLICKS:
+            taken = float(pages["journey"].evaluate(CLICK_AND_WAIT, CLICKS[click]))
+            if repeat >= 3:
+                samples[click].append(taken)
+            pages["journey"].wait_for_timeout(200)
     return {name: Spread.of(taken) for name, taken in samples.items()}
 
 

@@ -66,7 +66,7 @@ class Person:
         """Turn to a page, and wait until it is there."""
         self.page, self.query, self._page_hash = page, query, ""
         await self._ask()
-        await self._page()
+        await self.page_there()
 
     async def type(self, text: str) -> None:
         """Have another text in the box; does not wait."""
@@ -83,10 +83,10 @@ class Person:
         widget = message.rerun_script.widget_states.widgets.add()
         widget.id, widget.trigger_value = self._buttons[label], True
         await self._ask(message)
-        await self._page()
+        await self.page_there()
         return True
 
-    async def _page(self) -> None:
+    async def page_there(self) -> None:
         """Wait for the page; what went wrong with reading it is raised here."""
         done = asyncio.create_task(self._done.wait())
         await asyncio.wait(
@@ -120,7 +120,7 @@ class Person:
         sent = time.perf_counter()
         await self.type(sentence)
         while True:
-            await self._page()
+            await self.page_there()
             finished = self._finished
             await asyncio.sleep(QUIET_S)
             if self._finished == finished:
