@@ -36,7 +36,7 @@ def test_all_claims_are_tested_and_the_bar_only_moves_forward(model_folder: Path
         assert "nan" not in finding.measured
 
 
-@settings(max_examples=12)
+@settings(max_examples=5)
 @given(text=st.text(min_size=1, max_size=60), place=st.integers(0, 10**6))
 def test_any_sentence_gets_verdicts(model_folder: Path, text: str, place: int) -> None:
     model = load(model_folder)
