@@ -38,8 +38,8 @@ def served(port: int, workers: int = 1, log: Path | None = None) -> Iterator[Ser
     command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port)]
     if workers > 1:
         command += ["--workers", str(workers)]
-    written = log.open("w") if log else subprocess.DEVNULL
-    process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
+    with (log or Path(os.devnull)).open("w") as written:
+        process = subprocess.Popen(command, stdout=written, stderr=subprocess.STDOUT)
     try:
         wait_for(f"http://127.0.0.1:{port}/_stcore/health", process)
         yield Server(
