@@ -51,7 +51,11 @@ class Person:
     async def open(self) -> None:
         """Open the page, and wait until it is there."""
         self._socket = await websockets.connect(
-            self.url, subprotocols=["streamlit"], max_size=None, compression=None, open_timeout=120
+            self.url,
+            subprotocols=[websockets.Subprotocol("streamlit")],
+            max_size=None,
+            compression=None,
+            open_timeout=120,
         )
         self._reading = asyncio.create_task(self._read())
         await self.go(self.page, self.query)
