@@ -25,8 +25,8 @@ def test_a_name_is_tested_on_sentences_held_back_and_kept_in_the_url(
     journey.settle()
     sentence = journey.sentence("named")
     assert "“<i>verbs</i> | of being”: " in sentence
-    right, named, found, fires = map(int, re.findall(r"(\d+) of (\d+)", sentence)[0]
-                                     + re.findall(r"(\d+) of (\d+)", sentence)[1])  # fmt: skip
+    right, named, found, fires = map(int, re.findall(r"(\d+) of the (\d+)", sentence)[0]
+                                     + re.findall(r"(\d+) of the (\d+)", sentence)[1])  # fmt: skip
     assert right == found <= min(named, fires)
     journey.press("Keep this name")
     assert "469" in journey.query()["names"]

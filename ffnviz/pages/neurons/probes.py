@@ -36,7 +36,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
     fired = int(index.blocks[run.state.block].texts[neuron])
     sentence: Sentence = [
         "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
-        ", and more often than by chance in those of ",
+        ", and more often than by chance on ",
         number(f"{len(beyond)} of {len(counts)} tags"),
     ]  # fmt: skip
     if beyond:
