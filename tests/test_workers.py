@@ -84,6 +84,8 @@ def test_a_worker_that_dies_loses_nobodys_sentence(server: Server) -> None:
         os.kill(before[0], signal.SIGKILL)
         again = await all_open()  # as a page does whose socket broke
         assert [person.shown for person in again] == [sentence(n) for n in range(PEOPLE)]
+        await again[0].come_back("The first thing typed after that.")
+        assert again[0].shown == "The first thing typed after that."
         assert sum(person.broken for person in (*people, *again)) == 0
         await asyncio.to_thread(until, lambda: len(workers(server)), 2)  # another takes its place
         for person in (*people, *again):
