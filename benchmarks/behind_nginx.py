@@ -109,7 +109,10 @@ class Socket:
         while not until.is_set():
             try:
                 async with websockets.connect(
-                    self.url, subprotocols=["streamlit"], max_size=None, open_timeout=5
+                    self.url,
+                    subprotocols=[websockets.Subprotocol("streamlit")],
+                    max_size=None,
+                    open_timeout=5,
                 ) as socket:
                     message = BackMsg()
                     message.rerun_script.query_string = f"text={self.sentence.replace(' ', '+')}"

@@ -16,6 +16,7 @@ def text_brought_along() -> str | None:
     came = getattr(getattr(state, "_new_widget_state", None), "states", {})
     for widget, value in came.items():
         proto = getattr(value, "value", None)
-        if str(widget).endswith(ENDING) and hasattr(proto, "string_value"):
-            return str(proto.string_value)
+        text = getattr(proto, "string_value", None)
+        if str(widget).endswith(ENDING) and isinstance(text, str):
+            return text
     return None

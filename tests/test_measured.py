@@ -14,8 +14,12 @@ PATIENCE_S = 120
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    pool = Pool()
+def pool() -> Pool:
+    return Pool()
+
+
+@pytest.fixture
+def page(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     monkeypatch.setattr(measured, "POOL", pool)
     return opened("timing", part="stages", repeats="5")
 
@@ -32,7 +36,7 @@ def said(page: AppTest) -> str:
     return " ".join(each.value for each in page.markdown)
 
 
-def test_a_press_measures_beside_and_the_result_comes_back(page: AppTest) -> None:
+def test_a_press_measures_beside_and_the_result_comes_back(page: AppTest, pool: Pool) -> None:
     press(page, "Measure")
     assert button(page, "Cancel")
     end = time.monotonic() + PATIENCE_S
@@ -43,23 +47,25 @@ def test_a_press_measures_beside_and_the_result_comes_back(page: AppTest) -> Non
         unbroken(page.run())
     assert "Measured at" in said(page)
     assert not next(each for each in page.button if each.label == "Measure").disabled
-    measured.POOL.end()
+    pool.end()
 
 
-def test_another_press_cancels_it(page: AppTest) -> None:
+def test_another_press_cancels_it(page: AppTest, pool: Pool) -> None:
     press(page, "Measure")
     press(page, "Cancel")
     unbroken(page.run())
     assert not button(page, "Cancel")
     assert "Measured at" not in said(page)
-    measured.POOL.end()
+    pool.end()
 
 
-def test_where_too_many_wait_it_says_so(page: AppTest, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_too_many_wait_it_says_so(
+    page: AppTest, pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: Order) -> None:
         raise QueueIsFullError("60 computations wait already. Try again in some minutes.")
 
-    monkeypatch.setattr(measured.POOL, "submit", full)
+    monkeypatch.setattr(pool, "submit", full)
     press(page, "Measure")
     assert [each.value for each in page.warning] == [
         "60 computations wait already. Try again in some minutes."

@@ -78,7 +78,7 @@ def test_a_worker_that_dies_loses_nobodys_sentence(server: Server) -> None:
     async def go_on() -> None:
         people = await all_open()
         assert [person.shown for person in people] == [sentence(n) for n in range(PEOPLE)]
-        await asyncio.to_thread(until, lambda: metric(server, "ffnviz_sessions"), PEOPLE)
+        await asyncio.to_thread(until, lambda: metric(server, "ffnviz_sessions"), float(PEOPLE))
         before = workers(server)
         assert len(before) == 2
         os.kill(before[0], signal.SIGKILL)
@@ -93,7 +93,7 @@ def test_a_worker_that_dies_loses_nobodys_sentence(server: Server) -> None:
 
     with ThreadPoolExecutor(1) as thread:  # in this one a browser's test may have left a loop
         thread.submit(lambda: asyncio.run(go_on())).result()
-    until(lambda: metric(server, "ffnviz_sessions"), 0)
+    until(lambda: metric(server, "ffnviz_sessions"), 0.0)
     assert metric(server, "ffnviz_page_runs_total") >= 2 * PEOPLE  # the dead worker's count, too
 
 
