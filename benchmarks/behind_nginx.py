@@ -95,11 +95,13 @@ class Socket:
         url: of the sessions.
         sentence: they look at.
         back_after: seconds from the break to the page; None if there was none.
+        away: whether it is broken now.
     """
 
     url: str
     sentence: str
     back_after: float | None = None
+    away: bool = False
 
     async def stay(self, opened: asyncio.Event, until: asyncio.Event) -> None:
         """Open the page; when its socket breaks, open it again."""
@@ -107,7 +109,10 @@ class Socket:
         while not until.is_set():
             try:
                 async with websockets.connect(
-                    self.url, subprotocols=["streamlit"], max_size=None, open_timeout=5
+                    self.url,
+                    subprotocols=[websockets.Subprotocol("streamlit")],
+                    max_size=None,
+                    open_timeout=5,
                 ) as socket:
                     message = BackMsg()
                     message.rerun_script.query_string = f"text={self.sentence.replace(' ', '+')}"
@@ -124,12 +129,12 @@ class Socket:
                             opened.set()
                             if broken is not None:
                                 self.back_after = time.perf_counter() - broken
-                                broken = None
+                                broken, self.away = None, False
                         if until.is_set():
                             return
             except (OSError, websockets.WebSocketException):
                 pass
-            broken = broken or time.perf_counter()
+            broken, self.away = broken or time.perf_counter(), True
             await asyncio.sleep(TRY_AGAIN_S)
 
 
@@ -146,10 +151,13 @@ async def killed(url: str, sentences: list[str], victim: Server) -> list[Socket]
         await asyncio.wait_for(event.wait(), PATIENCE_S)
     kill(victim)
     await asyncio.sleep(10)
+    away = [person.away for person in people]
     until.set()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+    for person, gone in zip(people, away, strict=True):
+        person.away = gone
     return people
 
 
@@ -201,8 +209,9 @@ def main() -> None:
             tab.get_by_role("textbox", name="Sentence", exact=True).fill(f"Tab {n} goes on.")
             tab.wait_for_url(re.compile("goes"), timeout=PATIENCE_S * 1_000)
         print(
-            f"kill -9 of one of two: {len(back)} of {len(people)} sockets broke, "
-            f"all back with their sentence after {max(back, default=0):.1f} s at most; "
+            f"kill -9 of one of two: {len(back)} of {len(people)} sockets were back with their "
+            f"sentence after {max(back, default=0):.1f} s at most, "
+            f"{sum(person.away for person in people)} did not come back; "
             f"{len(tabs)} tabs in a browser have theirs, and go on"
         )
         browser.close()

@@ -102,6 +102,21 @@ class Person:
                 await self._reading
             raise TimeoutError("The page does not come.")
 
+    async def come_back(self, text: str) -> None:
+        """To a server that does not know the page, with the next thing typed."""
+        box, shown = self._box, self._page_hash
+        await self.close()
+        self._socket = await websockets.connect(
+            self.url,
+            subprotocols=[websockets.Subprotocol("streamlit")],
+            max_size=None,
+            compression=None,
+        )
+        self._reading = asyncio.create_task(self._read())
+        self._box, self._page_hash = box, shown
+        await self.type(text)
+        await self._page()
+
     async def type_sentences(self, until: float, key_s: float) -> None:
         """One sentence after the other, with a pause to look at each."""
         await asyncio.sleep(self.rng.random() * 2)

@@ -74,4 +74,4 @@ class RequestsInTurn(ScriptRequests):
 
 def one_run_at_a_time() -> None:
     """From now on every session of this process waits for its turn."""
-    script_runner.ScriptRequests = RequestsInTurn  # type: ignore[misc]
+    script_runner.ScriptRequests = RequestsInTurn  # type: ignore[attr-defined]

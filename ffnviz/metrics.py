@@ -87,7 +87,7 @@ class Numbers:
             return generate_latest(self.registry)
         forget_the_dead(Path(folder))
         together = CollectorRegistry()
-        MultiProcessCollector(together, folder)
+        MultiProcessCollector(together, folder)  # type: ignore[no-untyped-call]
         return generate_latest(together)
 
     async def answer(self, _: Request) -> Response:
@@ -102,7 +102,7 @@ def forget_the_dead(folder: Path) -> None:
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
-            mark_process_dead(pid, str(folder))
+            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
         except PermissionError:
             pass  # it lives, and is somebody else's
 

@@ -22,6 +22,7 @@ from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.network import NotForThisNetwork
 from ffnviz.model.trace import ForwardPass
 from ffnviz.page import Navigator
+from ffnviz.reconnected import text_brought_along
 from ffnviz.run import Run, TraceTiming, Watched
 from ffnviz.state import House, Size, State, from_url, readable, to_url, with_masks
 
@@ -91,6 +92,10 @@ class Session:
             table["left"], table["parts"] = {}, {}
             table["bare"] = not url
             self._follow(page, url)
+            typed = text_brought_along()
+            if typed is not None and typed != table["text"]:
+                self.type(typed)
+                table["text"] = typed
         elif url not in ({}, table["url"]) and self.state == table["shown"]:
             self._follow(page, url)
         elif page != self.state.page and "turn_to" not in table:

@@ -42,7 +42,7 @@ def typed(text: str) -> RerunData:
 def text_of(request: ScriptRequest | None) -> str:
     assert request is not None
     assert request.rerun_data.widget_states is not None
-    return request.rerun_data.widget_states.widgets[0].string_value
+    return str(request.rerun_data.widget_states.widgets[0].string_value)
 
 
 def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
@@ -114,7 +114,7 @@ def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: Turns) -> None:
 
 def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit makes its requests by this name; with another, nobody would wait."""
-    monkeypatch.setattr(script_runner, "ScriptRequests", script_runner.ScriptRequests)
+    monkeypatch.setattr(script_runner, "ScriptRequests", RequestsInTurn.__base__)
     one_run_at_a_time()
     runner = script_runner.ScriptRunner.__init__.__globals__["ScriptRequests"]()
     assert isinstance(runner, RequestsInTurn)

@@ -78,12 +78,14 @@ def test_a_worker_that_dies_loses_nobodys_sentence(server: Server) -> None:
     async def go_on() -> None:
         people = await all_open()
         assert [person.shown for person in people] == [sentence(n) for n in range(PEOPLE)]
-        await asyncio.to_thread(until, lambda: metric(server, "ffnviz_sessions"), PEOPLE)
+        await asyncio.to_thread(until, lambda: metric(server, "ffnviz_sessions"), float(PEOPLE))
         before = workers(server)
         assert len(before) == 2
         os.kill(before[0], signal.SIGKILL)
         again = await all_open()  # as a page does whose socket broke
         assert [person.shown for person in again] == [sentence(n) for n in range(PEOPLE)]
+        await again[0].come_back("The first thing typed after that.")
+        assert again[0].shown == "The first thing typed after that."
         assert sum(person.broken for person in (*people, *again)) == 0
         await asyncio.to_thread(until, lambda: len(workers(server)), 2)  # another takes its place
         for person in (*people, *again):
@@ -91,7 +93,7 @@ def test_a_worker_that_dies_loses_nobodys_sentence(server: Server) -> None:
 
     with ThreadPoolExecutor(1) as thread:  # in this one a browser's test may have left a loop
         thread.submit(lambda: asyncio.run(go_on())).result()
-    until(lambda: metric(server, "ffnviz_sessions"), 0)
+    until(lambda: metric(server, "ffnviz_sessions"), 0.0)
     assert metric(server, "ffnviz_page_runs_total") >= 2 * PEOPLE  # the dead worker's count, too
 
 

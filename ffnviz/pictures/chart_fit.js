@@ -8,7 +8,7 @@ const NAME_HEIGHT = 20;
 const STACKED_HEIGHT = 0.9;
 const SMALL_HEIGHT = 1.4; // of panels that stood in several rows
 
-const TALL = 960; // the window that heights are given for
+const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
 const BAR = 23; // pixels, with the gap between bars
 const LOW = 320; // pixels: what is as low as this anyway stays

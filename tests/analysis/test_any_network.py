@@ -315,9 +315,9 @@ def test_writing_on(net: Network) -> None:
         ids.append(net.tokenizer.mask_id)
     else:
         refused(lambda: write_word(net, begin(net, ""), Strategy()), "Type one first")
-    written = write_word(net, writing, Strategy())
+    one_word = write_word(net, writing, Strategy())
     assert_allclose(
-        logits_before(net, written, 0), net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4
+        logits_before(net, one_word, 0), net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4
     )
 
 

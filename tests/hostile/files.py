@@ -7,9 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ffnviz.analysis.neurons.names import NamesError, read_names
+from ffnviz.analysis.neurons.names import NamesError, Size, read_names
 from ffnviz.model.folder import ModelFolderError, read_folder
-from ffnviz.state import Size
 from ffnviz.training.corpus import CorpusError, check_book, read_books
 from tests.hostile.fault import Found
 from tests.hostile.texts import sentence

@@ -67,8 +67,7 @@ def link(rng: random.Random, page: Page, part: Part) -> dict[str, str]:
     if rng.random() < 0.8:
         query["text"] = sentence(rng)
     if rng.random() < 0.3:
-        other = rng.choice([setting for each in page.parts for setting in each.settings] or [None])
-        if other is not None:
+        for other in [setting for each in page.parts for setting in each.settings][:1]:
             query[other.name] = value(rng, other.options)
     return query
 

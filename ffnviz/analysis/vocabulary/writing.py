@@ -131,7 +131,7 @@ def _asked(model: Network, ids: tuple[int, ...]) -> list[int]:
 
 def no_text(model: Network) -> NDArray[np.bool_]:
     """Which entries of the vocabulary are no text by themselves, (vocab_size,)."""
-    return _no_text(model.tokenizer)
+    return _no_text(model.tokenizer)  # type: ignore[arg-type]  # whatever it is, it is an object
 
 
 @lru_cache(maxsize=4)
