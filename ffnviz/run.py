@@ -45,7 +45,7 @@ class Watched:
         cached: a value by its name, computed if the cache has it not.
         new_trace: traces the sentence.
         new_untrained: traces it by the network as it was before training.
-        new_timing: measures what the trace takes.
+        new_timing: measures what a trace of so many tokens takes.
     """
 
     network: Network
@@ -72,8 +72,8 @@ class Watched:
 
     @property
     def timing(self) -> TraceTiming:
-        """What its trace takes, measured when first asked for."""
-        return self.here(("timing",), self.new_timing)
+        """What the trace of so many tokens takes, whichever they are: measured for the first."""
+        return self.once(f"timing {len(self.trace.tokens)} tokens", self.new_timing)
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
         """What depends on the weights alone: computed for the first who asks, kept for all."""

@@ -42,4 +42,4 @@ def test_the_page_says_how_long_it_took_and_where(monkeypatch: pytest.MonkeyPatc
     app = opened()
     line = app.markdown[-1].value
     n_tokens = len(load("relu").trace(app.session_state["text"]).tokens)
-    assert f"for these {n_tokens} tokens on the CPU in the ReLU network" in line
+    assert f"for {n_tokens} tokens on the CPU in the ReLU network" in line

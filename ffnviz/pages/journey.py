@@ -181,7 +181,7 @@ def timing_line(run: Run) -> None:
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
     with st.container(key="timing-line"):
         st.markdown(
-            f"**{timing.total_ms:.1f} ms** at best for these {len(run.trace.tokens)} tokens on "
+            f"**{timing.total_ms:.1f} ms** at best for {len(run.trace.tokens)} tokens on "
             f"{where[run.model.device.type]} in the {run.card.label} network, "
             f"**{timing.ffn_share:.0%}** of it in the FFNs."
         )

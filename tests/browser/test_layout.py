@@ -119,12 +119,14 @@ def test_on_a_telephone_the_page_says_its_name_and_the_drawer_closes(new_page: O
 
 def test_a_note_has_a_cross_and_the_name_of_its_picture(new_page: OpenPage) -> None:
     journey = new_page().open(text=START)
-    button = journey.page.get_by_role("button", name="What am I looking at? “[MASK]” wakes")
+    button = journey.page.get_by_role("button", name="What am I looking at? In the FFN")
     button.click()
-    note = journey.page.locator(".note:popover-open")
-    note.locator("math").wait_for()
+    note = journey.page.locator("#note-ffn")
+    note.get_by_text("The formula").wait_for()
+    assert note.get_attribute("aria-label") == journey.sentence("ffn")
     note.get_by_role("button", name="Close").click()
-    expect(note).to_have_count(0)
+    expect(note).to_be_hidden()
+    expect(button).to_be_focused()
 
 
 def test_a_link_is_copied_and_a_choice_is_told_briefly(new_page: OpenPage) -> None:
