@@ -27,7 +27,7 @@ def try_sentences(n: int, seed: int) -> Found:
     parts = [(page, part) for page in PAGES for part in page.parts]
     app: AppTest | None = None
     for number in range(n):
-        text = sentence(rng)
+        text = SURROGATE.sub("\ufffd", sentence(rng))  # as a browser sends it
         if app is None or number % TURN_EVERY == 0:
             page, part = rng.choice(parts)
             app = opened(page.name, part=part.name)

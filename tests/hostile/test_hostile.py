@@ -33,7 +33,7 @@ def test_odd_files_of_names_and_corpora_are_refused_in_words(tmp_path: Path) -> 
 def test_what_raises_hangs_or_says_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     found = Found()
     with found.timed("x"):
-        {}["lost"]
+        int("lost")
     files.said(ValueError(" "), found, "y")
     monkeypatch.setattr("tests.hostile.fault.HUNG_S", -1.0)
     with found.timed("z"):
