@@ -8,7 +8,7 @@ whatever comes in meanwhile is folded into the request, so a run never begins wi
 import time
 
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.scriptrunner import get_script_run_ctx, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
     ScriptRequest,
@@ -32,16 +32,21 @@ class RequestsInTurn(ScriptRequests):
     def __init__(self) -> None:
         super().__init__()
         self._turn = self.turns.place()
+        self._by_itself = False  # whether the script asked, by st.rerun or st.switch_page
 
     def request_rerun(self, new_data: RerunData) -> bool:
         """Ask for a run; who waits for one and asks again stands further back."""
         accepted = super().request_rerun(new_data)
         self._turn.asked = time.monotonic()
+        context = get_script_run_ctx(suppress_warning=True)
+        if context is not None and context.script_requests is self:
+            self._by_itself = True
         return accepted
 
     def on_scriptrunner_ready(self) -> ScriptRequest:
         """What to run next, once it is its turn; the former turn ends."""
         self.turns.end(self._turn)
+        self._by_itself = False
         if self._state == ScriptRequestType.RERUN:
             self._wait()
             # A fragment leaves its own place behind; in the same thread the whole page, if it is
@@ -50,8 +55,13 @@ class RequestsInTurn(ScriptRequests):
         return super().on_scriptrunner_ready()
 
     def on_scriptrunner_yield(self) -> ScriptRequest | None:
-        """Whether what runs is still wanted, and what is, if not."""
-        if self._state == ScriptRequestType.RERUN:
+        """Whether what runs is still wanted, and what is, if not.
+
+        A script that asks for another run goes no further, and has that run within its own turn.
+        """
+        if self._by_itself:
+            self._by_itself = False
+        elif self._state == ScriptRequestType.RERUN:
             if not self.turns.slice_is_over(self._turn) or self._can_wait():
                 return None
             self.turns.end(self._turn)

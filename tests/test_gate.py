@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
@@ -99,6 +100,22 @@ def test_a_closed_tab_ends_its_run_at_once(turns: Turns, slice_s: float) -> None
     stop = requests.on_scriptrunner_yield()
     assert stop is not None
     assert stop.type is ScriptRequestType.STOP
+
+
+def test_a_script_that_asks_for_another_run_goes_no_further(
+    turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    requests.on_scriptrunner_ready()
+    own = SimpleNamespace(script_requests=requests)
+    monkeypatch.setattr("ffnviz.gate.get_script_run_ctx", lambda **_: own)
+    requests.request_rerun(typed("the cat"))  # as st.rerun and st.switch_page do
+    assert text_of(requests.on_scriptrunner_yield()) == "the cat"
+    monkeypatch.setattr("ffnviz.gate.get_script_run_ctx", lambda **_: None)
+    requests.request_rerun(typed("the dog"))
+    assert requests.on_scriptrunner_yield() is None
+    assert turns.queue == 0
 
 
 def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: Turns) -> None:
