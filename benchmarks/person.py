@@ -115,7 +115,7 @@ class Person:
         self._reading = asyncio.create_task(self._read())
         self._box, self._page_hash = box, shown
         await self.type(text)
-        await self._page()
+        await self.page_there()
 
     async def type_sentences(self, until: float, key_s: float) -> None:
         """One sentence after the other, with a pause to look at each."""
