@@ -124,7 +124,7 @@ def new_page(
             page = idle.pop() if idle else window.new_page()
             given.append(page)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if dark else "light")
+        page.emulate_media(media="null", color_scheme="dark" if dark else "light")
         return Journey(page, address)
 
     yield make
