@@ -57,7 +57,7 @@ def bars(run: Run, result: Throughput, version: str) -> None:
             [p.name for p in result.products],
             [p.shape for p in result.products],
             shares,
-            [_rate(p.per_second) for p in result.products],
+            [_amount(p.per_second) + " / s" for p in result.products],
             [p.name.startswith(("W₁", "W₂")) for p in result.products],
             run.card.colour,
         ),
@@ -69,6 +69,8 @@ def bars(run: Run, result: Throughput, version: str) -> None:
 
 
 def _rate(per_second: float) -> str:
-    if per_second >= 1e12:
-        return f"{per_second / 1e12:.1f} trillion multiply-adds per second"
-    return f"{per_second / 1e9:.1f} billion multiply-adds per second"
+    return f"{_amount(per_second)} multiply-adds per second"
+
+
+def _amount(number: float) -> str:
+    return f"{number / 1e12:.1f} trillion" if number >= 1e12 else f"{number / 1e9:.1f} billion"
