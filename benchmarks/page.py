@@ -85,23 +85,35 @@ PRESS_AND_WAIT = """async ([ready, wanted]) => {
     return performance.now() - started;
 }"""
 
-CLICK_AND_WAIT = """async (kind) => {
-    const all = (selector) => [...document.querySelectorAll("*")].filter((e) => e.shadowRoot)
-        .flatMap((e) => [...e.shadowRoot.querySelectorAll(selector)]);
+# Acts, and returns the milliseconds until every picture says something new and the script ended.
+ACT = """async (kind) => {
+    const roots = [...document.querySelectorAll("*")].map((e) => e.shadowRoot).filter(Boolean);
+    const all = (query) => roots.flatMap((root) => [...root.querySelectorAll(query)]);
     const app = document.querySelector('[data-testid="stApp"]');
-    const pictures = all("[data-painted]");
-    const before = pictures.map((picture) => picture.dataset.painted);
-    const others = kind === "token" ? all('.row button[aria-pressed="false"]')
-        : [...document.querySelectorAll('[role="radio"][aria-checked="false"]')]
-            .filter((button) => /^block/.test(button.textContent));
+    const pictures = () => all("[data-painted]");
+    const before = pictures().map((picture) => picture.dataset.painted);
+    const act = {
+        token: () => {
+            const others = all('.row button[aria-pressed="false"]');
+            others[Math.floor(Math.random() * others.length)].click();
+        },
+        block: () => [...document.querySelectorAll('[role="radio"][aria-checked="false"]')]
+            .find((button) => /^block/.test(button.textContent)).click(),
+        slider: () => {
+            const [slider] = all("input[type=range]");
+            slider.value = String((Number(slider.value) + 3) % (Number(slider.max) + 1));
+            slider.dispatchEvent(new Event("input", { bubbles: true }));
+        },
+    }[kind];
     const frame = () => new Promise(requestAnimationFrame);
     const started = performance.now();
-    others[Math.floor(Math.random() * others.length)].click();
+    act();
     for (;;) {
         await frame();
-        const changed = pictures.every((picture, i) => picture.dataset.painted !== before[i]);
-        if (changed && app.dataset.testScriptState === "notRunning") break;
-        if (performance.now() - started > 20000) throw new Error("not painted within 20 s");
+        const changed = pictures().map((picture, i) => picture.dataset.painted !== before[i]);
+        const done = kind === "slider" ? changed.some(Boolean) : changed.every(Boolean);
+        if (done && app.dataset.testScriptState === "notRunning") break;
+        if (performance.now() - started > 10000) throw new Error("not painted within 10 s");
     }
     await frame();
     return performance.now() - started;
@@ -148,7 +160,7 @@ def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
                 samples[name].append(taken)
             page.wait_for_timeout(200)
         for click in CLICKS:
-            taken = float(pages["journey"].evaluate(CLICK_AND_WAIT, CLICKS[click]))
+            taken = float(pages["journey"].evaluate(ACT, CLICKS[click]))
             if repeat >= 3:
                 samples[click].append(taken)
             pages["journey"].wait_for_timeout(200)

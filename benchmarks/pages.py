@@ -14,7 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from benchmarks.measure import machine, table
-from benchmarks.page import enter_to_painted, sentence
+from benchmarks.page import ACT, enter_to_painted, sentence
 from benchmarks.serving import ROOT, chromium, free_port, running, wait_until_up
 from ffnviz.analysis.spread import Spread
 
@@ -51,40 +51,6 @@ WITH_SLIDER = {
     "dropout",
     "residual",
 }
-
-# Acts, and returns the milliseconds until every picture says something new and the script ended.
-ACT = """async (kind) => {
-    const roots = [...document.querySelectorAll("*")].map((e) => e.shadowRoot).filter(Boolean);
-    const all = (query) => roots.flatMap((root) => [...root.querySelectorAll(query)]);
-    const app = document.querySelector('[data-testid="stApp"]');
-    const pictures = () => all("[data-painted]");
-    const before = pictures().map((picture) => picture.dataset.painted);
-    const act = {
-        token: () => {
-            const others = all('.row button[aria-pressed="false"]');
-            others[Math.floor(Math.random() * others.length)].click();
-        },
-        block: () => [...document.querySelectorAll('[role="radio"][aria-checked="false"]')]
-            .find((button) => /^block/.test(button.textContent)).click(),
-        slider: () => {
-            const [slider] = all("input[type=range]");
-            slider.value = String((Number(slider.value) + 3) % (Number(slider.max) + 1));
-            slider.dispatchEvent(new Event("input", { bubbles: true }));
-        },
-    }[kind];
-    const frame = () => new Promise(requestAnimationFrame);
-    const started = performance.now();
-    act();
-    for (;;) {
-        await frame();
-        const changed = pictures().map((picture, i) => picture.dataset.painted !== before[i]);
-        const done = kind === "slider" ? changed.some(Boolean) : changed.every(Boolean);
-        if (done && app.dataset.testScriptState === "notRunning") break;
-        if (performance.now() - started > 10000) throw new Error("not painted within 10 s");
-    }
-    await frame();
-    return performance.now() - started;
-}"""
 
 
 def repeated(act: Callable[[], float], log: Path, page: Page) -> tuple[Spread, Spread]:

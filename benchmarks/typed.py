@@ -1,32 +1,24 @@
 """What one typed sentence costs the server: processor time, beside a page with one text box.
 
 One person types sentences that nobody typed before, each after the page of the last one is there.
-Processor time is what the server's process had, by the system's own count, over all of them.
+Processor time is what the server had, by the system's own count, over all of them.
 """
 
 import asyncio
-import os
 import random
 import subprocess
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from benchmarks.measure import machine
 from benchmarks.page import sentence
 from benchmarks.person import Person
+from benchmarks.served import Worked
 from benchmarks.serving import ROOT, free_port, process_of, streamlit_command, wait_until_up
 
 SENTENCES = 100
 ROUNDS = 3
 REST_S = 0.05
-TICKS_A_SECOND = os.sysconf("SC_CLK_TCK")
-
-
-def processor_s(process: "subprocess.Popen[bytes]") -> float:
-    """Seconds of processor time that a process has had, all its threads together."""
-    fields = Path(f"/proc/{process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / TICKS_A_SECOND
 
 
 async def milliseconds_a_sentence(port: int, process: "subprocess.Popen[bytes]") -> list[float]:
@@ -36,13 +28,13 @@ async def milliseconds_a_sentence(port: int, process: "subprocess.Popen[bytes]")
     await person.open()
     found = []
     for round_ in range(-1, ROUNDS):  # the first is to get warm
-        before = processor_s(process)
+        before = Worked.now(process.pid).server
         for _ in range(SENTENCES):
             await person.type(sentence(rng))
             await person.page_there()
             await asyncio.sleep(REST_S)
         if round_ >= 0:
-            found.append(1_000 * (processor_s(process) - before) / SENTENCES)
+            found.append(1_000 * (Worked.now(process.pid).server - before) / SENTENCES)
     await person.close()
     return found
 

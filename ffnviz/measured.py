@@ -59,13 +59,17 @@ def one_at_a_time() -> Iterator[None]:
         stop_if_unwanted()
         if others != said:
             said = others
-            text = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
+            text = _waiting_for(others)
             bars[:] = [bars[0].progress(0.0, text) if bars else st.progress(0.0, text)]
 
     with heavy(waiting):
         for bar in bars:
             bar.empty()
         yield
+
+
+def _waiting_for(others: int) -> str:
+    return f"Waiting for {others} {'other' if others == 1 else 'others'} …"
 
 
 def stop_if_unwanted(_: float = 0.0) -> None:
@@ -226,9 +230,8 @@ def _on_its_way(name: str, doing: str) -> None:
     if asked is None or asked.job.ended:
         st.rerun()
     others = POOL.others_before(asked.job)
-    waits = f"Waiting for {others} {'other' if others == 1 else 'others'} …"
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(asked.job.share, waits if others else doing)
+        st.progress(asked.job.share, _waiting_for(others) if others else doing)
         if not asked.by_all:
             st.button("Cancel", key=f"cancel-{name}", on_click=POOL.cancel, args=(asked.job,))
 

@@ -1,13 +1,7 @@
 import { each, element } from "./element.js";
+import { place } from "./popover.js";
 
 export const styles = ["examples.css"];
-
-// Under its button, within the window.
-function place(list, button) {
-  const { left, right, bottom } = button.getBoundingClientRect();
-  const at = Math.min(left, Math.max(8, Math.min(right, innerWidth - 8) - list.offsetWidth));
-  Object.assign(list.style, { left: `${at}px`, top: `${bottom + 4}px` });
-}
 
 export function mount(tell) {
   const list = element("nav", { "aria-label": "Example sentences", popover: "auto", id: "examples" });

@@ -1,16 +1,11 @@
 // The buttons that save or copy what a picture shows when they are pressed.
 
+import { download } from "./download.js";
 import { element } from "./element.js";
 import { asCsv } from "./save_table.js";
 
 const SCALE = 2; // pixels of a PNG for one of the page
 const DONE_MS = 1_500;
-
-function download(blob, name) {
-  const href = URL.createObjectURL(blob);
-  element("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 10_000);
-}
 
 // The SVG in pixels. It carries all it needs, so the browser may read back what it has drawn.
 export async function asPng(svg) {

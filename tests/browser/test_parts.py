@@ -38,10 +38,7 @@ FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimati
 def seen_at(journey: Journey, width: int, height: int) -> list[str]:
     """What a person would complain of in a window of that size."""
     journey.page.set_viewport_size({"width": width, "height": height})
-    # Sizes are told to the pictures with the next frame.
-    journey.page.evaluate(
-        "() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))"
-    )
+    journey.page.evaluate(FRAMES)
     journey.page.wait_for_function(FITTED, arg=[width, height])
     found: list[str] = journey.page.evaluate(FAULTS, {"smallest": SMALLEST if width == HALL else 0})
     return found
