@@ -94,7 +94,7 @@ ACT = """async (kind) => {
     const before = pictures().map((picture) => picture.dataset.painted);
     const act = {
         token: () => {
-            const others = all('.row button[aria-pressed="false"]');
+            const others = all('.row [aria-pressed="false"]');
             others[Math.floor(Math.random() * others.length)].click();
         },
         block: () => [...document.querySelectorAll('[role="radio"][aria-checked="false"]')]

@@ -7,7 +7,7 @@ from itertools import groupby
 import streamlit as st
 
 from ffnviz.actions import ChooseBlock, ChooseNetwork, ChoosePartner, ChooseToken, HideWord, Turn
-from ffnviz.analysis.journey.hiding import word_at
+from ffnviz.analysis.journey.hiding import words_of
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
@@ -163,11 +163,9 @@ def bar(session: Session, page: Page, run: Run | None) -> None:
     """The page's name, its link, and what a screen reader is told when a click changed the page."""
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
-    chosen = [label_of(state.network), f"block {state.block + 1}"]
-    page_bar(
-        page.title, part, state.sentence, [*chosen, *([run.labels[run.token]] if run else [])],
-        key="bar",
-    )  # fmt: skip
+    network = [label_of(state.network), f"block {state.block + 1}"]
+    token = run.labels[run.token] if run else ""
+    page_bar(page.title, part, state.sentence, network, token, key="bar")
 
 
 def token_chips(run: Run, session: Session, page: Page) -> None:
@@ -177,15 +175,19 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
     """
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
-    word = word_at(run.state.sentence, run.trace.tokens, run.token) if run.card.has_mask else None
+    tokens = run.trace.tokens
+    words = words_of(run.state.sentence, tokens) if run.card.has_mask else [None] * len(tokens)
     why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
+    can_hide = words[run.token] is not None
+    question = sentences.of_the_question(run.state.sentence, hidden_words(run), can_hide)
     sentence = [
         *([f"{why} "] if why else []),
-        *sentences.of_the_question(run.state.sentence, hidden_words(run), word is not None),
+        *question,
         *sentences.of_tokens(run.labels, counted.shares, block),
     ]
 
-    def hide() -> None:
+    def hide(token: int) -> None:
+        word = words[token]
         if word is not None:
             session.do(HideWord(word.start, word.end, word.token))
 
@@ -199,8 +201,9 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
         run.stamp,
         key="chips",
         on_choose=lambda token: session.do(ChooseToken(token)),
-        hides=word.text if word else "",
+        hides=[word.text if word else "" for word in words],
         on_hide=hide,
+        asks=bool(question),
     )
 
 

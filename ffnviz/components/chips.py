@@ -22,10 +22,11 @@ def chips(
     stamp: str,
     key: str,
     on_choose: Callable[[int], None],
-    hides: str = "",
-    on_hide: Callable[[], None] = lambda: None,
+    hides: Sequence[str],
+    on_hide: Callable[[int], None],
+    asks: bool = False,
 ) -> None:
-    """Show a chip a token; a click hands its number to `on_choose` before the page runs again.
+    """Show a chip a token; a click on one tells its number before the page runs again.
 
     Args:
         head: what stands above them, if anything.
@@ -37,14 +38,18 @@ def chips(
         stamp: told to the browser once painted.
         key: unique on the page.
         on_choose: called with the clicked token's number.
-        hides: the word of the chosen token, if it can be hidden.
-        on_hide: called when the person asks for that.
+        hides: each token's whole word; empty where nothing can be hidden.
+        asks: whether the head asks for something, and so is shown on a phone too.
+        on_hide: called with the number of the token whose word is to be hidden.
     """
 
-    def clicked() -> None:
-        token = place(st.session_state[key].token, len(texts))
-        if token is not None:
-            on_choose(token)
+    def told(event: str, do: Callable[[int], None]) -> Callable[[], None]:
+        def hear() -> None:
+            token = place(getattr(st.session_state[key], event), len(texts))
+            if token is not None:
+                do(token)
+
+        return hear
 
     data: dict[str, Any] = {
         "texts": list(texts),
@@ -52,9 +57,11 @@ def chips(
         "chosen": chosen,
         "what": what,
         "accent": accent,
-        "hides": hides,
+        "hides": list(hides),
+        "asks": asks,
         "stamp": stamp,
     }
     if head is not None:
         data["head"] = head.to_json()
-    _mount(data, key=key, on_token_change=clicked, on_hide_change=on_hide)
+    _mount(data, key=key, on_token_change=told("token", on_choose),
+           on_hide_change=told("hide", on_hide))  # fmt: skip

@@ -15,13 +15,16 @@ class Head:
         sentence: plain text, numbers to stand out, and what a person typed (always shown as text).
         note: opens notes/<note>.html, which is ours, not typed.
         accent: which of the palette's colours the numbers have.
+        besides: what a saved picture says besides, where the page shows it elsewhere.
     """
 
     sentence: Sequence[Part]
     note: str
     accent: str
+    besides: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         spans = [[part, "plain"] if isinstance(part, str) else list(part) for part in self.sentence]
-        return {"spans": spans, "note": self.note, "accent": self.accent}
+        return {"spans": spans, "note": self.note, "accent": self.accent,
+                "besides": self.besides}  # fmt: skip

@@ -7,7 +7,9 @@ from ffnviz.components.declare import declare
 _mount = declare("page_bar")
 
 
-def page_bar(title: str, part: str, sentence: str, chosen: Sequence[str], key: str) -> None:
+def page_bar(
+    title: str, part: str, sentence: str, network: Sequence[str], token: str, key: str
+) -> None:
     """Show it: the page's heading, and a button that copies the page's address.
 
     What changes of it is also told to a screen reader.
@@ -15,9 +17,10 @@ def page_bar(title: str, part: str, sentence: str, chosen: Sequence[str], key: s
     Args:
         title: of the page.
         part: the title of the part that is shown; empty where a page has one only.
-        sentence: as typed; it stands on paper only.
-        chosen: what else is looked at: network, block, token.
+        sentence: as typed; it stands on paper and in saved pictures only.
+        network: which one is looked at, and which block; saved pictures have it too.
+        token: the chosen one; empty without a sentence.
         key: unique on the page.
     """
-    data = {"title": title, "part": part, "sentence": sentence, "chosen": list(chosen)}
-    _mount(data, key=key)
+    data = {"title": title, "part": part, "sentence": sentence}
+    _mount({**data, "network": list(network), "token": token}, key=key)

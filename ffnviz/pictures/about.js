@@ -1,5 +1,5 @@
 // What the page around the pictures shows, for whoever saves one: the sentence, and by which network.
-// Only whoever hangs the pictures into a page knows it.
+// Whoever shows a page says so: the page's bar, or an offline file.
 
 let tell = () => [];
 

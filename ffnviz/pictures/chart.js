@@ -3,7 +3,7 @@ import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element } from "./element.js";
-import { textOf } from "./head.js";
+import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
 import { theme as colours } from "./theme.js";
 
@@ -78,7 +78,7 @@ export function mount(tell) {
   return {
     element: root,
     saves: {
-      svg: () => chartAsSvg(forSaving(), textOf(shown.head), colours()),
+      svg: () => chartAsSvg(forSaving(), titleOf(shown.head), colours()),
       rows: () => { const { data, layout } = forSaving(); return rows(data, layout); },
     },
     update(data, theme) {

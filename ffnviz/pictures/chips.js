@@ -4,11 +4,15 @@ import { colourOf } from "./theme.js";
 
 export const styles = ["chips.css"];
 
-function makeChip(choose) {
-  return element("button", { type: "button", onclick: choose },
-    element("bdi"),
-    element("small"),
-    element("span", { class: "track", "aria-hidden": "true" }, element("i")));
+// A token, and at its corner, while the mouse is there, a button that hides its word.
+function makeChip(choose, hide) {
+  const onkeydown = ({ key }) => { if (key === "Delete") hide(); };
+  return element("div", { class: "chip" },
+    element("button", { type: "button", onclick: choose, onkeydown },
+      element("bdi"),
+      element("small"),
+      element("span", { class: "track", "aria-hidden": "true" }, element("i"))),
+    element("button", { type: "button", class: "cut", text: "___", "aria-label": "hide", tabindex: "-1", onclick: hide }));
 }
 
 // Where to scroll the row so that a chip is in its middle.
@@ -19,24 +23,31 @@ const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => 
 
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
-  const hide = element("button", { type: "button", class: "hide", text: "Hide this word", onclick: () => tell("hide", true) });
+  const hide = element("button", { type: "button", class: "hide", text: "Hide this word", onclick: () => cut(at) });
   let shown = null, at = null;
+  const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
+  const root = element("section", {}, element("div", { class: "line" }, row, hide));
   return {
-    element: element("section", {}, element("div", { class: "line" }, row, hide)),
+    element: root,
     saves: {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
     update(data, theme) {
       shown = data;
-      const { texts, shares, chosen, what, hides } = data, accent = colourOf(data.accent, theme);
-      hide.hidden = !hides;
-      hide.title = `Put [MASK] in the place of “${hides}”: the network then has to guess it`;
-      each(row, texts, (token) => makeChip(() => tell("token", token)), (chip, text, token) => {
-        const [name, share, track] = chip.children;
+      const { texts, shares, chosen, what, hides, asks } = data, accent = colourOf(data.accent, theme);
+      const why = (token) => `Put [MASK] in the place of “${hides[token]}”: the network then has to guess it`;
+      root.classList.toggle("calm", !asks);
+      hide.hidden = !hides[chosen];
+      hide.title = why(chosen);
+      each(row, texts, (token) => makeChip(() => tell("token", token), () => cut(token)), (chip, text, token) => {
+        const [choose, over] = chip.children;
+        const [name, share, track] = choose.children;
         const isChosen = token === chosen;
-        chip.setAttribute("aria-pressed", String(isChosen));
-        chip.title = `${text}: ${percent(shares[token])} ${what}`;
-        chip.style.borderColor = isChosen ? accent : "";
+        choose.setAttribute("aria-pressed", String(isChosen));
+        choose.title = `${text}: ${percent(shares[token])} ${what}${hides[token] ? "\nDelete hides the word" : ""}`;
+        choose.style.borderColor = isChosen ? accent : "";
+        over.hidden = !hides[token];
+        over.title = why(token);
         name.textContent = text;
         share.textContent = percent(shares[token]);
         const width = `${Math.min(100, shares[token] * 100)}%`;

@@ -13,6 +13,9 @@ function isolated(text) {
 
 export const textOf = ({ spans }) => spans.map(([text]) => text).join("");
 
+// The same for a saved picture, which stands alone.
+export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
+
 /**
  * Makes a head.
  *

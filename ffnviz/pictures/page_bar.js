@@ -1,3 +1,4 @@
+import { aboutFrom } from "./about.js";
 import { element } from "./element.js";
 
 export const styles = ["page_bar.css"];
@@ -41,10 +42,11 @@ export function mount() {
       part.textContent = data.part ? `: ${data.part}` : "";
       sentence.textContent = data.sentence;
       // Only what is new is told: a click on a token need not repeat the network.
-      const now = [data.part || data.title, ...data.chosen];
-      const news = said ? now.filter((words, place) => words !== said[place]) : [];
+      const now = [data.part || data.title, ...data.network, data.token];
+      const news = said ? now.filter((words, place) => words && words !== said[place]) : [];
       if (news.length) told.textContent = news.join(", ");
       said = now;
+      aboutFrom(() => [data.sentence, ["ffnviz", ...data.network].join(" · ")].filter(Boolean));
     },
   };
 }

@@ -6,7 +6,7 @@
 
 import { element } from "./element.js";
 import { read } from "./files.js";
-import { makeHead, textOf } from "./head.js";
+import { makeHead, titleOf } from "./head.js";
 import { unpack } from "./payload.js";
 import { saveButtons } from "./save_buttons.js";
 import { elementAsSvg } from "./save_svg.js";
@@ -79,7 +79,7 @@ export function mount(host, name, tell) {
   // A picture that says nothing of how it is saved is saved as it stands on the page.
   function saving() {
     if (!made.saves) return null;
-    const svg = () => elementAsSvg(made.element, textOf(data.head), theme());
+    const svg = () => elementAsSvg(made.element, titleOf(data.head), theme());
     return saveButtons({ svg, ...made.saves }, () => `ffnviz-${data.head.note}`);
   }
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ffnviz.analysis.journey.hiding import word_at
+from ffnviz.analysis.journey.hiding import words_of
 from ffnviz.model.tokenizer import Tokenizer
 from tests.model.awkward import AWKWARD
 
@@ -25,7 +25,7 @@ def test_the_whole_word_is_hidden_whatever_its_tokens(
 ) -> None:
     tokens = tokenizer.encode(sentence).tokens
     place = next(i for i, token in enumerate(tokens) if token.end > at)
-    found = word_at(sentence, tokens, place)
+    found = words_of(sentence, tokens)[place]
     assert (found.text if found else None) == word
     if found:
         assert sentence[found.start : found.end] == found.text
@@ -38,5 +38,5 @@ def test_the_whole_word_is_hidden_whatever_its_tokens(
 def test_no_text_is_too_awkward(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.encode(text).tokens
     for place in range(len(tokens)):
-        found = word_at(text, tokens, place)
+        found = words_of(text, tokens)[place]
         assert found is None or text[found.start : found.end] == found.text != ""

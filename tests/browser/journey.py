@@ -139,7 +139,8 @@ class Journey:
 
     @property
     def chips(self) -> Locator:
-        return self.page.get_by_role("group", name="Tokens of the sentence").get_by_role("button")
+        tokens = self.page.get_by_role("group", name="Tokens of the sentence")
+        return tokens.locator("[aria-pressed]")
 
     def press(self, name: str) -> "Journey":
         """Click the button of exactly this name."""

@@ -87,7 +87,8 @@ def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
-    chips(HEAD, "relu", texts(n_tokens), shares, 1, "awake", f"chips {seed}", "chips", never)
+    chips(HEAD, "relu", texts(n_tokens), shares, 1, "awake", f"chips {seed}", "chips", never,
+          texts(n_tokens), never)  # fmt: skip
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
@@ -125,7 +126,7 @@ def show_examples(seed: int) -> None:
 
 
 def show_bar(seed: int) -> None:
-    page_bar("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2", "sat"], "bar")
+    page_bar("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar")
 
 
 def show_foot(seed: int) -> None:

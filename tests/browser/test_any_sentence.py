@@ -18,7 +18,7 @@ SLOW = ("timing",)  # measures the same on any sentence
 def test_every_part_draws_any_sentence(new_page: OpenPage, page: Page) -> None:
     journey = new_page()
     journey.page.goto(f"{journey.address}/{page.name}?words=2&block=1&twin=gelu&neuron=gelu-3")
-    journey.page.locator(".row button").first.wait_for()
+    journey.page.locator(".row [aria-pressed]").first.wait_for()
     journey.box.fill(TEXT)
     journey.box.press("Enter")
     for part in page.parts:

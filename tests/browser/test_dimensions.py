@@ -103,7 +103,7 @@ def test_ranks_are_numpys(new_page: OpenPage, twins: dict[str, Model]) -> None:
 
 
 def chosen(journey: Journey) -> str:
-    return journey.page.locator('.row button[aria-pressed="true"] bdi').inner_text()
+    return journey.page.locator('.row [aria-pressed="true"] bdi').inner_text()
 
 
 def test_a_click_in_the_plane_chooses_the_token(new_page: OpenPage) -> None:

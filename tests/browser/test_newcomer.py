@@ -81,6 +81,12 @@ def test_a_question_is_answered_with_how_to_hide_a_word(new_page: OpenPage) -> N
     expect(told).not_to_contain_text("no questions")
     assert journey.query()["token"] == "4"
     expect(page.get_by_role("button", name="Hide this word", exact=True)).to_be_hidden()
+    journey.chips.nth(1).hover()
+    page.get_by_role("button", name="hide", exact=True).click()  # each word offers it
+    journey.wait_for("Where [MASK] the [MASK]?")
+    journey.chips.nth(2).focus()
+    page.keyboard.press("Delete")
+    journey.wait_for("Where [MASK] [MASK] [MASK]?")
     journey.box.fill("Where ___ the cat?")
     journey.box.press("Enter")
     journey.wait_for("Where [MASK] the cat?")

@@ -62,7 +62,7 @@ def turned(journey: Journey, page: Page, part: Part) -> None:
 def opened(journey: Journey, page: Page) -> Journey:
     """The page on the start sentence."""
     journey.page.goto(f"{journey.address}/{page.name}?text={START}&words=3&repeats=5")
-    journey.page.locator(".row button").first.wait_for()
+    journey.page.locator(".row [aria-pressed]").first.wait_for()
     return journey
 
 

@@ -140,7 +140,7 @@ def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> No
     [
         ("activation_map", ".orders button >> nth=1"),
         ("chart", ".save >> nth=2"),
-        ("chips", ".row button >> nth=3"),
+        ("chips", ".row [aria-pressed] >> nth=3"),
         ("examples", "button >> nth=0"),
         ("neuron_card", "li button >> nth=4"),
         ("verdicts", "h3 button >> nth=0"),
@@ -159,7 +159,9 @@ def test_the_focus_survives_an_update(plain: PlainPage, name: str, button: str) 
 
 
 def test_when_the_focused_chip_is_gone_the_last_one_has_the_focus(plain: PlainPage) -> None:
-    chips = plain.hang("chips", lambda: shown.show_chips(1, n_tokens=6)).locator(".row button")
+    chips = plain.hang("chips", lambda: shown.show_chips(1, n_tokens=6)).locator(
+        ".row [aria-pressed]"
+    )
     chips.nth(5).focus()
     plain.update("chips", lambda: shown.show_chips(1, n_tokens=3))
     expect(chips).to_have_count(3)

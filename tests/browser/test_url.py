@@ -18,7 +18,7 @@ def state(journey: Journey) -> dict[str, object]:
     page = journey.page
     return {
         "text": journey.box.input_value(),
-        "token": page.locator('.row button[aria-pressed="true"] bdi').all_inner_texts(),
+        "token": page.locator('.row [aria-pressed="true"] bdi').all_inner_texts(),
         "order": page.locator('.orders [aria-pressed="true"]').all_inner_texts(),
         "neuron": journey.card().locator("h3").inner_text(),
         "sentences": page.locator(".sentence").all_inner_texts(),

@@ -84,4 +84,5 @@ def test_a_head_tells_plain_text_from_numbers_and_typed_words() -> None:
         "spans": [["a ", "plain"], ["7%", "number"], [" <b>", "typed"]],
         "note": "ffn",
         "accent": "relu",
+        "besides": "",
     }

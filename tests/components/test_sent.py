@@ -55,8 +55,16 @@ def maps(trigger: str) -> Callable[[Say], None]:
 # What mounts a picture, the trigger of a click, clicks with what they say, and clicks on nothing.
 PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
     "chips": (
-        lambda say: chips(HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", on_choose=say),
+        lambda say: chips(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", say, ["a", "b"], lambda _: None
+        ),
         "token", [(0, (0,)), (1, (1,))], [2],
+    ),
+    "chips hide": (
+        lambda say: chips(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", lambda _: None, ["a", "b"], say
+        ),
+        "hide", [(0, (0,)), (1, (1,))], [2],
     ),
     "chart": (
         lambda say: chart(HEAD, FIGURE, "", "", "k", on_choose=say),

@@ -1,6 +1,7 @@
 """Hiding a word: which stretch of the sentence a [MASK] takes the place of."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -28,17 +29,20 @@ class Word:
     token: int
 
 
-def word_at(sentence: str, tokens: Sequence[Token], token: int) -> Word | None:
-    """The whole word, of whatever number of tokens, that a token is part of.
+def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:
+    """For each token the whole word, of whatever number of tokens, that it is part of.
 
     None where there is nothing to hide: at a mask, or at a blank.
     """
-    here = tokens[token]
-    at = max(here.start, here.end - len(here.text.lstrip()))
-    for piece in _PIECES.finditer(sentence):
-        if piece.start() <= at < piece.end():
-            if piece["mask"]:
-                return None
-            first = next(i for i, each in enumerate(tokens) if each.end > piece.start())
-            return Word(piece[0], piece.start(), piece.end(), first)
-    return None
+    pieces = list(_PIECES.finditer(sentence))
+    starts, ends = [piece.start() for piece in pieces], [token.end for token in tokens]
+    words: list[Word | None] = []
+    for token in tokens:
+        at = max(token.start, token.end - len(token.text.lstrip()))
+        piece = pieces[bisect_right(starts, at) - 1] if pieces and at >= starts[0] else None
+        if piece is None or piece["mask"] or at >= piece.end():
+            words.append(None)
+        else:
+            first = bisect_right(ends, piece.start())
+            words.append(Word(piece[0], piece.start(), piece.end(), first))
+    return words

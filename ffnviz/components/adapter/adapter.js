@@ -3,19 +3,11 @@
 // Streamlit calls this function with every change of the data or the theme, and what it returns
 // when the component has left the page, but also when a newer call has overtaken this one.
 
-import { aboutFrom } from "../ffnviz.pictures/about.js";
 import { plotlyAt } from "../ffnviz.pictures/plotly.js";
 import { mount } from "../ffnviz.pictures/shell.js";
 import { setDark } from "../ffnviz.pictures/theme.js";
 
 plotlyAt(new URL("../ffnviz.plotly/plotly.min.js", import.meta.url).href);
-
-// A page's address says what it shows.
-aboutFrom(() => {
-  const shown = new URLSearchParams(location.search);
-  const network = [shown.get("twin"), shown.has("block") && `block ${shown.get("block")}`].filter(Boolean);
-  return [shown.get("text"), ["ffnviz", ...network].join(" · ")].filter(Boolean);
-});
 
 const hung = new WeakMap(); // by the shadow root that Streamlit gives a component
 

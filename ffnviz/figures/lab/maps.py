@@ -30,7 +30,11 @@ class Map:
     columns: Sequence[str]
 
 
-MANY = 3  # maps in a row leave room for few words
+MANY = 3  # maps in a row leave room for few words, so one legend speaks for all of them
+LEGEND = {
+    "title": {"text": "share of the<br>map’s largest", "side": "right"}, "thickness": 12,
+    "tickvals": [0, 0.5, 1], "ticktext": ["0", "¼", "1"], "len": 0.9,
+}  # fmt: skip
 
 
 def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) -> Figure:
@@ -56,7 +60,8 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
             # The root shows what is small; the hover has the value itself.
             "z": np.sqrt(np.maximum(each.values, 0) / largest), "customdata": each.values,
             "meta": {"numbers": "customdata"},
-            "zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False,
+            "zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1,
+            "showscale": across >= MANY and place == 0, "colorbar": LEGEND,
             "colorscale": [[0, "@background"], [1e-9, f"{each.colour}/{FAINTEST}"],
                            [1, each.colour]],
             "xaxis": f"x{number}", "yaxis": f"y{number}",
@@ -76,7 +81,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         "layout": layout(
             axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
             meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
-            margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
+            margin={"l": 96, "r": 10 if across < MANY else 84, "t": 56, "b": 76 if shown[0].columns else 16},
         ),
     }  # fmt: skip
 

@@ -41,7 +41,7 @@ def render(run: Run, navigator: Navigator) -> None:
     pair = int(at[0]) if len(at) else int(np.abs(found.difference).max(axis=1).argmax())
     everywhere, here = st.columns([1.6, 1], gap="medium")
     with everywhere:
-        all_pairs(run, navigator, found, names, pair)
+        all_pairs(run, navigator, other, names, found, pair)
     with here:
         one_pair(run, navigator, other, names, found, pair)
 
@@ -63,8 +63,12 @@ def _pair_name(run: Run, names: list[str], pair: np.ndarray) -> str:
     return one if one == two else f"{isolated(one)} → {isolated(two)}"
 
 
+def _second(other: Trace) -> str:
+    return f"Second sentence: {quoted(other.text)[0]}"
+
+
 def all_pairs(
-    run: Run, navigator: Navigator, found: Comparison, names: list[str], pair: int
+    run: Run, navigator: Navigator, other: Trace, names: list[str], found: Comparison, pair: int
 ) -> None:
     """The neurons that differ most, on every pair of tokens."""
     apart = np.abs(found.difference)
@@ -76,7 +80,7 @@ def all_pairs(
         f"; {len(found.pairs)} pairs of tokens.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "compared", run.card.colour),
+        Head(sentence, "compared", run.card.colour, _second(other)),
         figures.differences(
             [_pair_name(run, names, p) for p in found.pairs], found.neurons, found.difference, pair
         ),
@@ -105,7 +109,7 @@ def one_pair(
         number(f"{apart:.2f}"), f"; its length there is {size:.2f}. Click another token above.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "pair", run.card.colour),
+        Head(sentence, "pair", run.card.colour, _second(other)),
         figures.both_values(
             (f"first: {isolated(run.labels[one])}", f"second: {isolated(names[two])}"),
             here.neurons,
