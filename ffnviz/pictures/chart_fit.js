@@ -7,6 +7,8 @@ const CHARACTER = 9;
 const NAME_HEIGHT = 20;
 const STACKED_HEIGHT = 0.9;
 const SMALL_HEIGHT = 1.4; // of panels that stood in several rows
+const ROOM = 104; // pixels between panels one below the other, for the axis of one and the title of the next
+const GAP = 0.03; // between panels, of the width
 
 const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
@@ -31,17 +33,23 @@ export function heightFor(view, width) {
 export const isNarrow = (width) => width < NARROW;
 const isPhone = (width) => isNarrow(width) && innerWidth < PHONE;
 
-// Panels that stand side by side come one below the other: axes and titles in order.
-function stack(layout, n, height) {
+// Panels for which the row is too narrow stand in more rows, or one below the other: axes and titles in order.
+function stack(layout, n, height, width) {
   const rows = layout.meta.rows || 1;
-  layout.height = Math.round((n * (rows > 1 ? SMALL_HEIGHT : STACKED_HEIGHT) * height) / rows);
-  const gap = 56 / layout.height;
+  const lines = Math.ceil(n / Math.max(1, Math.floor(width / PANEL))), across = Math.ceil(n / lines);
+  const share = rows === 1 ? STACKED_HEIGHT : SMALL_HEIGHT;
+  layout.height = Math.round((lines * share * height) / rows);
+  const gap = ROOM / layout.height, high = (1 - gap * (lines - 1)) / lines;
   for (let i = 0; i < n; i++) {
-    const [top, bottom] = [1 - i / n - (i ? gap : 0), 1 - (i + 1) / n + gap];
+    const line = Math.floor(i / across), column = i % across;
+    const left = column / across + (column ? GAP : 0);
+    const top = 1 - line * (high + gap);
     const number = i ? i + 1 : "";
-    layout[`xaxis${number}`].domain = [0, 1];
-    layout[`yaxis${number}`].domain = [bottom, top];
-    Object.assign(layout.annotations[i], { x: 0, y: top });
+    layout[`xaxis${number}`].domain = [left, (column + 1) / across];
+    const down = layout[`yaxis${number}`];
+    down.domain = [Math.max(0, top - high), top];
+    if (down.ticktext?.length) down.showticklabels = column === 0;
+    Object.assign(layout.annotations[i], { x: left, y: top });
   }
 }
 
@@ -76,7 +84,7 @@ export function fit(data, layout, width, height, pageType) {
     if (named > 4) layout.height += NAME_HEIGHT * named; // they stand one below the other
   }
   const { panels, rows } = layout.meta ?? {};
-  if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height);
+  if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height, width);
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);

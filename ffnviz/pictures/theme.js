@@ -37,6 +37,17 @@ export function setDark(dark) {
   changed();
 }
 
+// Paper is white: what is printed is drawn in the light theme, and then again as it was.
+let onScreen = null;
+addEventListener("beforeprint", () => {
+  onScreen = chosen;
+  setDark(false);
+});
+addEventListener("afterprint", () => {
+  chosen = onScreen;
+  changed();
+});
+
 // Calls back when the theme has changed, until the returned function is called.
 export function onThemeChange(repaint) {
   listeners.add(repaint);

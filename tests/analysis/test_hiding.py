@@ -1,6 +1,8 @@
 """Which stretch of a sentence is hidden when a token is."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from ffnviz.analysis.journey.hiding import words_of
 from ffnviz.model.tokenizer import Tokenizer
@@ -40,3 +42,19 @@ def test_no_text_is_too_awkward(tokenizer: Tokenizer, text: str) -> None:
     for place in range(len(tokens)):
         found = words_of(text, tokens)[place]
         assert found is None or text[found.start : found.end] == found.text != ""
+
+
+@given(
+    some.lists(some.sampled_from(["a", "isn't", " ", "\t", "[MASK]", "é", "?", "🙂"])),
+    some.integers(1),
+)
+def test_a_word_has_a_token_wherever_the_sentence_is_cut(
+    tokenizer: Tokenizer, pieces: list[str], n: int
+) -> None:
+    text = "".join(pieces)
+    tokens = tokenizer.encode(text).tokens[:n]
+    for token, found in zip(tokens, words_of(text, tokens), strict=True):
+        if found:
+            assert token.text.strip()
+            assert text[found.start : found.end] == found.text
+            assert tokens[found.token].start <= found.start < tokens[found.token].end

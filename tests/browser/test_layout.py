@@ -150,8 +150,9 @@ def test_the_header_hides_what_scrolls_under_it(new_page: OpenPage) -> None:
 
 
 def test_a_page_is_printed_on_one_sheet_with_its_name(new_page: OpenPage) -> None:
-    journey = new_page(width=1440, height=900).open(text=START)
-    assert pages_of(journey.page.pdf(prefer_css_page_size=True)) == 1
+    for dark, width, height in ((False, 1440, 900), (True, 1280, 720)):
+        journey = new_page(dark=dark, width=width, height=height).open(text=START)
+        assert pages_of(journey.page.pdf(prefer_css_page_size=True)) == 1
     journey.page.emulate_media(media="print")
     expect(journey.page.get_by_role("heading", level=1)).to_be_visible()
     expect(journey.box).to_be_hidden()

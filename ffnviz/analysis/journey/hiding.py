@@ -40,7 +40,7 @@ def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:
     for token in tokens:
         at = max(token.start, token.end - len(token.text.lstrip()))
         piece = pieces[bisect_right(starts, at) - 1] if pieces and at >= starts[0] else None
-        if piece is None or piece["mask"] or at >= piece.end():
+        if piece is None or piece["mask"] or at >= min(piece.end(), token.end):
             words.append(None)
         else:
             first = bisect_right(ends, piece.start())

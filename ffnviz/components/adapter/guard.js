@@ -36,10 +36,13 @@ if (isRest(kept) && performance.getEntriesByType("navigation")[0]?.type === "rel
 }
 
 // On paper a page stands as on the screen, only smaller: pictures are not drawn anew for it.
-const PAPER = 1047; // pixels of CSS across A4, lying, within its margins
+const [PAPER, SHEET] = [1047, 718]; // pixels of CSS across A4, lying, within its margins, and down
+const TELEPHONE = 700; // a page this narrow goes over several sheets
 addEventListener("beforeprint", () => {
   document.documentElement.style.setProperty("--screen-width", `${innerWidth}px`);
-  document.documentElement.style.setProperty("--paper-share", String(Math.min(1, PAPER / innerWidth)));
+  const height = innerWidth > TELEPHONE ? document.querySelector('[data-testid="stMain"]')?.scrollHeight ?? 0 : 0;
+  const share = Math.min(1, PAPER / innerWidth, SHEET / height);
+  document.documentElement.style.setProperty("--paper-share", String(share));
 });
 
 // On a phone the pages stand in a drawer, which a choice closes: Streamlit leaves it open.

@@ -30,11 +30,7 @@ class Map:
     columns: Sequence[str]
 
 
-MANY = 3  # maps in a row leave room for few words, so one legend speaks for all of them
-LEGEND = {
-    "title": {"text": "share of the<br>map’s largest", "side": "right"}, "thickness": 12,
-    "tickvals": [0, 0.5, 1], "ticktext": ["0", "¼", "1"], "len": 0.9,
-}  # fmt: skip
+MANY = 3  # maps in a row leave room for few words
 
 
 def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) -> Figure:
@@ -60,20 +56,21 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
             # The root shows what is small; the hover has the value itself.
             "z": np.sqrt(np.maximum(each.values, 0) / largest), "customdata": each.values,
             "meta": {"numbers": "customdata"},
-            "zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1,
-            "showscale": across >= MANY and place == 0, "colorbar": LEGEND,
+            "zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False,
             "colorscale": [[0, "@background"], [1e-9, f"{each.colour}/{FAINTEST}"],
                            [1, each.colour]],
             "xaxis": f"x{number}", "yaxis": f"y{number}",
             "hovertemplate": f"{down[0]} %{{y}}, {down[1]} %{{x}}: %{{customdata:.3g}} {what}"
                              "<extra></extra>",
         })  # fmt: skip
-        # Row titles only where there is room: at the left.
+        # Names of rows only where there is room: at the left. A narrow page may have other lefts.
         axes[f"xaxis{number}"] = _axis(each.columns, anchor=f"y{number}",
                                        domain=[left, left + width])  # fmt: skip
-        axes[f"yaxis{number}"] = _axis(each.rows if column == 0 else [], anchor=f"x{number}",
-                                       domain=[max(0.0, top - height), top],
-                                       range=[len(each.values) - 0.5, -0.5])  # fmt: skip
+        axes[f"yaxis{number}"] = _axis(
+            each.rows, anchor=f"x{number}", domain=[max(0.0, top - height), top],
+            range=[len(each.values) - 0.5, -0.5],
+            showticklabels=column == 0 and bool(each.rows),
+        )  # fmt: skip
         scale = f"<br>colour: 0 to {largest:.2g}" if across < MANY else ""
         titles.append(panel_title(each.title + scale, left, top + 0.004))
     return {
@@ -81,7 +78,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         "layout": layout(
             axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
             meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
-            margin={"l": 96, "r": 10 if across < MANY else 84, "t": 56, "b": 76 if shown[0].columns else 16},
+            margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
         ),
     }  # fmt: skip
 
@@ -91,5 +88,6 @@ def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
     places = list(range(0, len(names), every))
     return axis(
         "", tickvals=places, ticktext=[escaped(shortened(names[place], 9)) for place in places],
-        showgrid=False, zeroline=False, tickfont={"size": 16}, showticklabels=bool(names), **more,
+        **{"showgrid": False, "zeroline": False, "tickfont": {"size": 16},
+           "showticklabels": bool(names), **more},
     )  # fmt: skip

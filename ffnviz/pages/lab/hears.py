@@ -93,7 +93,7 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
             f"@{run.card.colour}" if each.trained else "@muted", labels, [])
         for each in found.heard
     ]  # fmt: skip
-    shown.insert(5, Map(f"decoder block: the sentence<br>hears {n}", found.memory, "@muted",
+    shown.insert(5, Map(f"decoder: sentence<br>hears {n}", found.memory, "@muted",
                         labels, []))  # fmt: skip
     rnn = next(each for each in found.heard if each.name == "RNN")
     sentence: Sentence = [
