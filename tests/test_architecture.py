@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[1]
 LIBRARIES = {
     "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
+    "ffnviz.engines": {"torch", "pyarrow"},
     "ffnviz.figures": {"numpy"},
     "ffnviz.components": {"numpy", "plotly", "streamlit"},
 }

@@ -1,32 +1,44 @@
-"""`ffnviz index`: what wakes each neuron, on our probe sentences or on a folder of books."""
+"""`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
 
-import os
-from collections.abc import Iterator
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 import click
 import torch
-from tqdm import tqdm
 
 from ffnviz.analysis.neurons.index_file import INDEXES, write_index
-from ffnviz.analysis.neurons.neuron_index import build_index
-from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
+from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
 from ffnviz.commands.device import device_option
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
+from ffnviz.engines.job import Job, gatherer_of
+from ffnviz.engines.local import run_local
+from ffnviz.engines.run import Engine, Told, counted, with_problems
+from ffnviz.engines.sources import Piece, SourcesError, pieces_of
 from ffnviz.model.atomic import check_writable
 from ffnviz.model.folder import ModelFolderError
-from ffnviz.model.model import TWINS, Model, load
-from ffnviz.training.corpus import CorpusError, book_paths, check_book, reading
+from ffnviz.model.model import TWINS, load
+
+MOST_TAGS = 256  # files that are tags; of more, a tag says little
 
 
 @click.command()
 @click.option(
     "--corpus",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of .txt files, a paragraph a line; our probe sentences if absent.",
+    type=click.Path(exists=True, path_type=Path),
+    multiple=True,
+    help="A .txt, .jsonl, .jsonl.gz, .jsonl.zst or .parquet file, or a folder of them; may be "
+    "given again. Our probe sentences if absent.",
 )
+@click.option("--column", default="text", show_default=True, help="Of .jsonl and .parquet files.")
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
+@click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
+@click.option(
+    "--workers", type=click.IntRange(1, 512), default=1, show_default=True,
+    help="Processes, each with the network in it.",
+)  # fmt: skip
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -35,59 +47,99 @@ from ffnviz.training.corpus import CorpusError, book_paths, check_book, reading
 )
 @threads_option()
 @device_option
-def index(corpus: Path | None, twin: str | None, out: Path, device: torch.device) -> None:
+def index(
+    corpus: tuple[Path, ...],
+    column: str,
+    twin: str | None,
+    blocks: str | None,
+    workers: int,
+    out: Path,
+    device: torch.device,
+) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
-    Texts are read one after the other, so a corpus may be of any size. Each book of a corpus is a
-    tag; a probe sentence has tags of its own, and every fourth is held back for the page's tests.
+    A corpus may be of any size: memory does not grow with it. What cannot be read is counted and
+    named at the end. A run that was stopped goes on where it was: give the same command again.
+    Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
+    page's tests.
     """
     try:
         check_writable(out)
-        books = [] if corpus is None else book_paths(corpus)
-        for book in books:  # rather now than after an hour
-            check_book(book)
+        pieces, problems = pieces_of(corpus) if corpus else ((), {})
         for name in [twin] if twin else TWINS:
-            _make(load(name, device), corpus, books, out)
-    except (ModelFolderError, ProbesError, CorpusError, ValueError) as error:
+            path = out / f"{name}.npz"
+            if corpus:
+                tags = _tags(pieces)
+                job = Job(name, device.type, _numbers(blocks, name), tags, column)
+                made = _count(job, pieces, workers, path, problems, _source(pieces, corpus))
+            else:
+                made = _of_probes(name, device)
+            write_index(made, path)
+            _tell(made, path)
+    except (ModelFolderError, ProbesError, SourcesError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _make(model: Model, corpus: Path | None, books: list[Path], out: Path) -> None:
-    if corpus is None:
-        probes, _ = split(read_probes())
-        tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
-        texts, source = iter(probes), f"{len(probes):,} sentences of our probe set"
-        size = sum(len(probe.text) for probe in probes)
-    else:
-        tags = tuple(sorted({book.stem for book in books}))
-        shelf = os.fsencode(corpus.resolve().name).decode(errors="replace")
-        texts, source = _paragraphs(books), f"{len(books)} books of {shelf}"
-        size = sum(book.stat().st_size for book in books)
-    with bar(total=size, unit="B", unit_scale=True, desc=model.name) as read:
-        made = build_index(
-            model,
-            _told(texts, read),
-            tags,
-            source,
-            lambda tokens: read.set_postfix(tokens=f"{tokens:,}", refresh=False),
-        )
-    path = out / f"{model.name}.npz"
-    write_index(made, path)
+def _numbers(blocks: str | None, name: str) -> tuple[int, ...] | None:
+    """The blocks asked for, from 0."""
+    if blocks is None:
+        return None
+    n_blocks = load(name).sizes.n_blocks
+    try:
+        numbers = tuple(int(each) - 1 for each in blocks.split(","))
+    except ValueError:
+        numbers = (-1,)
+    if not all(0 <= number < n_blocks for number in numbers):
+        raise ValueError(f"--blocks {blocks}: give numbers from 1 to {n_blocks}, with commas.")
+    return numbers
+
+
+def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
+    names = sorted({piece.path.stem for piece in pieces})
+    return tuple(names) if 1 < len(names) <= MOST_TAGS else ()
+
+
+def _source(pieces: tuple[Piece, ...], corpus: tuple[Path, ...]) -> str:
+    files = len({piece.path for piece in pieces})
+    names = ", ".join(path.resolve().name for path in corpus)
+    shown = names.encode(errors="replace").decode()
+    return shown if files == 1 else f"{files:,} files of {shown}"
+
+
+def _of_probes(name: str, device: torch.device) -> NeuronIndex:
+    probes, _ = split(read_probes())
+    tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
+    source = f"{len(probes):,} sentences of our probe set"
+    model = load(name, device)
+    with bar(unit=" tokens", unit_scale=True, desc=name) as read:
+        return build_index(model, probes, tags, source, lambda n: read.update(n - read.n))
+
+
+def _count(
+    job: Job,
+    pieces: tuple[Piece, ...],
+    workers: int,
+    path: Path,
+    problems: Mapping[str, int],
+    source: str,
+) -> NeuronIndex:
+    with bar(total=len(pieces), unit=" pieces", desc=job.network) as done:
+
+        def tell(told: Told) -> None:
+            done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)
+            done.update(told.done - done.n)
+
+        engine: Engine = partial(run_local, workers=workers)
+        part = counted(job, pieces, engine, path.with_suffix(".part.npz"), tell)
+    gatherer = gatherer_of(job)
+    whole = with_problems(part, dict(problems))
+    return finish(whole, source, gatherer.threshold, job.tags, gatherer.blocks)
+
+
+def _tell(made: NeuronIndex, path: Path) -> None:
+    for problem, times in made.problems.items():
+        click.echo(f"{problem}: {times:,}")
     click.echo(
         f"{path}: {made.n_texts:,} texts, {made.n_tokens:,} tokens, "
         f"{path.stat().st_size / 1e6:.1f} MB."
     )
-
-
-def _paragraphs(books: list[Path]) -> Iterator[Probe]:
-    for book in books:
-        with reading(book), book.open(encoding="utf-8") as lines:
-            for line in lines:
-                if line.strip():
-                    yield Probe(" ".join(line.split()), (book.stem,))
-
-
-def _told(texts: Iterator[Probe], read: "tqdm[None]") -> Iterator[Probe]:
-    for probe in texts:
-        read.update(len(probe.text.encode()))
-        yield probe

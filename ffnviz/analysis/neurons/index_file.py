@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
 from ffnviz.assets import ASSETS
 from ffnviz.model.atomic import replace_file
 
 INDEXES = ASSETS / "index"
-VERSION = 1
+VERSION = 2
 
 
 class IndexFileError(ValueError):
@@ -33,20 +34,29 @@ def write_index(index: NeuronIndex, path: Path) -> None:
         "n_texts": index.n_texts,
         "tags": index.tags,
         "texts": index.texts,
-        "n_blocks": len(index.blocks),
+        "numbers": index.numbers,
+        "problems": dict(index.problems),
     }
     arrays: dict[str, Any] = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
         "at_position": index.at_position,
+        "of_class": index.of_class,
         "with_tag": index.with_tag,
     }
-    for number, block in enumerate(index.blocks):
+    for number, block in zip(index.numbers, index.blocks, strict=True):
         for name, values in asdict(block).items():
-            kept = values.astype(np.float16) if values.dtype.kind == "f" else values
-            arrays[f"{number}.{name}"] = kept
+            arrays[f"{number}.{name}"] = _small(values)
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     replace_file(path, content.getbuffer())
+
+
+def _small(values: NDArray[Any]) -> NDArray[Any]:
+    """In as few bytes as it fits in."""
+    if values.dtype.kind == "f":
+        return values.astype(np.float32 if values.dtype == np.float64 else np.float16)
+    return values.astype(np.result_type(np.min_scalar_type(values.max(initial=0)),
+                                        np.min_scalar_type(values.min(initial=0))))  # fmt: skip
 
 
 def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
@@ -60,16 +70,17 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
             about = json.loads(arrays["about"].tobytes())
             blocks = tuple(
                 BlockIndex(**{f.name: arrays[f"{number}.{f.name}"] for f in fields(BlockIndex)})
-                for number in range(about["n_blocks"])
+                for number in about["numbers"]
             )
             index = NeuronIndex(
                 about["source"], about["threshold"], about["n_texts"], arrays["at_position"],
-                tuple(about["tags"]), arrays["with_tag"], tuple(about["texts"]), blocks,
+                arrays["of_class"], tuple(about["tags"]), arrays["with_tag"],
+                tuple(about["texts"]), blocks, tuple(about["numbers"]), about["problems"],
             )  # fmt: skip
     except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
     widths = [block.values.shape[1] for block in blocks]
-    if widths != [d_ff] * n_blocks:
+    if widths != [d_ff] * len(widths) or index.numbers != tuple(range(n_blocks)):
         raise IndexFileError(
             f"{path} is an index of blocks with {widths} neurons; this model has "
             f"{n_blocks} blocks with {d_ff}. Make it anew with `ffnviz index`."

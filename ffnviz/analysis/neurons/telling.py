@@ -47,14 +47,14 @@ def telling_neurons(
         most: how many, at most.
     """
     counts = index.blocks[block]
-    f1 = _f1(index, counts)  # (n_tags, d_ff)
+    f1 = tag_f1(index, counts)  # (n_tags, d_ff)
     if not len(f1):
         return ()
     often = (counts.texts < FEWEST) | (counts.texts > MOST_SHARE * index.n_texts)
     best = np.where(often, 0.0, f1.max(axis=0))
     found: dict[str, Telling] = {}
     for neuron in np.flatnonzero(best >= LEAST):
-        common = _common_words(index, counts, int(neuron), words_of)
+        common = common_words(index, counts, int(neuron), words_of)
         clear = sum(n for _, n in common[:WORDS]) / len(counts.values)
         tag = index.tags[int(f1[:, neuron].argmax())]
         words = tuple(word for word, n in common[:SHOWN] if n > 1)
@@ -64,16 +64,17 @@ def telling_neurons(
     return tuple(sorted(found.values(), key=lambda each: -each.score)[:most])
 
 
-def _f1(index: NeuronIndex, counts: BlockIndex) -> NDArray[np.float64]:
+def tag_f1(index: NeuronIndex, counts: BlockIndex) -> NDArray[np.float64]:
     """2 · both / (fired + tagged): the harmonic mean of precision and recall."""
     either = counts.texts[None] + index.with_tag[:, None]
     f1: NDArray[np.float64] = 2 * counts.by_tag / np.maximum(either, 1)
     return f1
 
 
-def _common_words(
+def common_words(
     index: NeuronIndex, counts: BlockIndex, neuron: int, words_of: Callable[[str, int], str]
 ) -> list[tuple[str, int]]:
+    """The words at which a neuron is strongest, and how often each, the commonest first."""
     fired = counts.values[:, neuron] > index.threshold
     rows = np.flatnonzero(fired)
     words = (

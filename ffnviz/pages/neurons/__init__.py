@@ -2,11 +2,23 @@
 
 from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
-from ffnviz.pages.neurons import compare, name, probes, switch, wakes, working, writes
+from ffnviz.pages.neurons import (
+    browse,
+    compare,
+    name,
+    probes,
+    switch,
+    values,
+    wakes,
+    working,
+    writes,
+)
 
 PARTS = (
     Part(wakes.render, "What wakes it", "wakes"),
     Part(probes.render, "On many sentences", "probes", needs=(Need.INDEX,)),
+    Part(values.render, "Its values", "values", needs=(Need.INDEX,)),
+    Part(browse.render, "All neurons", "browse", browse.SETTINGS, (Need.INDEX,)),
     Part(writes.render, "What it writes", "writes", needs=(Need.WORD_HEAD, Need.WORD_VECTORS)),
     Part(working.render, "Show the working", "working", working.SETTINGS),
     Part(

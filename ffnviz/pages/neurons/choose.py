@@ -1,5 +1,8 @@
 """Which neuron: by number, one that means something, or one of the token's strongest."""
 
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
 from pathlib import Path
 
 import streamlit as st
@@ -73,17 +76,32 @@ def clear_neurons(run: Run) -> tuple[Telling, ...]:
         return ()
     path = known.index
 
-    def word(text: str, token: int) -> str:
-        tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
-        return tokens[min(token, len(tokens) - 1)].text.strip().lower()
-
     def find() -> tuple[Telling, ...]:
         try:
-            return telling_neurons(_read(run, path), block, word)
+            return telling_neurons(_read(run, path), block, word_at(run))
         except IndexFileError:
             return ()  # where the index itself is shown, the page says what is wrong with it
 
     return run.subject.once(f"clear neurons of block {block}", find)
+
+
+def word_at(run: Run) -> Callable[[str, int], str]:
+    """What gives the word that a text has at a token, in lower case."""
+
+    @cache
+    def words(text: str) -> list[str]:
+        tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
+        return [token.text.strip().lower() for token in tokens]
+
+    return lambda text, token: words(text)[min(token, len(words(text)) - 1)]
+
+
+def written(run: Run) -> str:
+    """The day on which the network's index was made."""
+    known = run.card.provenance
+    if known is None or known.index is None:
+        return "at an unknown time"
+    return f"{datetime.fromtimestamp(known.index.stat().st_mtime):%Y-%m-%d}"
 
 
 def _read(run: Run, path: Path) -> NeuronIndex:

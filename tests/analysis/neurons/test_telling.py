@@ -15,14 +15,20 @@ def index(fired: list[int], by_tag: list[list[int]]) -> NeuronIndex:
     d_ff = len(fired)
     block = BlockIndex(
         by_position=np.zeros((3, d_ff), np.int32),
+        by_class=np.zeros((5, d_ff), np.int32),
+        mean=np.zeros(d_ff),
+        deviation=np.zeros(d_ff),
+        histogram=np.zeros((d_ff, 1), np.int32),
+        partners=np.full((1, d_ff), -1, np.int32),
+        alike=np.zeros((1, d_ff), np.float32),
         texts=np.array(fired, np.int32),
         by_tag=np.array(by_tag, np.int32),
         values=np.ones((12, d_ff), np.float32),
         examples=np.tile(np.arange(12, dtype=np.int32)[:, None], (1, d_ff)),
-        tokens=np.tile(np.arange(d_ff, dtype=np.uint8)[None], (12, 1)),
+        tokens=np.tile(np.arange(d_ff, dtype=np.int32)[None], (12, 1)),
     )
-    return NeuronIndex("our texts", 0.0, 100, np.array([100]), ("numbers", "sea"),
-                       np.array([20, 20]), TEXTS, (block,))  # fmt: skip
+    return NeuronIndex("our texts", 0.0, 100, np.array([100]), np.zeros(5, np.int64),
+                       ("numbers", "sea"), np.array([20, 20]), TEXTS, (block,), (0,))  # fmt: skip
 
 
 def word(text: str, token: int) -> str:

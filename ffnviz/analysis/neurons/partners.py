@@ -1,0 +1,77 @@
+"""Which neurons fire together, from a sketch whose size does not depend on the number of pairs.
+
+Every token that is looked at gets M signs of its own. A neuron's sketch is the sum of the signs of
+the tokens on which it fires; the product of two sketches is, on average, M times the number of
+tokens on which both fire (Alon, Matias & Szegedy 1996, "The space complexity of approximating the
+frequency moments"). All are whole numbers, so sketches can be added in any order.
+"""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+M = 512  # signs a token
+SAMPLED = 4  # one token in so many is looked at
+SHOWN = 8
+SURE = 4.0  # standard errors that a partnership must be above none at all
+_ROWS = 1_024  # of the table of all pairs, at a time
+
+_STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers of which every bit depends on every bit (splitmix64, Steele et al. 2014)."""
+    with np.errstate(over="ignore"):
+        z = numbers + np.uint64(_STEP)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(_FIRST)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(_SECOND)
+        return np.asarray(z ^ (z >> np.uint64(31)))
+
+
+def signs(places: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
+    """Which tokens are looked at, (n,), and the signs of those, (n of them, M), by their places."""
+    seeds = mixed(places)
+    looked_at = seeds % np.uint64(SAMPLED) == 0
+    words = np.arange(1, M // 64 + 1, dtype=np.uint64)
+    bits = mixed(seeds[looked_at][:, None] ^ (words * np.uint64(_STEP))[None])
+    as_bytes = bits.astype("<u8").view(np.uint8).reshape(len(bits), M // 8)
+    return looked_at, np.unpackbits(as_bytes, axis=1).astype(np.int8) * 2 - 1
+
+
+def sketch(fires: Tensor, token_signs: Tensor) -> Tensor:
+    """The sums of signs, (d_ff, M), of tokens (n, M) on which neurons fire, (n, d_ff)."""
+    # Whole numbers up to n: a float32 holds them exactly.
+    return (fires.float().mT @ token_signs.float()).to(torch.int64)
+
+
+def partners(
+    sketches: NDArray[np.int64], fired: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+    """Each neuron's strongest partners, and how alike they fire.
+
+    Args:
+        sketches: (d_ff, M).
+        fired: how many of the tokens looked at each fired on, (d_ff,).
+
+    Returns:
+        Their numbers, (SHOWN, d_ff), −1 where there are no more that are surely partners, and the
+        estimated cosine between the two, both / √(one · other), from 0 to 1, (SHOWN, d_ff).
+    """
+    d_ff, m = sketches.shape
+    kept = min(SHOWN, d_ff)
+    who = np.full((SHOWN, d_ff), -1, dtype=np.int32)
+    alike = np.zeros((SHOWN, d_ff), dtype=np.float32)
+    exact = sketches.astype(np.float64)  # products below 2**53 are exact, in any order
+    length = np.sqrt(np.maximum(fired, 1).astype(np.float64))
+    for start in range(0, d_ff, _ROWS):
+        rows = slice(start, min(start + _ROWS, d_ff))
+        cosine = exact[rows] @ exact.T / (m * length[rows, None] * length[None])
+        cosine[np.arange(len(cosine)), np.arange(rows.start, rows.stop)] = -np.inf
+        cosine = np.minimum(cosine, 1.0)
+        best = np.argsort(-cosine, axis=1, kind="stable")[:, :kept]
+        found = np.take_along_axis(cosine, best, axis=1)
+        sure = found > SURE / np.sqrt(m)
+        who[:kept, rows] = np.where(sure, best, -1).T
+        alike[:kept, rows] = np.where(sure, found, 0.0).T
+    return who, alike

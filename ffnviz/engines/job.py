@@ -1,0 +1,59 @@
+"""What is to be counted, so that any process anywhere can count a piece of it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+
+import torch
+
+from ffnviz.analysis.neurons.gathering import Gatherer
+from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.engines.sources import Piece, texts_of
+from ffnviz.model.model import load
+
+PLACES = 2**36  # texts that a piece may have
+
+
+@dataclass(frozen=True)
+class Job:
+    """The same for all pieces.
+
+    Attributes:
+        network: what `load` takes.
+        device: by name.
+        blocks: which are looked at, from 0; all, if none are named.
+        tags: the names of all files, if each is a tag.
+        column: of .jsonl and .parquet files.
+    """
+
+    network: str
+    device: str = "cpu"
+    blocks: tuple[int, ...] | None = None
+    tags: tuple[str, ...] = ()
+    column: str = "text"
+
+
+@cache
+def gatherer_of(job: Job) -> Gatherer:
+    """The network, loaded once in each process.
+
+    One thread: how a matrix product is split among threads changes its last bits, and more
+    processes use a machine's cores better than more threads.
+    """
+    torch.set_num_threads(1)
+    return Gatherer(load(job.network, job.device), job.tags, job.blocks)
+
+
+def count(job: Job, piece: Piece) -> IndexPart:
+    """What is counted on a piece."""
+    problems: Counter[str] = Counter()
+    tags = (piece.path.stem,) if job.tags else ()
+
+    def texts() -> Iterator[Probe]:
+        for text in texts_of(piece, job.column, problems):
+            yield Probe(text, tags)
+
+    part = gatherer_of(job).gather(texts(), piece.number * PLACES)
+    return replace(part, problems=dict(problems))

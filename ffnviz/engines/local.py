@@ -1,0 +1,35 @@
+"""Processes of this machine, each with the network in it."""
+
+import multiprocessing
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from itertools import islice
+
+from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.engines.job import Job, count
+from ffnviz.engines.sources import Piece
+
+AHEAD = 2  # pieces handed out to each process; more parts would wait in memory
+
+
+def run_local(
+    job: Job, pieces: Sequence[Piece], workers: int
+) -> Iterator[tuple[list[int], IndexPart]]:
+    """The numbers of the pieces that are done, and what was counted on them, as they come in."""
+    if workers == 1:
+        for piece in pieces:
+            yield [piece.number], count(job, piece)
+        return
+    # PyTorch's threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    waiting = iter(pieces)
+    with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        running: dict[Future[IndexPart], int] = {}
+        while True:
+            for piece in islice(waiting, AHEAD * workers - len(running)):
+                running[pool.submit(count, job, piece)] = piece.number
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for each in done:
+                yield [running.pop(each)], each.result()

@@ -1,0 +1,76 @@
+"""A corpus is counted from its first piece to its last, and goes on where it was stopped."""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ffnviz.analysis.neurons.index_part import IndexPart, merge
+from ffnviz.analysis.neurons.part_file import read_part, write_part
+from ffnviz.engines.job import Job, gatherer_of
+from ffnviz.engines.sources import Piece
+
+SAVE_EVERY_S = 60.0
+
+Engine = Callable[[Job, Sequence[Piece]], Iterator[tuple[list[int], IndexPart]]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """How far it is: pieces done of all, and the tokens in them."""
+
+    done: int
+    of: int
+    tokens: int
+
+
+def counted(
+    job: Job,
+    pieces: Sequence[Piece],
+    engine: Engine,
+    kept: Path,
+    tell: Callable[[Told], None] = lambda _: None,
+    save_every_s: float = SAVE_EVERY_S,
+) -> IndexPart:
+    """All pieces together.
+
+    Args:
+        job: what to count.
+        pieces: of the corpus.
+        engine: hands over parts; in which order and for how many pieces each makes no difference.
+        kept: a file for what is done so far. It is used if it is of the same job and pieces, and
+            removed at the end.
+        tell: told how far it is.
+        save_every_s: how often it is written.
+    """
+    of = _description(job, pieces)
+    part, done = read_part(kept, of) or (gatherer_of(job).empty(), set())
+    saved = time.monotonic()
+    tell(Told(len(done), len(pieces), part.n_tokens))
+    left = [piece for piece in pieces if piece.number not in done]
+    for numbers, more in engine(job, left):
+        part = merge(part, more)
+        done |= set(numbers)
+        tell(Told(len(done), len(pieces), part.n_tokens))
+        if time.monotonic() - saved > save_every_s:
+            write_part(part, done, of, kept)
+            saved = time.monotonic()
+    kept.unlink(missing_ok=True)
+    return part
+
+
+def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
+    """The part, with what was wrong before anything was read."""
+    return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
+
+
+def _description(job: Job, pieces: Sequence[Piece]) -> str:
+    """What makes two runs the same: the job, and the files with their sizes."""
+    about = [asdict(job) | {"device": ""}]
+    for piece in pieces:
+        size = piece.path.stat().st_size if piece.path.exists() else -1
+        about.append({**asdict(piece), "path": str(piece.path.resolve()), "size": size})
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()

@@ -1,0 +1,107 @@
+"""Its values on many sentences: how they are spread, on what tokens, and who fires with it."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.neurons.histogram import edges
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.token_class import LABELS
+from ffnviz.components.chart import chart
+from ffnviz.components.head import Head
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.neurons import spread as figures
+from ffnviz.figures.wording import Sentence, number, percent, signed
+from ffnviz.page import Navigator
+from ffnviz.pages.neurons.choose import chooser, index_of
+from ffnviz.run import Run
+
+QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
+
+
+def render(run: Run, navigator: Navigator) -> None:
+    """The histogram beside the kinds of tokens and the partners."""
+    neuron = chooser(run, navigator)
+    index = index_of(run)
+    if index is None:
+        return
+    left, right = st.columns([1.3, 1], gap="medium")
+    with left:
+        how_they_are_spread(run, index, neuron)
+    with right:
+        on_which_tokens(run, index, neuron)
+        who_fires_with_it(run, navigator, index, neuron)
+
+
+def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The histogram, with quantiles that follow from it."""
+    block = index.blocks[run.state.block]
+    found = [(name, block.quantile(neuron, share)) for name, share in QUANTILES]
+    most = float(block.values[0, neuron])
+    sentence: Sentence = [
+        "On 99% of ", number(f"{index.n_tokens:,} tokens"), " its value is at most ",
+        number(signed(found[-1][1])), "; on average it is ", number(signed(block.mean[neuron])),
+        f" ± {float(block.deviation[neuron]):.2f}",
+    ]  # fmt: skip
+    sentence += [f", at most {signed(most)}."] if np.isfinite(most) else [", and it never fires."]
+    chart(
+        Head(sentence, "spread", run.card.colour),
+        figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),
+        "How the neuron's values on all tokens are spread.",
+        f"{run.stamp} {neuron}",
+        key="values-of-neuron",
+        height=680,
+    )
+
+
+def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The share of each kind of token that wakes it."""
+    fired = index.blocks[run.state.block].by_class[:, neuron]
+    shares = fired / np.maximum(index.of_class, 1)
+    most = int(shares.argmax())
+    sentence: Sentence = [
+        "It fires most often on ", number(LABELS[most]), ": on ",
+        number(percent(float(shares[most]))), f" of {index.of_class[most]:,}.",
+    ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
+    chart(
+        Head(sentence, "kinds", run.card.colour),
+        named_bars(
+            [Bars("", LABELS, 100 * shares, f"@{run.card.colour}")], "% of tokens of that kind"
+        ),
+        "The share of each kind of token that wakes the neuron.",
+        f"{run.stamp} {neuron}",
+        key="kinds-of-neuron",
+        height=290,
+    )
+
+
+def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -> None:
+    """The neurons of the block that fire on the same tokens."""
+    block = index.blocks[run.state.block]
+    partners = block.partners[:, neuron]
+    there = partners >= 0
+    sentence: Sentence
+    if there.any():
+        sentence = [
+            "Neuron ", number(str(partners[0])), " fires most like it: their cosine is ",
+            number(f"{float(block.alike[0, neuron]):.2f}"), ".",
+        ]  # fmt: skip
+    else:
+        sentence = ["No neuron of this block surely fires together with it."]
+    chart(
+        Head(sentence, "partners", run.card.colour),
+        named_bars(
+            [
+                Bars(
+                    "", [f"neuron {each}" for each in partners[there]],
+                    block.alike[there, neuron].astype(np.float64), f"@{run.card.colour}",
+                    ids=partners[there],
+                )
+            ],
+            "cosine of firing, ± 0.04",
+        ),
+        "The neurons of the block that fire on the same tokens.",
+        f"{run.stamp} {neuron}",
+        key="partners-of-neuron",
+        height=340,
+        on_choose=lambda other: navigator.meet(run.neuron(other), "values"),
+    )  # fmt: skip

@@ -1,0 +1,177 @@
+"""Parts of an index: added up in any order and from any split, they give the same, bit for bit."""
+
+import pickle
+from collections.abc import Sequence
+from dataclasses import fields, replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from ffnviz.analysis.neurons.gathering import Gatherer
+from ffnviz.analysis.neurons.index_part import (
+    COARSE,
+    EXAMPLES,
+    FINE,
+    NOWHERE,
+    Batch,
+    IndexPart,
+    counted,
+    empty,
+    merge,
+    merged,
+)
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.model.model import Model
+from ffnviz.model.tokenizer import Tokenizer
+from tests.analysis.small import small_model
+
+N_POSITIONS, D_FF, TAGS, CLASSES = 8, 24, 2, 3
+
+
+def same(a: IndexPart, b: IndexPart) -> bool:
+    """Every bit of every array, all texts in their order, all problems."""
+
+    def as_bytes(part: IndexPart) -> list[object]:
+        arrays = [part.at_position, part.of_class, part.with_tag]
+        arrays += [getattr(block, f.name) for block in part.blocks for f in fields(block)]
+        return [(a.dtype.str, a.shape, a.tobytes()) for a in arrays]
+
+    return (a.n_texts, list(a.texts.items()), dict(a.problems), as_bytes(a)) == (
+        b.n_texts, list(b.texts.items()), dict(b.problems), as_bytes(b))  # fmt: skip
+
+
+def part(seed: int) -> IndexPart:
+    """A made-up batch; values are coarse, so that many are equal."""
+    rng = np.random.default_rng(seed)
+    n_texts, n_tokens = int(rng.integers(1, 30)), int(rng.integers(1, N_POSITIONS + 1))
+    hidden = [
+        torch.from_numpy((rng.normal(size=(n_texts, n_tokens, D_FF)) * 4).round() / 4).float()
+        for _ in range(2)
+    ]
+    batch = Batch(
+        tuple(f"text {seed} {row}" for row in range(n_texts)),
+        np.arange(n_texts, dtype=np.int64) * 3 + seed * 1_000,
+        torch.zeros(n_texts, n_tokens, dtype=torch.long),
+        torch.from_numpy(rng.integers(0, 2, (n_texts, TAGS))),
+        torch.from_numpy(rng.integers(0, CLASSES, (n_texts, n_tokens))),
+        CLASSES,
+    )
+    return replace(counted(batch, hidden, 0.0, N_POSITIONS), problems={f"file {seed % 3}": 1})
+
+
+seeds = some.lists(some.integers(0, 2**31), min_size=1, max_size=5, unique=True)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, some.randoms())
+def test_the_order_and_the_grouping_of_merging_change_nothing(
+    drawn: list[int], random: "np.random.Generator"
+) -> None:
+    parts = [part(seed) for seed in drawn]
+    whole = merged(parts)
+    left = list(parts)
+    random.shuffle(left)
+    while len(left) > 1:  # a tree of any shape
+        at = int(random.random() * (len(left) - 1))
+        left[at : at + 2] = [merge(left[at + 1], left[at])]
+    assert same(left[0], whole)
+    nothing = empty(2, D_FF, N_POSITIONS, CLASSES, TAGS)
+    assert same(merge(nothing, whole), whole)
+
+
+def test_a_part_says_what_counting_one_by_one_says() -> None:
+    rng = np.random.default_rng(3)
+    hidden = torch.from_numpy(rng.normal(size=(5, 6, D_FF))).float()
+    tagged = torch.tensor([[1, 0], [0, 0], [1, 1], [0, 1], [1, 0]])
+    classes = torch.from_numpy(rng.integers(0, CLASSES, (5, 6)))
+    places = np.array([10, 20, 30, 40, 50])
+    batch = Batch(tuple("abcde"), places, torch.zeros(5, 6), tagged, classes, CLASSES)
+    found = counted(batch, [hidden], 0.1, N_POSITIONS)
+    block, fires = found.blocks[0], hidden.numpy() > 0.1
+    np.testing.assert_array_equal(block.by_position[:6], fires.sum(axis=0))
+    assert not block.by_position[6:].any()
+    np.testing.assert_array_equal(block.texts, fires.any(axis=1).sum(axis=0))
+    for number in range(CLASSES):
+        np.testing.assert_array_equal(
+            block.by_class[number], fires[classes.numpy() == number].sum(axis=0)
+        )
+    for tag in range(TAGS):
+        has = tagged[:, tag].numpy() == 1
+        np.testing.assert_array_equal(block.by_tag[tag], fires[has].any(axis=1).sum(axis=0))
+    exact = hidden.double().reshape(-1, D_FF).numpy()
+    np.testing.assert_allclose(block.total / 2**FINE, exact.sum(axis=0), atol=30 * 2.0**-FINE)
+    np.testing.assert_allclose(
+        block.squares / 2**COARSE, (exact**2).sum(axis=0), atol=30 * 2.0**-COARSE
+    )
+    assert (block.histogram.sum(axis=1) == 30).all()
+    strongest = hidden.numpy().max(axis=1)
+    for neuron in range(D_FF):
+        order = sorted(range(5), key=lambda row: -strongest[row, neuron])
+        order = [row for row in order if strongest[row, neuron] > 0.1]
+        assert block.places[: len(order), neuron].tolist() == [places[row] for row in order]
+        for rank, row in enumerate(order):
+            assert block.tokens[rank, neuron] == hidden[row, :, neuron].argmax()
+    assert (block.places[5:] == NOWHERE).all()
+    assert set(found.texts) == set(block.places[block.places != NOWHERE].tolist())
+
+
+def test_of_equal_values_the_earlier_text_is_kept() -> None:
+    hidden = torch.ones(2 * EXAMPLES, 1, D_FF)
+    ids, classes = torch.zeros(2 * EXAMPLES, 1), torch.zeros(2 * EXAMPLES, 1, dtype=torch.long)
+    places = np.arange(2 * EXAMPLES, dtype=np.int64)
+    tagged = torch.zeros(2 * EXAMPLES, TAGS)
+
+    def of(rows: Sequence[int]) -> IndexPart:
+        texts = tuple(str(row) for row in rows)
+        at = list(rows)
+        batch = Batch(texts, places[at], ids[at], tagged[at], classes[at], CLASSES)
+        return counted(batch, [hidden[at]], 0.0, N_POSITIONS)
+
+    whole = of(range(2 * EXAMPLES))
+    assert whole.blocks[0].places[:, 0].tolist() == list(range(EXAMPLES))
+    assert same(merge(of(range(1, 2 * EXAMPLES, 2)), of(range(0, 2 * EXAMPLES, 2))), whole)
+
+
+@pytest.fixture(scope="module")
+def model(tokenizer: Tokenizer) -> Model:
+    return small_model(tokenizer, "pre", "gelu")
+
+
+WORDS = ["the", "cat", "sat", "two", "42", ",", "É", "gone"]
+
+
+@settings(max_examples=15, deadline=None)
+@given(some.lists(some.lists(some.sampled_from(WORDS), min_size=1, max_size=9), max_size=40),
+       some.lists(some.integers(0, 40), max_size=4))  # fmt: skip
+def test_any_split_into_pieces_counts_each_text_once(
+    model: Model, drawn: list[list[str]], cuts: list[int]
+) -> None:
+    """Whole numbers agree exactly; a value may differ in its last bit, as batches differ."""
+    probes = [Probe(" ".join(words), ()) for words in drawn]
+    gatherer = Gatherer(model, ())
+    whole = gatherer.gather(probes, 0)
+    edges = [0, *sorted(min(cut, len(probes)) for cut in cuts), len(probes)]
+    parts = [gatherer.gather(probes[start:end], start) for start, end in pairwise(edges)]
+    again = merged(parts)
+    assert (again.n_texts, again.n_tokens) == (whole.n_texts, whole.n_tokens)
+    np.testing.assert_array_equal(again.of_class, whole.of_class)
+    for one, two in zip(again.blocks, whole.blocks, strict=True):
+        np.testing.assert_allclose(one.values, two.values, rtol=1e-5, atol=1e-6)
+        assert np.abs(one.by_position - two.by_position).sum() <= 2
+    assert pickle.loads(pickle.dumps(again)).n_texts == again.n_texts
+
+
+def test_the_same_texts_give_the_same_part_to_the_bit(model: Model) -> None:
+    probes = [Probe(" ".join(WORDS[k % 8 :] + WORDS[: k % 5]), ()) for k in range(60)]
+    assert same(Gatherer(model, ()).gather(probes, 5), Gatherer(model, ()).gather(probes, 5))
+
+
+def test_only_the_blocks_that_are_asked_for_are_counted(model: Model) -> None:
+    probes = [Probe("the cat sat", ())]
+    whole, last = Gatherer(model, ()).gather(probes, 0), Gatherer(model, (), [2]).gather(probes, 0)
+    assert len(last.blocks) == 1
+    np.testing.assert_array_equal(last.blocks[0].total, whole.blocks[2].total)

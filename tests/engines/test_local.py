@@ -1,0 +1,86 @@
+"""A corpus counted by one process, by two, and by a run that was killed: the same bytes."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from ffnviz.analysis.neurons.index_file import write_index
+from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.analysis.neurons.neuron_index import finish
+from ffnviz.engines import sources
+from ffnviz.engines.job import Job, count, gatherer_of
+from ffnviz.engines.local import run_local
+from ffnviz.engines.run import Engine, Told, counted
+from ffnviz.engines.sources import Piece, pieces_of
+
+JOB = Job("relu", tags=("one", "two"))
+
+
+@pytest.fixture
+def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Piece, ...]:
+    monkeypatch.setattr(sources, "PIECE_BYTES", 300)
+    folder = tmp_path / "books"
+    folder.mkdir()
+    lines = [f"The {word} had {n} dogs.\n" for n, word in enumerate(["cat", "man", "sea"] * 10)]
+    (folder / "one.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "two.txt").write_text("".join(reversed(lines)), encoding="utf-8")
+    found, _ = pieces_of([folder])
+    assert len(found) > 4
+    return found
+
+
+def index_bytes(part: IndexPart, path: Path) -> bytes:
+    gatherer = gatherer_of(JOB)
+    write_index(finish(part, "books", gatherer.threshold, JOB.tags, gatherer.blocks), path)
+    return path.read_bytes()
+
+
+def whole(pieces: Sequence[Piece], engine: Engine, kept: Path) -> bytes:
+    part = counted(JOB, pieces, engine, kept)
+    assert not kept.exists()
+    return index_bytes(part, kept.with_suffix(".index"))
+
+
+def backwards(job: Job, pieces: Sequence[Piece]) -> Iterator[tuple[list[int], IndexPart]]:
+    for piece in reversed(pieces):
+        yield [piece.number], count(job, piece)
+
+
+def test_one_process_and_two_and_any_order_give_the_same_file(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    one = whole(pieces, partial(run_local, workers=1), tmp_path / "kept")
+    assert whole(pieces, partial(run_local, workers=2), tmp_path / "kept") == one
+    assert whole(pieces, backwards, tmp_path / "kept") == one
+
+
+def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+
+    def killed(job: Job, left: Sequence[Piece]) -> Iterator[tuple[list[int], IndexPart]]:
+        for piece in left[:3]:
+            yield [piece.number], count(job, piece)
+        raise KeyboardInterrupt
+
+    for _ in range(2):  # nor is what the second time adds
+        with pytest.raises(KeyboardInterrupt):
+            counted(JOB, pieces, killed, kept, save_every_s=0)
+    told: list[Told] = []
+    part = counted(JOB, pieces, backwards, kept, told.append)
+    assert told[0].done > 2
+    assert [each.done for each in told[1:]] == list(range(told[0].done + 1, len(pieces) + 1))
+    one = whole(pieces, partial(run_local, workers=1), tmp_path / "other")
+    assert index_bytes(part, tmp_path / "again") == one
+
+
+def test_what_is_kept_of_another_run_is_not_used(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    for damage in (b"", b"no file of ours"):
+        kept.write_bytes(damage)
+        told: list[Told] = []
+        counted(JOB, pieces[:1], backwards, kept, told.append)
+        assert told[0].done == 0
