@@ -6,7 +6,7 @@ import click
 import torch
 
 from ffnviz.analysis.lab import Tested, try_all
-from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Said, Subject, Verdict, in_double
 from ffnviz.commands.device import device_option
 from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
@@ -65,6 +65,7 @@ def _claims(tested: Tested) -> list[dict[str, Any]]:
     return [
         {
             "experiment": tested.experiment.name,
+            "said": str(finding.said),
             "claim": finding.claim,
             "verdict": str(finding.verdict),
             "verdict_text": finding.verdict_text,
@@ -79,6 +80,10 @@ def _claims(tested: Tested) -> list[dict[str, Any]]:
     ]
 
 
+def _label(said: str) -> str:
+    return "Often thought: " if said == Said.PEOPLE else ""
+
+
 def _listed(report: dict[str, Any]) -> str:
     lines = [
         f"{report['twin']} twin, block {report['block']}, token {report['token']}; "
@@ -90,7 +95,7 @@ def _listed(report: dict[str, Any]) -> str:
             experiment = claim["experiment"]
             lines += ["", experiment]
         lines += [
-            f"  {Verdict(claim['verdict']).sign} {claim['claim']}",
+            f"  {Verdict(claim['verdict']).sign} {_label(claim['said'])}{claim['claim']}",
             f"    {claim['verdict_text']}: {claim['measured']}",
         ]
     return "\n".join(lines)

@@ -3,15 +3,16 @@ import { each, element } from "./element.js";
 export const styles = ["verdicts.css"];
 
 const makeClaim = () => element("li", {},
-  element("b"),
+  element("b", {}, element("em"), element("span")),
   element("span", { class: "expected" }),
   element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span")),
   element("span", { class: "seen" }, element("span"), element("small")));
 
-function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check }) {
+function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check, label }) {
   const [name, hoped, { children: [icon, words] }, seen] = item.children;
   item.dataset.kind = kind;
-  name.textContent = claim;
+  name.firstChild.textContent = label ? `${label}: ` : "";
+  name.lastChild.textContent = claim;
   hoped.textContent = `Expected: ${expected}.`;
   icon.textContent = sign;
   words.textContent = verdict;
@@ -31,8 +32,8 @@ export function mount(tell) {
   return {
     element: root,
     saves: {
-      rows: () => [["experiment", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
-        claims.map(({ claim, expected, verdict, measured, check }) => [title, claim, expected, verdict, measured, check]))],
+      rows: () => [["experiment", "said", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
+        claims.map(({ said, claim, expected, verdict, measured, check }) => [title, said, claim, expected, verdict, measured, check]))],
     },
     update({ groups, columns, dense }) {
       shown = groups;

@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ffnviz.figures.lab.handout_pictures import Bars, picture
 
-# On paper it is one A4 page: 41 claims in three columns, under their pictures.
+# On paper it is one A4 page: 47 claims in three columns, under their pictures.
 STYLE = """\
 body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }
@@ -44,6 +44,7 @@ class Row:
         experiment: its title; claims of one experiment follow each other.
         kind: "holds", "only if", "fails" or "undecided".
         sign: one character for it.
+        label: what stands before the claim, if it is no textbook's.
         claim: what is said.
         verdict: in words.
         measured: what was seen.
@@ -52,6 +53,7 @@ class Row:
     experiment: str
     kind: str
     sign: str
+    label: str
     claim: str
     verdict: str
     measured: str
@@ -82,13 +84,15 @@ def handout(
         f"<blockquote>{escape(text)}</blockquote>",
         f'<div class="pictures">{"".join(map(picture, pictures))}</div>' if pictures else "",
         '<div class="claims">', *sections, "</div>",
-        f"<p>{escape(when)} Verdicts follow from the numbers; every number was computed by "
-        "ffnviz from this sentence.</p>", "</html>", "",
+        f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "
+        "sentence; those of fits and of the weights alone do not depend on it, and what was only "
+        "looked up says so. What is often thought is no textbook's claim.</p>", "</html>", "",
     ])  # fmt: skip
 
 
 def _row(row: Row) -> str:
+    label = f"<em>{escape(row.label.capitalize())}:</em> " if row.label else ""
     return (
-        f'<tr><td>{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
+        f'<tr><td>{label}{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
         f"{escape(row.verdict)}</td><td>{escape(row.measured)}</td></tr>"
     )

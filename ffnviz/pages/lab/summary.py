@@ -18,7 +18,7 @@ from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
-from ffnviz.pages.lab.subject import as_claim, subject_of, tally
+from ffnviz.pages.lab.subject import as_claim, subject_of, tally_of_all
 from ffnviz.run import Run
 
 COLUMNS = 4
@@ -52,7 +52,7 @@ def render(run: Run, navigator: Navigator) -> None:
     findings = [finding for found in measured.result for finding in found]
     verdicts(
         Head(
-            ["What textbooks say of the FFN, tested here. ", *tally(findings)],
+            tally_of_all(findings),
             "lab",
             run.card.colour,
         ),
@@ -100,6 +100,7 @@ def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Seque
             experiment.title,
             claim.kind,
             claim.sign,
+            claim.label,
             claim.claim,
             claim.verdict,
             claim.measured,

@@ -93,9 +93,9 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
 
 def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> None:
     rows = [
-        Row("One", "holds", "✓", "A & B.", "holds", "0 < 1"),
-        Row("One", "only if", "◐", "C.", "holds only if <it>", "x"),
-        Row("Two", "undecided", "–", "D.", "cannot be decided here", "y"),
+        Row("One", "holds", "✓", "", "A & B.", "holds", "0 < 1"),
+        Row("One", "only if", "◐", "often thought", "C.", "holds only if <it>", "x"),
+        Row("Two", "undecided", "–", "", "D.", "cannot be decided here", "y"),
     ]
     page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "Tested <now>.")
     assert page.startswith("<!doctype html>")
@@ -103,5 +103,6 @@ def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> Non
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "A &amp; B." in page
     assert page.count("<h2>") == 2
+    assert page.count("<em>Often thought:</em> C.") == page.count("<em>") == 1
     for outside in ("http:", "https:", "src=", "@import", "url("):
         assert outside not in page
