@@ -261,9 +261,10 @@ def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Su
 def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
     journey = opened(new_page, "zoo")
     assert "x = −0.75: −0.1700" in journey.sentence("lab-curves")
-    for gate in ("GEGLU", "SwiGLU", "ReGLU"):
-        journey.page.get_by_role("radio", name=gate).click()
-        expect(journey.chart("lab-gate").locator(".sentence")).to_contain_text(f"{gate} multiplies")
+    for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
+        journey.page.get_by_role("radio", name=gate, exact=True).click()
+        sentence = journey.chart("lab-gate").locator(".sentence")
+        expect(sentence).to_contain_text(f"An untrained {gate} at “sat”: of its 1,365 gates")
     expect(journey.page.get_by_role("cell", name="2,099,712")).to_be_visible()
 
 

@@ -11,6 +11,7 @@ from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.sparsity.record import training_record
 from ffnviz.analysis.sparsity.swap import with_activation
@@ -21,7 +22,6 @@ from ffnviz.numbers import short
 
 REACH = 4.0
 POINTS = 1_601
-GATE_SHARE = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def _apart() -> tuple[float, float]:
 def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]]:
     config = subject.model.encoder.config
     sizes = {config.activation: config.d_ff}
-    sizes |= {name: round(config.d_ff * GATE_SHARE) for name in gated}
+    sizes |= {name: round(config.d_ff * SHARE) for name in gated}
     made = {}
     for name, d_ff in sizes.items():
         with torch.device("meta"), no_draws():
@@ -137,9 +137,8 @@ def _trains_better(relu: NDArray[np.float64], gelu: NDArray[np.float64]) -> Find
     return Finding(
         "GELU trains better than ReLU.",
         "a smaller loss at masked words of books that neither saw, in pair after pair of trainings",
-        f"{n} pair{'s' * (n > 1)} of trainings: loss {relu.mean():.3f} with ReLU, "
-        f"{gelu.mean():.3f} with GELU"
-        + (": what another seed would give is not known" if n == 1 else ""),
+        f"loss {relu.mean():.3f} with ReLU, {gelu.mean():.3f} with GELU"
+        + ("; what another seed would give is not known" if n == 1 else ""),
         Check(float(apart.min()), ">", 0.0, "nats"),
         untestable=agreed(apart, "pairs of trainings"),
     )

@@ -91,7 +91,7 @@ def handout(
 
 
 def _row(row: Row) -> str:
-    label = f"<em>{escape(row.label.capitalize())}:</em> " if row.label else ""
+    label = f"<em>{escape(row.label)}:</em> " if row.label else ""
     return (
         f'<tr><td>{label}{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
         f"{escape(row.verdict)}</td><td>{escape(row.measured)}</td></tr>"

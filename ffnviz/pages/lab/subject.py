@@ -31,7 +31,7 @@ def as_claim(finding: Finding) -> Claim:
     return Claim(
         finding.claim, finding.verdict.kind, finding.verdict.sign, finding.verdict_text,
         finding.expected, finding.measured, str(finding.check), str(finding.said),
-        "often thought" if finding.said is Said.PEOPLE else "",
+        "Often thought" if finding.said is Said.PEOPLE else "",
     )  # fmt: skip
 
 

@@ -201,7 +201,7 @@ def test_a_gate_without_the_two_thirds_is_larger(
 ) -> None:
     claim = "A gated FFN"
     assert finding(zoo.visit_zoo(subject(model_folder)), claim).verdict is HOLDS
-    monkeypatch.setattr(zoo, "GATE_SHARE", 1.0)
+    monkeypatch.setattr(zoo, "SHARE", 1.0)
     assert finding(zoo.visit_zoo(subject(model_folder)), claim).verdict is FAILS
 
 
