@@ -2,6 +2,8 @@ import { each, element } from "./element.js";
 
 export const styles = ["verdicts.css"];
 
+const MANY = 8; // claims that leave no room for what one expects: it is said where one points
+
 const makeClaim = () => element("li", {},
   element("b", {}, element("em"), element("span")),
   element("span", { class: "expected" }),
@@ -40,6 +42,7 @@ export function mount(tell) {
       box.style.columnCount = String(columns);
       root.classList.toggle("dense", dense);
       root.classList.toggle("page", columns > 1);
+      root.classList.toggle("many", groups.flatMap(([, claims]) => claims).length > MANY);
       each(box, groups, makeGroup, ({ children: [heading, list] }, [title, claims]) => {
         heading.hidden = !title;
         heading.firstChild.textContent = `${title} →`;

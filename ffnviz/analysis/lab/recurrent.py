@@ -53,12 +53,13 @@ def fade(x: Tensor, gain: float = GAIN) -> tuple[Fading, ...]:
     for seed in SEEDS:
         generator = torch.Generator().manual_seed(seed)
         with draws_from(generator):
-            layers = {RNN: nn.RNN(d, d, batch_first=True), LSTM: nn.LSTM(d, d, batch_first=True)}
+            rnn = nn.RNN(d, d, batch_first=True).double()
+            lstm = nn.LSTM(d, d, batch_first=True).double()
         directions = torch.randn(DIRECTIONS, d, generator=generator).double()
-        for name, layer in layers.items():
-            slopes[name].append(_last(layer.double(), x, directions))
-        layers[RNN].weight_hh_l0.data *= gain
-        slopes[LOUD].append(_last(layers[RNN], x, directions))
+        slopes[RNN].append(_last(rnn, x, directions))
+        slopes[LSTM].append(_last(lstm, x, directions))
+        rnn.get_parameter("weight_hh_l0").data *= gain
+        slopes[LOUD].append(_last(rnn, x, directions))
     return tuple(Fading(name, np.stack(rows)) for name, rows in slopes.items())
 
 

@@ -40,7 +40,7 @@ DASHES = ("solid", "dash", "dot")
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the maps, and the decay with distance."""
-    n, depth, gain = (navigator.value(setting) for setting in (N, LAYERS, LOUDER))
+    n, depth, gain = navigator.value(N), navigator.value(LAYERS), navigator.value(LOUDER)
     of = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth, gain)
     left, right = st.columns([1, 2.1], gap="medium")
     with left:
@@ -171,6 +171,6 @@ def _factors(found: Influence) -> Sentence:
         number(f"× {short(float(np.exp(np.log(each.factors).mean())))}") for each in found.fading
     )
     return [
-        "With each step back the gradient of an RNN goes ", rnn, ", of an LSTM ", lstm,
-        f", of an RNN with recurrent weights × {found.gain:g} ", loud, ".",
+        "With each step back an RNN's gradient goes ", rnn, ", an LSTM's ", lstm,
+        f", and with recurrent weights {found.gain:g} times as large ", loud, ".",
     ]  # fmt: skip

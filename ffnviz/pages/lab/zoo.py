@@ -89,9 +89,12 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
 def parameters(run: Run, found: Zoo) -> None:
     """Gated and plain at equal parameters."""
     d_model = run.model.sizes.d_model
+    alike: dict[tuple[int, int], list[str]] = {}
+    for name, sizes in found.parameters.items():
+        alike.setdefault(sizes, []).append(ACTIVATIONS[name].label)
     rows = "".join(
-        f"| {ACTIVATIONS[name].label} | {d_ff:,} | {count:,} |\n"
-        for name, (d_ff, count) in found.parameters.items()
+        f"| {', '.join(labels)} | {d_ff:,} | {count:,} |\n"
+        for (d_ff, count), labels in alike.items()
     )
     st.markdown(
         f"At d_model = {d_model:,}, a gate has a third matrix and so d_ff × 2/3:\n\n"

@@ -1,6 +1,7 @@
 """Every claim on who hears whom flips when the layer is broken on purpose."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -87,9 +88,9 @@ def test_an_rnn_that_reads_backwards_is_found_out(
 class Loud(nn.RNN):
     """An RNN whose recurrent weights are large."""
 
-    def __init__(self, *args: object, **more: object) -> None:
-        super().__init__(*args, **more)  # type: ignore[arg-type]
-        self.weight_hh_l0.data *= 8
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.get_parameter("weight_hh_l0").data *= 8
 
 
 def test_a_gradient_vanishes_or_explodes_with_the_recurrent_weights(

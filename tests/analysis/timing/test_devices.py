@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from ffnviz.analysis.timing.stages import StageTimes
+from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.model.model import Model, load
 from ffnviz.pages.timing import devices
 from tests.runs import run_of
@@ -24,7 +24,7 @@ def test_one_core_all_cores_and_the_gpu_each_have_their_run(
     )
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
     seen: list[tuple[Model, int]] = []
-    measure = devices.time_stages
+    measure = time_stages
 
     def watched(of: Model, *given: object) -> StageTimes:
         seen.append((of, torch.get_num_threads()))
