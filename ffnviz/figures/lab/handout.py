@@ -60,7 +60,12 @@ class Row:
 
 
 def handout(
-    rows: Sequence[Row], text: str, network: str, when: str, pictures: Sequence[Bars] = ()
+    rows: Sequence[Row],
+    text: str,
+    network: str,
+    counted: str,
+    when: str,
+    pictures: Sequence[Bars] = (),
 ) -> str:
     """The page: no script, nothing to load, to be mailed, or printed on one sheet of A4.
 
@@ -68,6 +73,7 @@ def handout(
         rows: the claims in order.
         text: the sentence as typed; it stays text.
         network: which twin and block.
+        counted: how many claims hold, in a sentence.
         when: when and where it was tested.
         pictures: of the same sentence.
     """
@@ -82,6 +88,7 @@ def handout(
         "<h1>What the textbook says, tested</h1>",
         f"<p>On a trained Transformer encoder ({escape(network)}) reading this sentence:</p>",
         f"<blockquote>{escape(text)}</blockquote>",
+        f"<p>{escape(counted)}</p>",
         f'<div class="pictures">{"".join(map(picture, pictures))}</div>' if pictures else "",
         '<div class="claims">', *sections, "</div>",
         f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "

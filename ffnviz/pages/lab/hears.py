@@ -152,7 +152,7 @@ def decay(run: Run, found: Influence, version: str) -> None:
         Head(_factors(found), "lab-decay", run.card.colour),
         lines(
             np.arange(len(found.memory)), series, axis("distance between output and input"),
-            axis("‖∂ output / ∂ input‖", type="log", dtick=2, exponentformat="power"),
+            axis("gradient", type="log", dtick=2, exponentformat="power"),
             font={"size": 16},
             margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),

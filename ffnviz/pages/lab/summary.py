@@ -21,7 +21,7 @@ from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import as_claim, subject_of, tally_of_all
 from ffnviz.run import Run
 
-COLUMNS = 4
+COLUMNS = 5
 BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 
@@ -108,8 +108,10 @@ def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Seque
         for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)
         for claim in map(as_claim, found)
     ]
+    findings = [finding for found in measured.result for finding in found]
+    counted = "".join(part if isinstance(part, str) else part[0] for part in tally_of_all(findings))
     page = handout(
-        rows, str(text), f"{label}, block {int(str(block)) + 1}",
+        rows, str(text), f"{label}, block {int(str(block)) + 1}", counted,
         f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
     save_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

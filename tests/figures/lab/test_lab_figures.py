@@ -98,11 +98,12 @@ def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> Non
         Row("One", "only if", "◐", "Often thought", "C.", "holds only if <it>", "x"),
         Row("Two", "undecided", "–", "", "D.", "cannot be decided here", "y"),
     ]
-    page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "Tested <now>.")
+    page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "2 < 3.", "Tested <now>.")
     assert page.startswith("<!doctype html>")
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "A &amp; B." in page
+    assert "<p>2 &lt; 3.</p>" in page
     assert page.count("<h2>") == 2
     assert page.count("<em>Often thought:</em> C.") == page.count("<em>") == 1
     for outside in ("http:", "https:", "src=", "@import", "url("):
