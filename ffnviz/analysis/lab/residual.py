@@ -161,7 +161,9 @@ def _stream_findings(
             "A block hardly turns the stream, at any token.",
             "an angle below 45°, a cosine above 0.71",
             "the smallest cosine between input and output is "
-            + ", ".join(f"{row.min():.2f} (block {k})" for k, row in enumerate(cosines, start=1)),
+            + ", ".join(
+                f"{short(float(row.min()))} (block {k})" for k, row in enumerate(cosines, start=1)
+            ),
             Check(float(cosines.min()), ">", math.sqrt(0.5)),
             said=Said.PEOPLE,
         ),
