@@ -1,12 +1,13 @@
 """`ffnviz lab`: what textbooks say of the FFN, tested on a sentence."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 import torch
 
 from ffnviz.analysis.lab import Tested, try_all
-from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
 from ffnviz.commands.device import device_option
 from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
@@ -54,6 +55,7 @@ def lab(
         "text": text,
         "token": chosen + 1,
         "claims": [claim for each in tested for claim in _claims(each)],
+        "counted": _counted([finding for each in tested for finding in each.findings]),
     }
     if as_json:
         show_json(report)
@@ -65,6 +67,7 @@ def _claims(tested: Tested) -> list[dict[str, Any]]:
     return [
         {
             "experiment": tested.experiment.name,
+            "said": str(finding.said),
             "claim": finding.claim,
             "verdict": str(finding.verdict),
             "verdict_text": finding.verdict_text,
@@ -79,6 +82,21 @@ def _claims(tested: Tested) -> list[dict[str, Any]]:
     ]
 
 
+def _counted(findings: Sequence[Finding]) -> dict[str, dict[str, int]]:
+    """How many claims have each verdict, apart by who makes them."""
+    return {
+        str(said): {
+            str(verdict): sum(f.said is said and f.verdict is verdict for f in findings)
+            for verdict in Verdict
+        }
+        for said in Said
+    }
+
+
+def _label(said: str) -> str:
+    return "Often thought: " if said == Said.PEOPLE else ""
+
+
 def _listed(report: dict[str, Any]) -> str:
     lines = [
         f"{report['twin']} twin, block {report['block']}, token {report['token']}; "
@@ -90,7 +108,11 @@ def _listed(report: dict[str, Any]) -> str:
             experiment = claim["experiment"]
             lines += ["", experiment]
         lines += [
-            f"  {Verdict(claim['verdict']).sign} {claim['claim']}",
+            f"  {Verdict(claim['verdict']).sign} {_label(claim['said'])}{claim['claim']}",
             f"    {claim['verdict_text']}: {claim['measured']}",
         ]
+    lines.append("")
+    for said, counts in report["counted"].items():
+        told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+        lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {told}")
     return "\n".join(lines)

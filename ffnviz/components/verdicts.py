@@ -25,6 +25,8 @@ class Claim:
         expected: what one should see.
         measured: what was seen.
         check: the number against its tolerance.
+        said: by whom, for the file.
+        label: what stands before the claim, if it is no textbook's.
     """
 
     claim: str
@@ -34,6 +36,8 @@ class Claim:
     expected: str
     measured: str
     check: str
+    said: str = ""
+    label: str = ""
 
 
 def verdicts(

@@ -2,16 +2,19 @@ import { each, element } from "./element.js";
 
 export const styles = ["verdicts.css"];
 
+const MANY = 8; // claims that leave no room for what one expects: it is said where one points
+
 const makeClaim = () => element("li", {},
-  element("b"),
+  element("b", {}, element("em"), element("span")),
   element("span", { class: "expected" }),
   element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span")),
   element("span", { class: "seen" }, element("span"), element("small")));
 
-function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check }) {
+function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check, label }) {
   const [name, hoped, { children: [icon, words] }, seen] = item.children;
   item.dataset.kind = kind;
-  name.textContent = claim;
+  name.firstChild.textContent = label ? `${label}: ` : "";
+  name.lastChild.textContent = claim;
   hoped.textContent = `Expected: ${expected}.`;
   icon.textContent = sign;
   words.textContent = verdict;
@@ -31,14 +34,15 @@ export function mount(tell) {
   return {
     element: root,
     saves: {
-      rows: () => [["experiment", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
-        claims.map(({ claim, expected, verdict, measured, check }) => [title, claim, expected, verdict, measured, check]))],
+      rows: () => [["experiment", "said", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
+        claims.map(({ said, claim, expected, verdict, measured, check }) => [title, said, claim, expected, verdict, measured, check]))],
     },
     update({ groups, columns, dense }) {
       shown = groups;
       box.style.columnCount = String(columns);
       root.classList.toggle("dense", dense);
       root.classList.toggle("page", columns > 1);
+      root.classList.toggle("many", groups.flatMap(([, claims]) => claims).length > MANY);
       each(box, groups, makeGroup, ({ children: [heading, list] }, [title, claims]) => {
         heading.hidden = !title;
         heading.firstChild.textContent = `${title} →`;

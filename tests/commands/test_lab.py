@@ -18,6 +18,10 @@ def test_json_holds_every_claim_with_its_numbers() -> None:
     assert (report["twin"], report["block"], report["token"]) == ("gelu", 1, 3)
     named = list(dict.fromkeys(claim["experiment"] for claim in report["claims"]))
     assert named == [experiment.name for experiment in EXPERIMENTS]
+    for said, counts in report["counted"].items():
+        mine = [claim["verdict"] for claim in report["claims"] if claim["said"] == said]
+        assert counts == {verdict: mine.count(verdict) for verdict in counts}
+    assert sum(map(len, report["counted"].values())) == 8
     for claim in report["claims"]:
         passed = {"≤": claim["value"] <= claim["tolerance"],
                   ">": claim["value"] > claim["tolerance"]}[claim["relation"]]  # fmt: skip
@@ -33,6 +37,8 @@ def test_the_list_names_claims_and_verdicts() -> None:
     assert "token 2" in result.stdout
     assert "✓ The FFN is two convolutions with kernel 1." in result.stdout
     assert "holds only if attention's weights" in result.stdout
+    assert "✗ Often thought: One FFN serves all blocks." in result.stdout
+    assert "What textbooks say: 35 claims: 2" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,11 @@ def silu(x: Array) -> Array:
     return np.asarray(x / (1 + np.exp(-x)))
 
 
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + e⁻ˣ)."""
+    return np.asarray(1 / (1 + np.exp(-x)))
+
+
 def identity(x: Array) -> Array:
     """x."""
     return x
@@ -47,6 +52,7 @@ PHI: dict[str, tuple[Callable[[Array], Array], bool]] = {
     "reglu": (relu, True),
     "geglu": (gelu, True),
     "swiglu": (silu, True),
+    "glu": (sigmoid, True),
 }
 
 

@@ -112,4 +112,4 @@ def test_an_option_out_of_range_is_named(
 def test_the_help_lists_every_activation() -> None:
     result = train("--help")
     assert result.exit_code == 0
-    assert "relu|gelu|gelu_tanh|silu|identity|reglu|geglu|swiglu" in result.output
+    assert "relu|gelu|gelu_tanh|silu|identity|reglu|geglu|swiglu|glu" in result.output

@@ -6,7 +6,7 @@ A new experiment is a file here and a line below.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ffnviz.analysis.lab.approximation import bent_and_straight
+from ffnviz.analysis.lab.approximation import three_phis
 from ffnviz.analysis.lab.bend_deleted import delete_bend
 from ffnviz.analysis.lab.convolution import try_convolution
 from ffnviz.analysis.lab.dropout import try_dropout
@@ -36,7 +36,7 @@ EXPERIMENTS = (
     Experiment("convolution", "Convolution", _quick(try_convolution)),
     Experiment("bend", "Delete the bend", _quick(delete_bend)),
     Experiment("linear", "Linear?", _quick(try_linearity)),
-    Experiment("fit", "Fit a function", bent_and_straight, ANY_FFN),
+    Experiment("fit", "Fit a function", three_phis, ANY_FFN),
     Experiment("hears", "Who hears whom", lambda s, p: who_hears_whom(s, progress=p), ANY_FFN),
     Experiment("residual", "Residual", lambda s, p: try_residual(s, progress=p), ANY_FFN),
     Experiment("zoo", "Activation zoo", _quick(visit_zoo)),

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Subject
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.timing.pointwise import as_convolution
 from ffnviz.numbers import short
@@ -59,12 +59,13 @@ def try_convolution(subject: Subject) -> AsConvolution:
             Check(float((difference / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
         ),
         Finding(
-            "Conv1d takes the same (B, L, d_model) as Linear.",
+            "nn.Conv1d can stand where nn.Linear stood: it takes the same (B, L, d_model).",
             "it refuses: it wants (B, d_model, L), and so two transposes",
             f"PyTorch refuses: where d_model = {x.shape[-1]:,} must stand it finds L = {len(x):,}"
             if refused
             else "it took it",
             Check(float(bool(refused)), "≤", 0.0, words=("taken", "refused")),
+            said=Said.PEOPLE,
         ),
     )
     shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))

@@ -22,6 +22,13 @@ BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computati
 LONGEST = 32  # tokens that an experiment takes up one by one
 
 
+class Said(StrEnum):
+    """By whom a claim is made."""
+
+    TEXTBOOKS = "what textbooks say"
+    PEOPLE = "what people often think"
+
+
 class Verdict(StrEnum):
     """What a measurement says of a claim."""
 
@@ -91,13 +98,15 @@ class Finding:
     """A claim and what came of it.
 
     Attributes:
-        claim: as a textbook has it.
+        claim: as a textbook has it; or as people have it who got it wrong.
         expected: what one should see if it is true.
         measured: what was seen, with the number in it; no word that anybody typed.
         check: what the claim stands or falls with.
         condition: under which it may still hold, to follow "holds only if".
         under: the same check under that condition.
         untestable: why it cannot be tested on this sentence, if so.
+        unproved: why passing the check proves nothing, if so: the check can only refute.
+        said: by whom. What people often think is no textbook's fault.
     """
 
     claim: str
@@ -107,6 +116,8 @@ class Finding:
     condition: str = ""
     under: Check | None = None
     untestable: str = ""
+    unproved: str = ""
+    said: Said = Said.TEXTBOOKS
 
     @property
     def verdict(self) -> Verdict:
@@ -114,7 +125,7 @@ class Finding:
         if self.untestable:
             return Verdict.UNDECIDED
         if self.check.passed:
-            return Verdict.HOLDS
+            return Verdict.UNDECIDED if self.unproved else Verdict.HOLDS
         if self.under is not None and self.under.passed:
             return Verdict.ONLY_IF
         return Verdict.FAILS
@@ -124,7 +135,9 @@ class Finding:
         """The verdict with its condition."""
         if self.verdict is Verdict.ONLY_IF:
             return f"{self.verdict} {self.condition}"
-        return f"{self.verdict}: {self.untestable}" if self.untestable else str(self.verdict)
+        if self.verdict is Verdict.UNDECIDED:
+            return f"{self.verdict}: {self.untestable or self.unproved}"
+        return str(self.verdict)
 
 
 class Result(Protocol):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.model.attention import SelfAttention
 from ffnviz.numbers import short
@@ -76,35 +76,41 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
 
 
 def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
-    def one(name: str, expected: str) -> Finding:
+    def off(name: str) -> str:
         each = tried[name]
+        return f"additivity is off by {short(each.additivity)}, scaling by {short(each.scaling)}"
+
+    def unless_frozen(
+        claim: str, name: str, expected: str, frozen: str, held: str, said: Said
+    ) -> Finding:
         return Finding(
-            f"{name[0].upper()}{name[1:]}: linear, up to its bias.",
+            claim,
             expected,
-            f"additivity is off by {short(each.additivity)}, scaling by {short(each.scaling)}",
-            each.check,
+            f"{name} alone: {off(name)}; so held: {short(tried[frozen].check.value)}",
+            tried[name].check,
+            f"{held} are held as they are",
+            tried[frozen].check,
+            said=said,
         )
 
-    others = [tried["attention"], tried["LayerNorm"]]
-    frozen = [tried["attention (weights frozen)"], tried["LayerNorm (statistics frozen)"]]
-    worst, worst_frozen = (max(each, key=lambda t: t.check.value) for each in (others, frozen))
+    bent = tried["FFN"]
     return (
-        Finding(
-            "All but the FFN is linear.",
-            "not so: the softmax depends on its input, and so does what LayerNorm divides by",
-            f"{worst.name} is off by {short(worst.check.value)}; "
-            f"with both frozen {short(worst_frozen.check.value)}",
-            worst.check,
-            "attention's weights and LayerNorm's mean and variance are held as they are",
-            worst_frozen.check,
+        unless_frozen(
+            "Attention, and so all before the FFN, is linear: only φ bends.", "attention",
+            "not so: attention's weights are a softmax of its input",
+            "attention (weights frozen)", "attention's weights", Said.TEXTBOOKS,
         ),
-        one("FFN", "not linear: φ bends"),
-        one("FFN without φ", "linear"),
-        one("attention", "not linear: its weights depend on its input"),
-        one("attention (weights frozen)", "linear: mixing by fixed weights"),
-        one("LayerNorm", "not linear: it divides by the input's own spread"),
-        one("LayerNorm (statistics frozen)", "linear"),
-    )
+        Finding("The FFN is not linear: φ bends.", "a bend that rounding cannot explain",
+                off("FFN"),
+                Check(max(bent.additivity, bent.scaling), ">", bent.allowed)),
+        Finding("Without φ the FFN is linear, up to its bias.", "linear, up to rounding",
+                off("FFN without φ"), tried["FFN without φ"].check),
+        unless_frozen(
+            "LayerNorm is linear: it only shifts and scales.", "LayerNorm",
+            "not so: it divides by the input's own spread",
+            "LayerNorm (statistics frozen)", "LayerNorm's mean and variance", Said.PEOPLE,
+        ),
+    )  # fmt: skip
 
 
 def _try(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
@@ -126,8 +132,8 @@ def _rounding(f: Map, x: Tensor, y: Tensor, factor: float, size: float, inner: i
     """What rounding may make of the tests on a linear f, as a share of `size`.
 
     Each value of f is off by at most γ of all inner dimensions times the sum of its products'
-    magnitudes; that sum is at most √d_ff·√d_model times as long as the value itself where signs
-    are as good as random, which is taken for every f here. Four values enter a test.
+    magnitudes. That this sum is at most √d_ff·√d_model times as long as the value itself is an
+    assumption: it is so where signs are as good as random. Four values enter a test.
     """
     reach = max(float(f(v).norm()) for v in (x, y, x + y, factor * x, torch.zeros_like(x)))
     return 4 * gamma(inner, x.dtype) * inner * max(1.0, reach / size)

@@ -15,6 +15,14 @@ from ffnviz.numbers import short
 
 WAYS = ("change", "delete", "shuffle")
 SEED = 7
+CLAIMS = {  # of the FFN, of attention
+    "change": ("FFN: changing one token's input, no other token's output changes.",
+               "Attention: changing one token's input changes other tokens' outputs."),
+    "delete": ("FFN: deleting a token, no other token's output changes.",
+               "Attention: deleting a token changes other tokens' outputs."),
+    "shuffle": ("FFN: shuffling the tokens, each token keeps its output.",
+                "Attention: shuffling the tokens, each token keeps its output, too."),
+}  # fmt: skip
 
 Layer = FeedForward | SelfAttention
 
@@ -54,23 +62,22 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     at_ffn, at_attention = _moved(ffn, x, way), _moved(attention, y, way)
     allowed = 0.0 if way == "change" else _relative(ffn_bound(ffn, x), ffn(x).output)
     alone = "there is one token only" if n < 2 else ""
-    what = {"change": "Changing one token's input", "delete": "Deleting a token",
-            "shuffle": "Shuffling the tokens"}[way]  # fmt: skip
-    same = "each token keeps its output" if way == "shuffle" else "no other token's output changes"
+    kept, mixed = CLAIMS[way]
     findings = [
         Finding(
-            f"FFN: {what.lower()}, {same}.",
+            kept,
             "0, or what rounding allows" if way != "change" else "exactly 0",
             f"largest change: {short(_off(at_ffn))} of an output's length",
             Check(_off(at_ffn), "≤", allowed),
             untestable=alone,
         ),
         Finding(
-            f"Attention: {what.lower()}, {same}{', too' if way == 'shuffle' else ' either'}.",
+            mixed,
             "changes that rounding cannot explain" if way != "shuffle"
             else "no change: attention knows no order, positions are added to the embedding",
             f"largest change: {short(_off(at_attention))} of an output's length",
-            Check(_off(at_attention), "≤", _attention_rounding(attention, y)),
+            Check(_off(at_attention), "≤" if way == "shuffle" else ">",
+                  _attention_rounding(attention, y)),
             untestable=alone,
         ),
     ]  # fmt: skip

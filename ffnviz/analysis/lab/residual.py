@@ -9,46 +9,68 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn import functional as F
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.chance import agreed
+from ffnviz.analysis.lab.experiment import BOUND, LONGEST, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import initial_encoder
+from ffnviz.model.draws import no_draws
+from ffnviz.model.encoder import Encoder
 from ffnviz.numbers import short
 
 DEPTH, DEEPEST = 12, 24
-SEED = 13
-D_MODEL, N_HEADS, D_FF = 128, 4, 512
+SEEDS = tuple(range(13, 23))
+D_MODEL, N_HEADS, D_FF = 64, 4, 256
+BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
+
+
+Stacks = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Residual:
-    """The stream of this sentence, and two untrained stacks.
+    """The stream of this sentence, and two kinds of untrained stacks.
 
     Attributes:
         added: for "attention 1", "FFN 1", …: ‖what it adds‖ / ‖the stream it is added to‖, (T,).
         cosines: between each block's input and output, (n_blocks, T).
-        gradients: "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, (depth,).
+        gradients: "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, a row a draw of
+            the initial weights, (n_seeds, depth).
         findings: the verdicts.
     """
 
     added: dict[str, NDArray[np.float64]]
     cosines: NDArray[np.float64]
-    gradients: dict[str, NDArray[np.float64]]
+    gradients: Stacks
     findings: tuple[Finding, ...]
+
+
+def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) -> Stacks:
+    """The gradients of Residual: both kinds of stack, drawn once for each of SEEDS."""
+    rows: dict[str, list[NDArray[np.float64]]] = {"pre-LN": [], "post-LN": []}
+    for place, seed in enumerate(SEEDS):
+        for name, slopes in rows.items():
+            slopes.append(_gradients(subject, name.removesuffix("-LN"), depth, seed))
+        progress((place + 1) / len(SEEDS))
+    return {name: np.stack(slopes) for name, slopes in rows.items()}
 
 
 def try_residual(
     subject: Subject,
     depth: int = DEPTH,
     progress: Progress = lambda _: None,
+    drawn: Stacks | None = None,
 ) -> Residual:
-    """Norms and cosines of the twin's stream; gradients of a stack of `depth` untrained blocks."""
+    """Norms and cosines of the stream; gradients of stacks of `depth` untrained blocks.
+
+    The gradients are taken from `drawn`, if they are at hand.
+    """
     added, cosines = _added(subject)
-    gradients = {}
-    for place, norm in enumerate(("pre", "post")):
-        gradients[f"{norm}-LN"] = _gradients(subject, norm, depth)
-        progress((place + 1) / 2)
-    findings = (*_stream_findings(added, cosines), *_norm_findings(gradients))
+    gradients = drawn or stacks(subject, depth, progress)
+    findings = (
+        _only_added(subject), *_norm_findings(gradients), _bottleneck(subject),
+        *_stream_findings(added, cosines),
+    )  # fmt: skip
     return Residual(added, cosines, gradients, findings)
 
 
@@ -64,25 +86,19 @@ def _added(subject: Subject) -> tuple[dict[str, NDArray[np.float64]], NDArray[np
     return added, np.array(cosines)
 
 
-def _gradients(subject: Subject, norm: str, depth: int) -> NDArray[np.float64]:
+def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np.float64]:
     """‖∂ loss / ∂ W₂‖ of each layer before any training (Xiong et al. 2020, section 3.3).
 
-    The loss is the cross-entropy of this sentence's tokens at the output, as in training; weights
-    start as there, by Glorot's rule.
+    The loss is the cross-entropy of this sentence's own tokens, all of them and none hidden;
+    training hides some and asks for these alone. Weights start by Glorot's rule, as in the paper.
     """
     own = subject.model.encoder.config
     config = EncoderConfig(
         vocab_size=own.vocab_size, max_tokens=own.max_tokens, n_blocks=depth,
         activation=own.activation, norm=norm, d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF,
     )  # fmt: skip
-    encoder = initial_encoder(config, SEED)
-    generator = _seeded()
-    for block in encoder.blocks:
-        for module in block.modules():
-            if isinstance(module, nn.Linear):
-                nn.init.xavier_normal_(module.weight, generator=generator)
-    nn.init.normal_(encoder.token_embedding.weight, std=config.d_model**-0.5, generator=_seeded())
-    ids = subject.trace.ids.cpu().clone()
+    encoder = _by_glorot(config, seed)
+    ids = subject.trace.ids[:LONGEST].cpu().clone()
     with torch.enable_grad():
         loss = F.cross_entropy(encoder(ids).logits, ids)
         weights = [block.ffn.compress.weight for block in encoder.blocks]
@@ -90,8 +106,41 @@ def _gradients(subject: Subject, norm: str, depth: int) -> NDArray[np.float64]:
     return np.array([float(slope.norm()) for slope in slopes])
 
 
-def _seeded() -> torch.Generator:
-    return torch.Generator().manual_seed(SEED)
+def _by_glorot(config: EncoderConfig, seed: int) -> Encoder:
+    """An untrained encoder; the same seed gives pre-LN and post-LN the same weights."""
+    with no_draws():  # each layer's first values follow
+        encoder = Encoder(config)
+    generator = torch.Generator().manual_seed(seed)
+    for module in encoder.modules():
+        if isinstance(module, nn.LayerNorm):
+            module.reset_parameters()
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=config.d_model**-0.5, generator=generator)
+        elif isinstance(module, nn.Linear):
+            nn.init.xavier_normal_(module.weight, generator=generator)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    return encoder
+
+
+@torch.inference_mode()
+def _only_added(subject: Subject) -> Finding:
+    """The stream at the end against the sum of the embedding and all that was written."""
+    blocks = subject.trace.blocks
+    parts = [blocks[0].input] + [
+        part for block in blocks for part in (block.attention.output, block.ffn.output)
+    ]
+    terms = torch.stack([part.cpu().double() for part in parts])  # (1 + 2 n_blocks, T, d_model)
+    end = blocks[-1].output
+    off = (end.cpu().double() - terms.sum(dim=0)).abs()
+    allowed = gamma(len(terms), end.dtype) * terms.abs().sum(dim=0)
+    return Finding(
+        "Nothing in the stream is replaced: every attention and every FFN only adds to it.",
+        "the stream at the end is the embedding plus all that was written, up to rounding",
+        f"after {len(blocks)} block{'s' * (len(blocks) > 1)} the stream differs from that sum by "
+        f"at most {short(float(off.max()))}, and its numbers reach {short(float(end.abs().max()))}",
+        Check(float((off / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
+    )
 
 
 def _stream_findings(
@@ -101,40 +150,72 @@ def _stream_findings(
     last = list(added)[-1]
     return (
         Finding(
-            "What a sub-layer adds is shorter than the stream it is added to, at every token.",
+            "What a part adds is small beside the stream: shorter, at every token.",
             "ratios below 1",
             f"the largest ratio is {float(added[most].max()):.2f} ({most}); "
             f"{last}: {float(added[last].mean()):.2f} on average",
             Check(float(added[most].max()), "≤", 1.0, "times its length"),
+            said=Said.PEOPLE,
         ),
         Finding(
-            "A block keeps more of its input's direction than it changes, at every token.",
+            "A block hardly turns the stream, at any token.",
             "an angle below 45°, a cosine above 0.71",
             "the smallest cosine between input and output is "
-            + ", ".join(f"{row.min():.2f} (block {k})" for k, row in enumerate(cosines, start=1)),
+            + ", ".join(
+                f"{short(float(row.min()))} (block {k})" for k, row in enumerate(cosines, start=1)
+            ),
             Check(float(cosines.min()), ">", math.sqrt(0.5)),
+            said=Said.PEOPLE,
         ),
     )
 
 
-def _norm_findings(gradients: dict[str, NDArray[np.float64]]) -> tuple[Finding, ...]:
-    uneven = {name: float(slopes.max() / slopes.min()) for name, slopes in gradients.items()}
-    last = {name: float(slopes[-1]) for name, slopes in gradients.items()}
-    depth = len(gradients["pre-LN"])
+def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
+    """Both claims over all draws of the initial weights: they hold or fail in every one, or not."""
+    uneven = {name: rows.max(axis=1) / rows.min(axis=1) for name, rows in gradients.items()}
+    last = {name: rows[:, -1] for name, rows in gradients.items()}
+    n, depth = gradients["pre-LN"].shape
+    larger = last["post-LN"] - last["pre-LN"]
+    evener = uneven["post-LN"] - uneven["pre-LN"]
+    stacks = f"{n} draws of {depth} untrained layers"
     return (
         Finding(
             "Before training, the last layer's gradient is larger with post-LN than with pre-LN.",
             "larger, and the more so the deeper the stack (Xiong et al. 2020, theorem 1)",
-            f"{depth} untrained layers: {last['post-LN']:.2f} with post-LN, "
-            f"{last['pre-LN']:.2f} with pre-LN",
-            Check(last["post-LN"], ">", last["pre-LN"]),
+            f"{stacks}: larger in {int((larger > 0).sum())}; on average "
+            f"{last['post-LN'].mean():.2f} with post-LN, {last['pre-LN'].mean():.2f} with pre-LN",
+            Check(float(larger.min()), ">", 0.0),
+            untestable=agreed(larger),
         ),
         Finding(
             "Before training, gradients are more even over the layers with pre-LN.",
             "a smaller ratio of the largest to the smallest layer's",
-            f"{depth} untrained layers: the largest is {short(uneven['pre-LN'])} times the "
-            f"smallest with pre-LN, {short(uneven['post-LN'])} times with post-LN",
-            Check(uneven["post-LN"], ">", uneven["pre-LN"]),
-            untestable="it takes two layers" if depth < 2 else "",
+            f"{stacks}: more even in {int((evener > 0).sum())}; on average the largest is "
+            f"{short(float(uneven['pre-LN'].mean()))} times the smallest with pre-LN, "
+            f"{short(float(uneven['post-LN'].mean()))} times with post-LN",
+            Check(float(evener.min()), ">", 0.0),
+            untestable="it takes two layers" if depth < 2 else agreed(evener),
         ),
     )
+
+
+def _bottleneck(subject: Subject) -> Finding:
+    """The waist of the FFN against that of a ResNet's bottleneck."""
+    config = subject.model.encoder.config
+    d, f = config.d_model, config.d_ff
+    ffn = subject.model.encoder.blocks[subject.block].ffn
+    weights = sum(weight.numel() for weight in ffn.parameters() if weight.dim() > 1)
+    return Finding(
+        "An FFN is built like a bottleneck block of a ResNet.",
+        "a waist narrower than what goes in and out",
+        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights, the bottleneck "
+        f"{' → '.join(map(str, BOTTLENECK))} with {bottleneck_weights():,}; alike is only that "
+        "both add to a stream",
+        Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
+    )
+
+
+def bottleneck_weights() -> int:
+    """Of its three convolutions: 1 × 1, 3 × 3 and 1 × 1."""
+    wide, narrow, same, out = BOTTLENECK
+    return wide * narrow + 9 * narrow * same + same * out

@@ -1,4 +1,4 @@
-"""How much each output of a map hears of each input, found a few outputs at a time."""
+"""How steeply each output of a map depends on each input, found a few outputs at a time."""
 
 from collections.abc import Callable
 
@@ -16,8 +16,8 @@ ROWS = 256  # tokens, of all copies together, that a layer holds the activations
 Map = Callable[[Tensor], Tensor]
 
 
-def shares_heard(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
-    """‖∂ f(x)_i / ∂ x_j‖ as a share of its sum over j, (n, n); an output i is a row.
+def slopes_heard(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
+    """‖∂ f(x)_i / ∂ x_j‖, (n, n); an output i is a row.
 
     A Frobenius norm is estimated from DIRECTIONS random directions (Hutchinson 1989): a derivative
     that is exactly zero stays so.
@@ -45,5 +45,10 @@ def shares_heard(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
             )  # fmt: skip
             squares[outputs] += slope.square().sum(dim=-1)
             progress((first + len(outputs) * (k + 1) / DIRECTIONS) / n)
-    heard = squares.sqrt().double()
-    return (heard / heard.sum(dim=1, keepdim=True).clamp_min(1e-300)).numpy()
+    return (squares.double() / DIRECTIONS).sqrt().numpy()
+
+
+def shares(slopes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Each slope as a share of its row's sum, (n, n): of all that an output hears."""
+    whole: NDArray[np.float64] = np.maximum(slopes.sum(axis=1, keepdims=True), 1e-300)
+    return slopes / whole

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Subject
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.numbers import short
 
@@ -72,20 +72,29 @@ def try_sharing(subject: Subject) -> Sharing:
             Check(apart, "≤", 1.0, BOUND),
         ),
         Finding(
-            "The same word gives the same FFN output wherever it stands.",
+            "The FFN is not shared: each token has an FFN of its own.",
+            "the opposite: the same W₁, b₁, W₂, b₂ at every position",
+            f"equal inputs at {len(copies)} positions give "
+            + (f"outputs up to {short(spread)} apart" if spread else "one and the same output"),
+            Check(apart, ">", 1.0, BOUND),
+        ),
+        Finding(
+            "A word gets the same FFN output wherever it stands.",
             "another output: by then its vector holds its position and its neighbours",
             f"outputs differ by up to {max(moved):.0%} of their length, inputs by {max(inputs):.0%}"
             + (" (against the word alone)" if alone else f" (over {len(places)} places)"),
             Check(max(moved), "≤", allowed, "of its length"),
+            said=Said.PEOPLE,
         ),
         Finding(
-            "All blocks share one FFN.",
+            "One FFN serves all blocks.",
             "other weights in each block",
             "there is one block only" if other is None else
             f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of its "
             f"length, cosine {cosines[0]:.2f}",
             Check(max(blocks, default=0.0), "≤", 0.0),
             untestable="there is one block only" if other is None else "",
+            said=Said.PEOPLE,
         ),
     )  # fmt: skip
     matrices = tuple(MATRICES[name] for name, _ in ffn.named_parameters())

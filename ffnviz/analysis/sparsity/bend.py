@@ -35,6 +35,7 @@ class Landing:
         token_shares: of the chosen token's values alone, (n,).
         below_zero: share of all values below zero, from 0 to 1.
         near_zero: share of all hidden values within the threshold of zero.
+        exactly_zero: share of those that are 0.
     """
 
     edges: NDArray[np.float64]
@@ -42,6 +43,7 @@ class Landing:
     token_shares: NDArray[np.float64]
     below_zero: float
     near_zero: float
+    exactly_zero: float
 
 
 def curve(activation: str | Activation, low: float, high: float, n: int = 241) -> Curve:
@@ -84,4 +86,5 @@ def landing(
         token_counts / values.shape[1],
         float((values < 0).mean()),
         float((record.hidden.abs() <= threshold).float().mean()),
+        float((record.hidden == 0).float().mean()),
     )

@@ -28,6 +28,7 @@ class TrainingRecord:
         near_zero: share of hidden values with |hidden| at most 0.1, (n, n_blocks).
         never_active: share of neurons above zero on none of the tokens, (n, n_blocks).
         n_tokens: that each point was measured on.
+        final_loss: as `loss`, at the end, at all masked tokens of the held-out books.
         final_active: as `active`, at the end, on all held-out tokens, (n_blocks,).
         final_never_active: neurons above zero on none of those, by their numbers, a tuple a block.
         final_n_tokens: how many held-out tokens those are.
@@ -40,6 +41,7 @@ class TrainingRecord:
     near_zero: NDArray[np.float64]
     never_active: NDArray[np.float64]
     n_tokens: int
+    final_loss: float
     final_active: NDArray[np.float64]
     final_never_active: tuple[tuple[int, ...], ...]
     final_n_tokens: int
@@ -83,6 +85,7 @@ def _read(path: Path) -> TrainingRecord:
         near_zero=over_blocks(lambda block: block["near_zero"]["0.1"]),
         never_active=over_blocks(lambda block: block["never_active"]),
         n_tokens=points[0]["n_tokens"],
+        final_loss=final["loss"],
         final_active=np.array([block["active"] for block in final["blocks"]]),
         final_never_active=tuple(tuple(block["never_active_units"]) for block in final["blocks"]),
         final_n_tokens=final["n_tokens"],

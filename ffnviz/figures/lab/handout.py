@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ffnviz.figures.lab.handout_pictures import Bars, picture
 
-# On paper it is one A4 page: 41 claims in three columns, under their pictures.
+# On paper it is one A4 page: 47 claims in three columns, under their pictures.
 STYLE = """\
 body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }
@@ -23,7 +23,7 @@ figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .2rem; }
 svg { display: block; width: 100%; }
 @page { size: A4; margin: 9mm; }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 6.6pt; line-height: 1.16; }
+  body { margin: 0; padding: 0; max-width: none; font-size: 6.9pt; line-height: 1.16; }
   h1 { font-size: 12pt; } p { margin: .1rem 0; }
   blockquote { margin: .15rem 0; padding: .1rem .4rem; max-height: 2.4em; overflow: hidden; }
   .pictures { margin: .2rem 0 .3rem; }
@@ -32,6 +32,7 @@ svg { display: block; width: 100%; }
   table, tbody { display: block; }
   tr { display: block; break-inside: avoid; padding: .07rem 0; border-top: .3pt solid #d5d8df; }
   td, td:first-child, td:nth-child(2) { display: inline; width: auto; padding: 0; border: 0; }
+  td + td::before { content: " "; }
 }
 """
 
@@ -44,6 +45,7 @@ class Row:
         experiment: its title; claims of one experiment follow each other.
         kind: "holds", "only if", "fails" or "undecided".
         sign: one character for it.
+        label: what stands before the claim, if it is no textbook's.
         claim: what is said.
         verdict: in words.
         measured: what was seen.
@@ -52,13 +54,19 @@ class Row:
     experiment: str
     kind: str
     sign: str
+    label: str
     claim: str
     verdict: str
     measured: str
 
 
 def handout(
-    rows: Sequence[Row], text: str, network: str, when: str, pictures: Sequence[Bars] = ()
+    rows: Sequence[Row],
+    text: str,
+    network: str,
+    counted: str,
+    when: str,
+    pictures: Sequence[Bars] = (),
 ) -> str:
     """The page: no script, nothing to load, to be mailed, or printed on one sheet of A4.
 
@@ -66,6 +74,7 @@ def handout(
         rows: the claims in order.
         text: the sentence as typed; it stays text.
         network: which twin and block.
+        counted: how many claims hold, in a sentence.
         when: when and where it was tested.
         pictures: of the same sentence.
     """
@@ -80,15 +89,18 @@ def handout(
         "<h1>What the textbook says, tested</h1>",
         f"<p>On a trained Transformer encoder ({escape(network)}) reading this sentence:</p>",
         f"<blockquote>{escape(text)}</blockquote>",
+        f"<p>{escape(counted)}</p>",
         f'<div class="pictures">{"".join(map(picture, pictures))}</div>' if pictures else "",
         '<div class="claims">', *sections, "</div>",
-        f"<p>{escape(when)} Verdicts follow from the numbers; every number was computed by "
-        "ffnviz from this sentence.</p>", "</html>", "",
+        f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "
+        "sentence; those of fits and of the weights alone do not depend on it, and what was only "
+        "looked up says so. What is often thought is no textbook's claim.</p>", "</html>", "",
     ])  # fmt: skip
 
 
 def _row(row: Row) -> str:
+    label = f"<em>{escape(row.label)}:</em> " if row.label else ""
     return (
-        f'<tr><td>{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
+        f'<tr><td>{label}{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
         f"{escape(row.verdict)}</td><td>{escape(row.measured)}</td></tr>"
     )

@@ -44,18 +44,33 @@ def curves(x: NDArray[np.floating], shown: Sequence[Curve], minimum: tuple[float
     }  # fmt: skip
 
 
-def surface(side: NDArray[np.floating], values: NDArray[np.floating], label: str) -> Figure:
-    """A gate's φ(g)·v over g and v, on the signed scale."""
+def surface(
+    side: NDArray[np.floating],
+    values: NDArray[np.floating],
+    label: str,
+    points: tuple[NDArray[np.floating], NDArray[np.floating]],
+) -> Figure:
+    """A gate's φ(g)·v over g and v, on the signed scale.
+
+    Args:
+        side: the values of g and of v, (n,).
+        values: φ(g)·v, a row a v, (n, n).
+        label: of the gated φ.
+        points: g and v of the units of one token, (d_ff,) each; what lies outside is not drawn.
+    """
     largest = float(np.abs(values).max())
+    reach = [float(side[0]), float(side[-1])]
     return {
-        "data": [{
-            "type": "heatmap", "name": label, "x": side, "y": side, "z": values,
-            "zmin": -largest, "zmax": largest,
-            "colorscale": [[0, "@negative"], [0.25, "@negative_mid"], [0.5, "@background"],
-                           [0.75, "@positive_mid"], [1, "@positive"]],
-            "colorbar": {"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
-            "hovertemplate": "g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>",
-        }],
-        "layout": layout(axis("gate g"), axis("value v"),
-                         margin={"l": 64, "r": 10, "t": 16, "b": 56}),
+        "data": [
+            {"type": "heatmap", "name": label, "x": side, "y": side, "z": values,
+             "zmin": -largest, "zmax": largest,
+             "colorscale": [[0, "@negative"], [0.25, "@negative_mid"], [0.5, "@background"],
+                            [0.75, "@positive_mid"], [1, "@positive"]],
+             "colorbar": {"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
+             "hovertemplate": "g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>"},
+            {"type": "scatter", "mode": "markers", "name": "its units", "x": points[0],
+             "y": points[1], "marker": {"color": "@text/0.55", "size": 3.5}, "hoverinfo": "skip"},
+        ],
+        "layout": layout(axis("gate g", range=reach), axis("value v", range=reach),
+                         margin={"l": 64, "r": 10, "t": 16, "b": 56}, showlegend=False),
     }  # fmt: skip

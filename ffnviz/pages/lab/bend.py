@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, BendDeleted, delete_bend, fold
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, BendDeleted, delete_bend, fold, worth
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.lab.curves import lines
@@ -20,7 +20,8 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts and the folded matrix, beside four predictions."""
     subject = subject_of(run)
     folded = run.subject.once(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
-    found = delete_bend(subject, folded=folded)
+    loss = run.subject.once("worth of φ", lambda: worth(subject.model))
+    found = delete_bend(subject, folded=folded, loss=loss)
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(

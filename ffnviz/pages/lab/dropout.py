@@ -5,6 +5,7 @@ import streamlit as st
 
 from ffnviz.analysis.lab.dropout import SEED, Dropout, try_dropout
 from ffnviz.analysis.lab.dropout import P as USUAL
+from ffnviz.analysis.lab.dropout import passes as drawn_passes
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
@@ -27,7 +28,11 @@ SETTINGS = (P, DRAW)
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts and controls, the passes, and how their mean settles."""
     p, draw = navigator.value(P), navigator.value(DRAW)
-    found = try_dropout(subject_of(run), p, seed=SEED + draw - 1)
+    subject = subject_of(run)
+    judged = run.subject.here(
+        ("dropout", run.state.block, run.token, p), lambda: drawn_passes(subject, p)
+    )
+    found = try_dropout(subject, p, seed=SEED + draw - 1, judged=judged)
     left, middle, right = st.columns([0.8, 1.2, 1], gap="medium")
     version = f"{p:g} {draw}"
     with left:

@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 from ffnviz.analysis.lab.approximation import (
     FUNCTIONS,
     KNOTS,
+    SQUARE,
     WIDTHS,
     Approximation,
     Fit,
     approximate,
     drawn,
+    phi_of,
 )
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
@@ -31,6 +33,7 @@ from ffnviz.settings import Setting, choice_setting, count_setting
 
 DRAWN = "my drawing"
 PLAIN = {name: each.label for name, each in ACTIVATIONS.items() if not each.gated}
+PLAIN[SQUARE.name] = f"{SQUARE.label}, a polynomial"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDE"  # 41 heights, from -1 to 1
 MIDDLE = len(DIGITS) // 2
 
@@ -133,7 +136,7 @@ def the_fit(run: Run, found: Approximation, place: int, version: str) -> None:
     """The function, the network, and each unit's piece."""
     fit, n = found.fits[place], found.widths[place]
     sentence: Sentence = [
-        number(f"{n} unit{'s' * (n > 1)}"), f" of {ACTIVATIONS[found.activation].label}: an error "
+        number(f"{n} unit{'s' * (n > 1)}"), f" of {phi_of(found.activation).label}: an error "
         "of ", number(short(fit.error)),
         f"; the best straight line is off by {short(found.line)}.",
     ]  # fmt: skip
@@ -170,6 +173,6 @@ def _pieces(found: Approximation, fit: Fit) -> NDArray[np.float64]:
     with torch.inference_mode():
         x = torch.from_numpy(found.x)
         before = torch.outer(torch.from_numpy(fit.weight), x) + torch.from_numpy(fit.bias)[:, None]
-        units = ACTIVATIONS[found.activation].function(before).numpy()
+        units = phi_of(found.activation).function(before).numpy()
     pieces: NDArray[np.float64] = fit.out[:, None] * units
     return pieces

@@ -11,6 +11,7 @@ from ffnviz.analysis.lab.influence import (
     Influence,
     who_hears_whom,
 )
+from ffnviz.analysis.lab.recurrent import GAIN, LOUD, LOUDEST, LSTM, RNN
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -24,12 +25,14 @@ from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
 from ffnviz.run import Run
-from ffnviz.settings import count_setting
+from ffnviz.settings import count_setting, number_setting
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
 N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",))
 LAYERS = count_setting("depth", DEPTH, 1, DEEPEST)
-SETTINGS = (N, LAYERS)
+GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
+LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST)
+SETTINGS = (N, LAYERS, LOUDER)
 ACROSS = 5
 DASHES = ("solid", "dash", "dot")
 
@@ -37,8 +40,8 @@ DASHES = ("solid", "dash", "dot")
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the maps, and the decay with distance."""
-    n, depth = navigator.value(N), navigator.value(LAYERS)
-    of = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth)
+    n, depth, gain = navigator.value(N), navigator.value(LAYERS), navigator.value(LOUDER)
+    of = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth, gain)
     left, right = st.columns([1, 2.1], gap="medium")
     with left:
         one, other = st.columns(2)
@@ -58,8 +61,15 @@ def render(run: Run, navigator: Navigator) -> None:
                 key="lab-depth",
                 on_choose=lambda stop, done: navigator.choose(LAYERS, stop + 1, done),
             )
+        slider(
+            "an RNN's recurrent weights, times",
+            [f"{each:g}" for each in GAINS],
+            nearest(GAINS, gain),
+            key="lab-gain",
+            on_choose=lambda stop, done: navigator.choose(LOUDER, GAINS[stop], done),
+        )
         measured = measure_button(
-            "hears", of, run, differentiate, n, depth, label="Differentiate",
+            "hears", of, run, differentiate, n, depth, gain, label="Differentiate",
             doing="Differentiating ten kinds of layers …",
         )  # fmt: skip
     if measured is None:
@@ -79,9 +89,9 @@ def render(run: Run, navigator: Navigator) -> None:
         decay(run, found, measured.when)
 
 
-def differentiate(run: Run, progress: Progress, n: int, depth: int) -> Influence:
+def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
     """The derivatives of all kinds of layers."""
-    return who_hears_whom(subject_of(run), n, depth, progress)
+    return who_hears_whom(subject_of(run), n, depth, progress, gain)
 
 
 def all_maps(run: Run, found: Influence, version: str) -> None:
@@ -97,7 +107,7 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
                         labels, []))  # fmt: skip
     rnn = next(each for each in found.heard if each.name == "RNN")
     sentence: Sentence = [
-        "A row is an output, a column an input; blank is exactly 0. ",
+        "A row is an output, a column an input; blank is exactly 0, and the darkest square the largest of its map. ",
         *_steps(n, found.depth, rnn.steps),
     ]  # fmt: skip
     chart(
@@ -122,31 +132,45 @@ def _steps(n: int, depth: int, steps: int) -> Sentence:
 
 
 def decay(run: Run, found: Influence, version: str) -> None:
-    """What is heard against the distance."""
-    series = {}
-    kinds = [each for each in found.heard if each.name != "FFN"]
+    """The gradients themselves against the distance, so that what explodes is seen."""
+    names = {LOUD: f"RNN, weights × {found.gain:g}"}
     own = f"@{run.card.colour}"
-    colours = {each.name: own if each.trained else "@muted" for each in kinds}
-    colours |= {"RNN": "@text", "LSTM": "@text"}
-    for place, each in enumerate(kinds):
-        share = np.where(each.by_distance > 0, each.by_distance, np.nan)
-        series[each.name] = (share, colours[each.name], DASHES[place % len(DASHES)])
-    far = {each.name: float(each.by_distance[-1]) for each in kinds}
-    sentence: Sentence = [
-        f"At a distance of {len(found.memory) - 1}: RNN ", number(short(far["RNN"], 1)),
-        ", LSTM ", number(short(far["LSTM"], 1)), ", attention ",
-        number(short(far["attention"], 1)), " of all that is heard.",
-    ]  # fmt: skip
+    curves = [
+        (each.name, each.by_distance, own if each.trained else "@muted")
+        for each in found.heard
+        if each.name not in ("FFN", RNN, LSTM)
+    ]
+    curves += [
+        (names.get(each.name, each.name), each.slopes.mean(axis=0), "@text")
+        for each in found.fading
+    ]
+    series = {
+        name: (np.where(slopes > 0, slopes, np.nan), colour, DASHES[place % len(DASHES)])
+        for place, (name, slopes, colour) in enumerate(curves)
+    }
     chart(
-        Head(sentence, "lab-decay", run.card.colour),
+        Head(_factors(found), "lab-decay", run.card.colour),
         lines(
             np.arange(len(found.memory)), series, axis("distance between output and input"),
-            axis("share heard", type="log", dtick=1, exponentformat="power"),
+            axis("gradient", type="log", dtick=2, exponentformat="power"),
             font={"size": 16},
             margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),
-        "How much is heard over a distance, for each kind of layer.",
+        "How steeply outputs depend on inputs over a distance, for each kind of layer.",
         f"{run.stamp} {version}",
         key="lab-decay",
         height=260,
     )  # fmt: skip
+
+
+def _factors(found: Influence) -> Sentence:
+    """By what each step of distance multiplies a recurrent network's gradient."""
+    if len(found.memory) < 3:
+        return ["It takes three tokens to see how a gradient goes on over a distance."]
+    rnn, lstm, loud = (
+        number(f"× {short(float(np.exp(np.log(each.factors).mean())))}") for each in found.fading
+    )
+    return [
+        "With each step back an RNN's gradient goes ", rnn, ", an LSTM's ", lstm,
+        f", and with recurrent weights {found.gain:g} times as large ", loud, ".",
+    ]  # fmt: skip

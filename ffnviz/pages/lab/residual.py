@@ -3,13 +3,24 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lab.residual import D_FF, D_MODEL, DEEPEST, DEPTH, Residual, try_residual
+from ffnviz.analysis.lab.residual import (
+    BOTTLENECK,
+    D_FF,
+    D_MODEL,
+    DEEPEST,
+    DEPTH,
+    SEEDS,
+    Residual,
+    bottleneck_weights,
+    stacks,
+    try_residual,
+)
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.measured import one_at_a_time, stop_if_unwanted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
@@ -20,15 +31,18 @@ LAYERS = count_setting("layers", DEPTH, 2, DEEPEST)
 SETTINGS = (LAYERS,)
 STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
 MOST_TOKENS = 40
-BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
 
 
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the stream's norms, and two untrained stacks."""
     depth = navigator.value(LAYERS)
+    subject = subject_of(run)
     with one_at_a_time():
-        found = try_residual(subject_of(run), depth, stop_if_unwanted)
+        drawn = run.subject.here(
+            ("stacks", depth), lambda: stacks(subject, depth, stop_if_unwanted)
+        )
+    found = try_residual(subject, depth, drawn=drawn)
     left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
     with left:
         show_verdicts(
@@ -82,11 +96,15 @@ def directions(run: Run, found: Residual) -> None:
     """The cosine between each block's input and output, per token."""
     labels = _labels(run)
     last = len(found.cosines)
-    sentence: Sentence = [
-        f"Block {last} turns the stream little: its output's cosine with its input is ",
-        number(f"{found.cosines[-1].mean():.2f}"), " on average; block 1's ",
-        number(f"{found.cosines[0].mean():.2f}"), ".",
-    ]  # fmt: skip
+    sentence: Sentence = []
+    for block, cosines in ((1, found.cosines[0]), (last, found.cosines[-1]))[:last]:
+        cosine = float(cosines.mean())
+        sentence += [
+            f"{', block' if sentence else 'Block'} {block} turns the stream by ",
+            number(f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"),
+            f" (cosine {signed(cosine)} on average)",
+        ]  # fmt: skip
+    sentence.append(".")
     series = {
         f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
         for k, row in enumerate(found.cosines, start=1)
@@ -103,10 +121,11 @@ def directions(run: Run, found: Residual) -> None:
 
 def gradients(run: Run, found: Residual, depth: int) -> None:
     """Gradient norms per layer of the two stacks."""
-    pre, post = found.gradients["pre-LN"], found.gradients["post-LN"]
+    pre, post = (found.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
         f"Before training, at layer {depth} the gradient is ", number(f"{post[-1]:.2f}"),
-        " with post-LN and ", number(f"{pre[-1]:.2f}"), " with pre-LN.",
+        " with post-LN and ", number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",
+        "draws.",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-gradients", run.card.colour),
@@ -127,14 +146,13 @@ def bottleneck(run: Run) -> None:
     """The ResNet bottleneck's widths beside the FFN's."""
     config = run.model.sizes
     d, f = config.d_model, config.d_ff
-    wide, narrow = BOTTLENECK[0], BOTTLENECK[1]
-    weights = 2 * wide * narrow + 9 * narrow * narrow
     st.markdown(
         f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two networks added to a stream, with opposite "
         "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:\n\n"
         "| network | widths | weights |\n|---|---|---|\n"
         f"| **FFN** | {d:,} → {f:,} → {d:,} | {2 * d * f:,} |\n"
-        f"| **ResNet bottleneck** | {' → '.join(map(str, BOTTLENECK))} | {weights:,} |\n"
+        f"| **ResNet bottleneck** | {' → '.join(map(str, BOTTLENECK))} "
+        f"| {bottleneck_weights():,} |\n"
     )
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
 from ffnviz.analysis.needs import ours
 from ffnviz.components.head import Head
 from ffnviz.components.verdicts import Claim, verdicts
@@ -30,7 +30,8 @@ def as_claim(finding: Finding) -> Claim:
     """A finding as the component shows it."""
     return Claim(
         finding.claim, finding.verdict.kind, finding.verdict.sign, finding.verdict_text,
-        finding.expected, finding.measured, str(finding.check),
+        finding.expected, finding.measured, str(finding.check), str(finding.said),
+        "Often thought" if finding.said is Said.PEOPLE else "",
     )  # fmt: skip
 
 
@@ -46,19 +47,40 @@ def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: st
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:
+    """What became of the textbooks' claims; what people often think is counted apart."""
+    taught = [finding for finding in findings if finding.said is Said.TEXTBOOKS]
+    thought = len(findings) - len(taught)
+    told: Sentence = _counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught)
+    if thought:
+        told.append(f" {thought} more {'is' if thought == 1 else 'are'} often thought.")
+    return told
+
+
+def tally_of_all(findings: Sequence[Finding]) -> Sentence:
+    """The same for all experiments, with what became of what people often think."""
+    taught, thought = ([finding for finding in findings if finding.said is said] for said in Said)
+    return [
+        *_counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught), " ",
+        *_counted("Of {} that people often think, ", "The one that people often think ", thought),
+    ]  # fmt: skip
+
+
+def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     """How many hold, how many do not, how many under a condition."""
+    total = len(findings)
     told = [
         (verdict, n)
         for verdict in Verdict
         if (n := sum(finding.verdict is verdict for finding in findings))
     ]
+    if total == 1:
+        return [one, number(_told(told[0][0], 1)), "."]
     parts: Sentence = []
     for place, (verdict, n) in enumerate(told):
         if place:
             parts.append(" and " if place == len(told) - 1 else ", ")
         parts.append(number(f"{n} {_told(verdict, n)}"))
-    total = len(findings)
-    return [f"Of {total} claims, " if total > 1 else "Of 1 claim, ", *parts, "."]
+    return [many.format(total), *parts, "."]
 
 
 def _told(verdict: Verdict, n: int) -> str:

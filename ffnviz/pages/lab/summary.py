@@ -18,10 +18,10 @@ from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.measured import Measured, measure_button
 from ffnviz.page import Navigator, live
-from ffnviz.pages.lab.subject import as_claim, subject_of, tally
+from ffnviz.pages.lab.subject import as_claim, subject_of, tally_of_all
 from ffnviz.run import Run
 
-COLUMNS = 4
+COLUMNS = 5
 BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 
@@ -52,7 +52,7 @@ def render(run: Run, navigator: Navigator) -> None:
     findings = [finding for found in measured.result for finding in found]
     verdicts(
         Head(
-            ["What textbooks say of the FFN, tested here. ", *tally(findings)],
+            tally_of_all(findings),
             "lab",
             run.card.colour,
         ),
@@ -100,6 +100,7 @@ def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Seque
             experiment.title,
             claim.kind,
             claim.sign,
+            claim.label,
             claim.claim,
             claim.verdict,
             claim.measured,
@@ -107,8 +108,10 @@ def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Seque
         for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)
         for claim in map(as_claim, found)
     ]
+    findings = [finding for found in measured.result for finding in found]
+    counted = "".join(part if isinstance(part, str) else part[0] for part in tally_of_all(findings))
     page = handout(
-        rows, str(text), f"{label}, block {int(str(block)) + 1}",
+        rows, str(text), f"{label}, block {int(str(block)) + 1}", counted,
         f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
     save_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

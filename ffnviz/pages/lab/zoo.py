@@ -1,16 +1,20 @@
 """The activation zoo: curves, slopes, gates."""
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
+from ffnviz.analysis.lab.gate import through_gate
 from ffnviz.analysis.lab.zoo import Zoo, visit_zoo
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
-from ffnviz.figures.lab.zoo import curves, surface
-from ffnviz.figures.wording import Sentence, number, signed
+from ffnviz.figures.lab.zoo import curves
+from ffnviz.figures.lab.zoo import surface as surface_of
+from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
-from ffnviz.pages.lab.subject import kept, show_verdicts, tally
+from ffnviz.pages.lab.subject import kept, show_verdicts, subject_of, tally
 from ffnviz.run import Run
 from ffnviz.settings import choice_setting
 
@@ -36,7 +40,7 @@ def render(run: Run, navigator: Navigator) -> None:
     with right:
         gate = st.segmented_control("Gate", required=True, label_visibility="collapsed",
                                     **navigator.options(GATE))  # fmt: skip
-        one_gate(run, found, str(gate))
+        one_gate(run, str(gate), found.gated[str(gate)], found.axis)
 
 
 def all_curves(run: Run, found: Zoo) -> None:
@@ -61,18 +65,21 @@ def all_curves(run: Run, found: Zoo) -> None:
     )
 
 
-def one_gate(run: Run, found: Zoo, gate: str) -> None:
-    """φ(g)·v as a surface."""
+def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np.float64]) -> None:
+    """φ(g)·v as a surface, with the chosen token's own pairs of g and v on it."""
+    name = ("gate", gate, run.state.block, run.token)
+    found = run.subject.here(name, lambda: through_gate(subject_of(run), gate))
     label = ACTIVATIONS[gate].label
-    d_ff, count = found.parameters[gate]
     sentence: Sentence = [
-        f"{label} multiplies two projections: φ(g)·v. With ", number(f"d_ff = {d_ff:,}"),
-        " it has ", number(f"{count:,} parameters"), ".",
+        f"An untrained {label} at ", quoted(run.labels[run.token]), ": of its ",
+        number(f"{len(found.gate):,} gates"), ", ", number(percent(found.closed)),
+        " are closed (exactly 0), and ", number(percent(found.turned)),
+        " turn their value's sign.",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-gate", run.card.colour),
-        surface(found.axis, found.gated[gate], label),
-        f"{label} as a surface over gate and value.",
+        surface_of(axis, surface, label, (found.gate, found.value)),
+        f"{label} as a surface over gate and value, with the chosen token's units as points.",
         f"{run.stamp} {gate}",
         key="lab-gate",
         height=560,
@@ -82,9 +89,12 @@ def one_gate(run: Run, found: Zoo, gate: str) -> None:
 def parameters(run: Run, found: Zoo) -> None:
     """Gated and plain at equal parameters."""
     d_model = run.model.sizes.d_model
+    alike: dict[tuple[int, int], list[str]] = {}
+    for name, sizes in found.parameters.items():
+        alike.setdefault(sizes, []).append(ACTIVATIONS[name].label)
     rows = "".join(
-        f"| {ACTIVATIONS[name].label} | {d_ff:,} | {count:,} |\n"
-        for name, (d_ff, count) in found.parameters.items()
+        f"| {', '.join(labels)} | {d_ff:,} | {count:,} |\n"
+        for (d_ff, count), labels in alike.items()
     )
     st.markdown(
         f"At d_model = {d_model:,}, a gate has a third matrix and so d_ff × 2/3:\n\n"

@@ -58,6 +58,6 @@ def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sent
         return [f"In block {block + 1}, ", below, " of the pre-activations are below zero, and ",
                 f"{label} sets every one of them to exactly 0."]  # fmt: skip
     return [f"In block {block + 1}, ", below, f" of the pre-activations are below zero; {label} "
-            "lets a little of them through. ", number(percent(landed.near_zero)),
-            f" of the activations are within {threshold:g} of zero, but hardly any is "
-            "exactly 0."]  # fmt: skip
+            "softens them. ", number(percent(landed.near_zero)),
+            f" of the activations are within {threshold:g} of zero, ",
+            number(percent(landed.exactly_zero)), " are exactly 0."]  # fmt: skip

@@ -1,9 +1,14 @@
 """CPU and GPU side by side, where there is a GPU."""
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
+import torch
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -13,6 +18,7 @@ from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 
+ONE_CORE = "CPU, 1 core"
 EXPLAINED = """\
 **What a GPU would change.** A matrix product is very many independent multiply-adds. A CPU core
 does some dozens at once, a GPU thousands. But each stage must first be sent to the GPU, which
@@ -48,37 +54,58 @@ def render(run: Run, navigator: Navigator) -> None:
 
 
 def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
-    """The stages on every device there is."""
+    """The stages on one core of the CPU, on all of them, and on the GPU, under these names."""
+    models = {device: ours(load()) for device, load in run.devices.items()}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    kinds = [(ONE_CORE, "cpu", 1)]
+    if cores and cores > 1:
+        kinds.append((f"CPU, all {cores} cores", "cpu", cores))
+    kinds += [("GPU", device, 1) for device in models if device != "cpu"]
     found = {}
-    for place, (device, load) in enumerate(run.devices.items()):
-        model = ours(load())
-        trace = model.trace(run.state.sentence)
-
-        def share(done: float, place: int = place) -> None:
-            progress((place + done) / len(run.devices))
-
-        found[device] = time_stages(model, trace, repeats, share)
+    for place, (name, device, n_threads) in enumerate(kinds):
+        with threads(n_threads):
+            trace = models[device].trace(run.state.sentence)
+            share = part_of(progress, place, len(kinds))
+            found[name] = time_stages(models[device], trace, repeats, share)
     return found
 
 
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """PyTorch computes with so many threads, and afterwards with as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
-    """Bars side by side, and the speed-up of the whole."""
-    cpu, gpu = found.values()
+    """Bars side by side, and the speed-up of the whole against the best of the CPU."""
     times = {
-        device: {name: s.median for name, s in of.times.items()} | {WHOLE: of.whole.median}
-        for device, of in found.items()
+        name: {stage: s.median for stage, s in of.times.items()} | {WHOLE: of.whole.median}
+        for name, of in found.items()
     }
-    ratio = cpu.whole.median / gpu.whole.median
-    sentence: Sentence = [
-        "The whole pass takes ", number(f"{cpu.whole.median:.2f} ms"), " on the CPU and ",
-        number(f"{gpu.whole.median:.2f} ms"), " on the GPU: ",
+    whole = {name: of[WHOLE] for name, of in times.items()}
+    *on_cpu, on_gpu = whole
+    best = min(on_cpu, key=whole.__getitem__)
+    ratio = whole[best] / whole[on_gpu]
+    sentence: Sentence = ["The whole pass takes "]
+    for place, (name, took) in enumerate(whole.items()):
+        between = ", " if place < len(whole) - 1 else " and "
+        where = "the GPU" if name == on_gpu else name.removeprefix("CPU, ").replace("1", "one")
+        sentence += [between if place else "", number(f"{took:.2f} ms"), f" on {where}"]
+    sentence += [
+        ": the GPU is ",
         number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),
-        ".",
+        f" as {'one core' if best == ONE_CORE else 'all cores'} of the CPU.",
     ]  # fmt: skip
+    colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
     chart(
         Head(sentence, "devices", run.card.colour),
-        figures.side_by_side(times, ["@muted", f"@{run.card.colour}"]),
-        "The median time of each stage on the CPU and on the GPU.",
+        figures.side_by_side(times, colours),
+        "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
         f"{run.stamp} {version}",
         key="devices",
         height=660,

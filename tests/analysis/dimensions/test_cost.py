@@ -18,10 +18,17 @@ from ffnviz.analysis.dimensions.cost import (
     parameters,
 )
 from ffnviz.analysis.dimensions.presets import PRESETS
+from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.feed_forward import feed_forward
 from ffnviz.model.model import load
 
-PUBLISHED = {"gpt2": 124_439_808, "t5": 222_903_552, "llama": 6_738_415_616, "bert": 108_891_648}
+PUBLISHED = {
+    "gpt2": 124_439_808,
+    "t5": 222_903_552,
+    "t5v11": 247_577_856,
+    "llama": 6_738_415_616,
+    "bert": 108_891_648,
+}
 
 
 def count(module: nn.Module) -> int:
@@ -46,6 +53,7 @@ def test_a_preset_can_be_shown(name: str) -> None:
     assert shape.d_model % shape.n_heads == 0
     assert 0 < ffn_share(shape, shape.n_tokens) < 1
     assert PRESETS[name].source
+    assert ACTIVATIONS[PRESETS[name].phi].gated is shape.gated
 
 
 def test_the_twins_have_what_the_formula_says() -> None:

@@ -17,9 +17,8 @@ HOLD = (  # claims that are true of any plain FFN, whatever surrounds it
     "Without φ, W₁ and W₂ fold",
     "Without φ the hidden layer has at most",
     "A stack of linear layers",
-    "FFN without φ: linear",
-    "Attention (weights frozen): linear",
-    "LayerNorm (statistics frozen): linear",
+    "Without φ the FFN is linear",
+    "The FFN is not linear",
     "FFN: an output hears its own input",
     "A neuron set to zero",
 )

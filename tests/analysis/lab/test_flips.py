@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from torch import Tensor, nn
 
@@ -12,9 +13,12 @@ from ffnviz.analysis.lab import (
     positions,
     sharing,
 )
-from ffnviz.analysis.lab.experiment import Verdict
+from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.analysis.neurons.probe_loss import masked_loss
+from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.encoder import Encoder
+from ffnviz.model.model import load
 from tests.analysis.lab.broken import ByPosition, Peeking, bent, deaf, finding, subject, with_ffn
 
 HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
@@ -38,8 +42,8 @@ def test_an_ffn_that_peeks_is_not_position_wise(model_folder: Path, way: str) ->
 def test_attention_that_hears_nobody_changes_nobody(model_folder: Path, way: str) -> None:
     sound = positions.try_positions(subject(model_folder), way)
     silent = positions.try_positions(subject(model_folder, deaf), way)
-    assert finding(sound, "Attention").verdict is FAILS
-    assert finding(silent, "Attention").verdict is HOLDS
+    assert finding(sound, "Attention").verdict is HOLDS
+    assert finding(silent, "Attention").verdict is FAILS
 
 
 def test_attention_that_knows_the_order_does_not_follow_a_shuffle(model_folder: Path) -> None:
@@ -57,7 +61,9 @@ def test_weights_of_their_own_at_each_position_are_found_out(model_folder: Path)
     sound = sharing.try_sharing(subject(model_folder))
     broken = sharing.try_sharing(subject(model_folder, with_ffn(ByPosition)))
     assert finding(sound, "Equal inputs").verdict is HOLDS
+    assert finding(sound, "The FFN is not shared").verdict is FAILS
     assert finding(broken, "Equal inputs").verdict is FAILS
+    assert finding(broken, "The FFN is not shared").verdict is HOLDS
 
 
 def test_an_ffn_that_always_says_the_same_says_it_wherever_a_word_stands(
@@ -69,17 +75,17 @@ def test_an_ffn_that_always_says_the_same_says_it_wherever_a_word_stands(
 
     sound = sharing.try_sharing(subject(model_folder))
     broken = sharing.try_sharing(subject(model_folder, constant))
-    assert finding(sound, "The same word").verdict is FAILS
-    assert finding(broken, "The same word").verdict is HOLDS
+    assert finding(sound, "A word").verdict is FAILS
+    assert finding(broken, "A word").verdict is HOLDS
 
 
 def test_blocks_that_share_their_ffn_are_found_out(model_folder: Path) -> None:
     def share(encoder: Encoder) -> None:
         encoder.blocks[1].ffn = encoder.blocks[0].ffn
 
-    assert finding(sharing.try_sharing(subject(model_folder)), "All blocks").verdict is FAILS
+    assert finding(sharing.try_sharing(subject(model_folder)), "One FFN").verdict is FAILS
     shared = sharing.try_sharing(subject(model_folder, share))
-    assert finding(shared, "All blocks").verdict is HOLDS
+    assert finding(shared, "One FFN").verdict is HOLDS
 
 
 def test_an_ffn_that_peeks_is_no_convolution_with_kernel_1(model_folder: Path) -> None:
@@ -98,8 +104,8 @@ def test_only_when_length_and_width_agree_does_conv1d_take_the_wrong_axis(
     equal = subject(model_folder, text=long.trace.text[: long.trace.tokens[n_tokens - 1].end])
     assert len(text) > 0
     assert len(equal.trace.tokens) == n_tokens
-    assert finding(convolution.try_convolution(long), "Conv1d").verdict is FAILS
-    assert finding(convolution.try_convolution(equal), "Conv1d").verdict is HOLDS
+    assert finding(convolution.try_convolution(long), "nn.Conv1d").verdict is FAILS
+    assert finding(convolution.try_convolution(equal), "nn.Conv1d").verdict is HOLDS
 
 
 def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
@@ -121,11 +127,28 @@ def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
     assert finding(first, "Without φ the hidden").verdict is FAILS
 
 
-def test_a_network_without_phi_can_do_without_it(model_folder: Path) -> None:
-    sound = bend_deleted.delete_bend(subject(model_folder))
+def test_a_network_without_phi_can_do_without_it_and_a_trained_one_cannot(
+    model_folder: Path,
+) -> None:
+    model = load("relu")
+    trained = Subject(model, model.trace("The cat sat."), 1, 1, in_double(model))
     flat = bend_deleted.delete_bend(subject(model_folder, straight))
-    assert finding(sound, "The network can").verdict is FAILS
+    assert finding(bend_deleted.delete_bend(trained), "The network can").verdict is FAILS
     assert finding(flat, "The network can").verdict is HOLDS
+
+
+def test_the_loss_without_ffns_is_that_of_ffns_that_write_zeros(model_folder: Path) -> None:
+    def silence(encoder: Encoder) -> None:
+        for block in encoder.blocks:
+            block.ffn.compress.weight.data.zero_()
+            block.ffn.compress.bias.data.zero_()
+
+    sound, silent = subject(model_folder).model, subject(model_folder, silence).model
+    found = bend_deleted.worth(sound)
+    assert found
+    np.testing.assert_allclose(
+        found.without_ffn, masked_loss(silent, read_probes()[:: bend_deleted.PROBES_EVERY])
+    )
 
 
 class NoNorm(nn.LayerNorm):
@@ -155,23 +178,28 @@ def test_linearity_is_found_where_it_was_put_and_lost_where_it_was_bent(
         linearity.try_linearity(subject(model_folder, breaks))
         for breaks in (None, straight, deaf, no_norm, both, bend)
     )
-    for claim, broken in (("FFN:", flat), ("Attention:", silent), ("LayerNorm:", even)):
-        assert finding(sound, claim).verdict is FAILS
-        assert finding(broken, claim).verdict is HOLDS
-    for claim in ("FFN without φ", "Attention (weights"):
-        assert finding(sound, claim).verdict is HOLDS
-        assert finding(crooked, claim).verdict is FAILS
-    assert finding(sound, "All but the FFN").verdict is ONLY_IF
-    assert finding(linear, "All but the FFN").verdict is HOLDS
-    assert finding(crooked, "All but the FFN").verdict is FAILS
+    assert finding(sound, "The FFN is not linear").verdict is HOLDS
+    assert finding(flat, "The FFN is not linear").verdict is FAILS
+    assert finding(sound, "Without φ").verdict is HOLDS
+    assert finding(crooked, "Without φ").verdict is FAILS
+    for broken in (silent, linear):
+        assert finding(broken, "Attention").verdict is HOLDS
+    for broken in (even, linear):
+        assert finding(broken, "LayerNorm").verdict is HOLDS
+    # Attention is judged alone: a LayerNorm that is linear or not changes nothing of it.
+    for broken in (sound, even, flat):
+        assert finding(broken, "Attention").verdict is ONLY_IF
+    for broken in (sound, silent):
+        assert finding(broken, "LayerNorm").verdict is ONLY_IF
+    assert finding(crooked, "Attention").verdict is FAILS
 
 
 def test_a_norm_that_is_not_what_its_weights_say_is_not_linear_when_frozen(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim = "LayerNorm (statistics"
+    claim = "LayerNorm"
     sound = linearity.try_linearity(subject(model_folder))
     monkeypatch.setattr(linearity, "_frozen_norm", lambda norm, _: norm)
     broken = linearity.try_linearity(subject(model_folder))
-    assert finding(sound, claim).verdict is HOLDS
+    assert finding(sound, claim).verdict is ONLY_IF
     assert finding(broken, claim).verdict is FAILS

@@ -1,14 +1,13 @@
 """Every claim on who hears whom flips when the layer is broken on purpose."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import (
-    influence,
-)
+from ffnviz.analysis.lab import influence, recurrent
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Verdict
 from tests.analysis.lab.broken import Peeking, deaf, finding, subject, with_ffn
@@ -23,7 +22,7 @@ def heard(model_folder: Path) -> influence.Influence:
 
 
 def test_all_that_is_said_of_who_hears_whom_holds(heard: influence.Influence) -> None:
-    structural = [each for each in heard.findings if not each.claim.startswith("An RNN forgets")]
+    structural = [each for each in heard.findings if "gradient" not in each.claim]
     assert {each.verdict for each in structural} == {HOLDS}
 
 
@@ -86,12 +85,40 @@ def test_an_rnn_that_reads_backwards_is_found_out(
     assert finding(seen, "RNN and LSTM").verdict is FAILS
 
 
-def test_who_forgets_less_depends_on_who_is_who(
-    model_folder: Path, heard: influence.Influence, monkeypatch: pytest.MonkeyPatch
+class Loud(nn.RNN):
+    """An RNN whose recurrent weights are large."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.get_parameter("weight_hh_l0").data *= 8
+
+
+def test_a_gradient_vanishes_or_explodes_with_the_recurrent_weights(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    x = 0.1 * torch.randn(12, 48, generator=torch.Generator().manual_seed(2))
+
+    def verdicts(gain: float) -> list[Verdict]:
+        found = recurrent.fading_findings(recurrent.fade(x, gain), gain)
+        return [each.verdict for each in found[:2]]
+
+    assert verdicts(8.0) == [HOLDS, HOLDS]
+    assert verdicts(1.0) == [HOLDS, FAILS]
+    monkeypatch.setattr(nn, "RNN", Loud)
+    assert verdicts(1.0) == [FAILS, HOLDS]
+
+
+def test_who_forgets_more_slowly_depends_on_who_is_who(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(10, 48, generator=torch.Generator().manual_seed(2))
     rnn, lstm = nn.RNN, nn.LSTM
+    sound = recurrent.fading_findings(recurrent.fade(x), recurrent.GAIN)
     monkeypatch.setattr(nn, "RNN", lstm)
     monkeypatch.setattr(nn, "LSTM", rnn)
-    swapped = influence.who_hears_whom(subject(model_folder))
-    verdicts = {finding(each, "An RNN forgets").verdict for each in (heard, swapped)}
-    assert verdicts == {HOLDS, FAILS}
+    swapped = recurrent.fading_findings(recurrent.fade(x, 1.0), 1.0)
+    assert (sound[2].verdict, swapped[2].verdict) == (HOLDS, FAILS)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_one_step_back_decides_nothing(n: int) -> None:
+    found = recurrent.fading_findings(recurrent.fade(torch.ones(n, 8)), recurrent.GAIN)
+    assert {each.verdict for each in found} == {Verdict.UNDECIDED}

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ffnviz.analysis.lab import shares as shares_module
 from ffnviz.analysis.lab.influence import LONGEST_MAP, who_hears_whom
-from ffnviz.analysis.lab.shares import ROWS, shares_heard
+from ffnviz.analysis.lab.shares import ROWS, slopes_heard
 from tests.analysis.lab.broken import subject
 
 
@@ -36,10 +36,10 @@ def test_a_layer_never_gets_more_tokens_than_it_may_hold() -> None:
         return 2 * v
 
     told: list[float] = []
-    shares = shares_heard(layer, torch.ones(LONGEST_MAP, 5), told.append)
+    slopes = slopes_heard(layer, torch.ones(LONGEST_MAP, 5), told.append)
     assert max(copies * n for copies, n, _ in seen) <= ROWS
     assert sum(copies for copies, _, _ in seen) == LONGEST_MAP
-    np.testing.assert_array_equal(shares, np.eye(LONGEST_MAP))
+    np.testing.assert_array_equal(slopes > 0, np.eye(LONGEST_MAP, dtype=bool))
     assert len(told) > len(seen) > 1
     assert told == sorted(told)
     assert told[-1] == 1

@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Verdict
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Verdict
+from ffnviz.figures.wording import Sentence
+from ffnviz.pages.lab.subject import tally, tally_of_all
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,34 @@ def test_a_verdict_follows_from_the_checks(
     finding = Finding("claim", "expected", "measured", check, "it rains", under, untestable)
     assert finding.verdict is verdict
     assert finding.verdict_text == text
+
+
+def test_what_can_only_be_refuted_is_never_said_to_hold() -> None:
+    seen, refuted = (
+        Finding("claim", "", "", Check(value, "≤", 1), unproved="it proves none")
+        for value in (0, 2)
+    )
+    assert seen.verdict is Verdict.UNDECIDED
+    assert seen.verdict_text == "cannot be decided here: it proves none"
+    assert refuted.verdict is Verdict.FAILS
+
+
+def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
+    holds, fails = Check(0, "≤", 1), Check(2, "≤", 1)
+    taught = [Finding("a", "", "", check) for check in (holds, holds, fails)]
+    thought = Finding("b", "", "", fails, said=Said.PEOPLE)
+
+    def told(sentence: Sentence) -> str:
+        return "".join(part if isinstance(part, str) else part[0] for part in sentence)
+
+    assert told(tally([*taught, thought])) == (
+        "Of 3 claims in textbooks, 2 hold and 1 does not hold. 1 more is often thought."
+    )
+    assert told(tally([taught[0], thought, thought])) == (
+        "The one claim in textbooks holds. 2 more are often thought."
+    )
+    assert told(tally(taught)) == "Of 3 claims in textbooks, 2 hold and 1 does not hold."
+    assert told(tally_of_all([*taught, thought, thought])) == (
+        "Of 3 claims in textbooks, 2 hold and 1 does not hold. "
+        "Of 2 that people often think, 2 do not hold."
+    )

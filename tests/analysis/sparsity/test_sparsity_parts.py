@@ -60,6 +60,7 @@ def test_every_pre_activation_lands_in_a_bin(trace: Trace) -> None:
     assert landed.below_zero == pytest.approx((values < 0).mean())
     hidden = trace.blocks[1].ffn.hidden.numpy()
     assert landed.near_zero == pytest.approx((np.abs(hidden) <= 0.1).mean())
+    assert landed.exactly_zero == pytest.approx((hidden == 0).mean())
 
 
 @given(threshold=st.floats(0, 3))

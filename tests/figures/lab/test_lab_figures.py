@@ -87,21 +87,24 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
     np.testing.assert_allclose(drawn.data[1].y, [1, 1])
     drawn = checked(curves(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17)))
     assert "−0.1700 at −0.7500" in drawn.layout.annotations[0].text
-    drawn = checked(surface(x, np.outer(x - 1, x), "GEGLU"))
+    drawn = checked(surface(x, np.outer(x - 1, x), "GEGLU", (x[:2], x[1:])))
     assert drawn.data[0].zmin == -drawn.data[0].zmax
+    np.testing.assert_allclose((drawn.data[1].x, drawn.data[1].y), (x[:2], x[1:]))
 
 
 def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> None:
     rows = [
-        Row("One", "holds", "✓", "A & B.", "holds", "0 < 1"),
-        Row("One", "only if", "◐", "C.", "holds only if <it>", "x"),
-        Row("Two", "undecided", "–", "D.", "cannot be decided here", "y"),
+        Row("One", "holds", "✓", "", "A & B.", "holds", "0 < 1"),
+        Row("One", "only if", "◐", "Often thought", "C.", "holds only if <it>", "x"),
+        Row("Two", "undecided", "–", "", "D.", "cannot be decided here", "y"),
     ]
-    page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "Tested <now>.")
+    page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "2 < 3.", "Tested <now>.")
     assert page.startswith("<!doctype html>")
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "A &amp; B." in page
+    assert "<p>2 &lt; 3.</p>" in page
     assert page.count("<h2>") == 2
+    assert page.count("<em>Often thought:</em> C.") == page.count("<em>") == 1
     for outside in ("http:", "https:", "src=", "@import", "url("):
         assert outside not in page

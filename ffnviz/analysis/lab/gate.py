@@ -1,0 +1,59 @@
+"""A gated FFN on the typed sentence: untrained, for there is no trained one here."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ffnviz.analysis.lab.experiment import Subject
+from ffnviz.model.draws import draws_from
+from ffnviz.model.feed_forward import GatedFeedForward
+
+SEED = 29
+SHARE = 2 / 3  # of the plain d_ff: a third matrix, and as many weights
+NEAR = 0.1
+
+
+@dataclass(frozen=True)
+class Gated:
+    """What an untrained gated FFN makes of one token.
+
+    Attributes:
+        gate: x W₁ + b₁, before φ, (d_ff,).
+        value: x V + c, (d_ff,).
+        hidden: φ(gate) · value, (d_ff,).
+        closed: share of the hidden values that are exactly zero, from 0 to 1.
+        near_zero: share of those at most NEAR from zero.
+        turned: share of those whose sign is not their value's: φ is below zero there.
+    """
+
+    gate: NDArray[np.float64]
+    value: NDArray[np.float64]
+    hidden: NDArray[np.float64]
+    closed: float
+    near_zero: float
+    turned: float
+
+
+@torch.inference_mode()
+def through_gate(subject: Subject, name: str) -> Gated:
+    """This block's FFN input at the chosen token, through a gated FFN of d_ff × 2/3 units.
+
+    Weights as PyTorch draws them, the same for every φ (Shazeer 2020, eq. 6).
+    """
+    config = subject.model.encoder.config
+    d_ff = round(config.d_ff * SHARE)
+    with draws_from(torch.Generator().manual_seed(SEED)):
+        ffn = GatedFeedForward(config.d_model, d_ff, name, bias=config.bias)
+    x = subject.trace.blocks[subject.block].ffn.input[subject.token].cpu().double()
+    record = ffn.double()(x[None])
+    gate, value, hidden = (
+        each[0].numpy() for each in (record.pre_activation, record.value, record.hidden)
+    )
+    return Gated(
+        gate, value, hidden,
+        closed=float((hidden == 0).mean()),
+        near_zero=float((np.abs(hidden) <= NEAR).mean()),
+        turned=float((hidden * value < 0).mean()),
+    )  # fmt: skip

@@ -1,0 +1,121 @@
+"""Recurrent networks: what becomes of the gradient of the last output over distance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ffnviz.analysis.lab.chance import agreed
+from ffnviz.analysis.lab.experiment import Check, Finding
+from ffnviz.analysis.lab.shares import DIRECTIONS
+from ffnviz.model.draws import draws_from
+from ffnviz.numbers import short
+
+SEEDS = tuple(range(11, 21))
+GAIN, LOUDEST = 8.0, 16.0  # what makes an RNN's gradient explode: its recurrent weights, times this
+RNN, LSTM, LOUD = "RNN", "LSTM", "RNN, louder"
+
+
+@dataclass(frozen=True)
+class Fading:
+    """One kind of untrained recurrent network of one layer, drawn several times.
+
+    Attributes:
+        name: of the kind.
+        slopes: ‖∂ last output / ∂ input‖ at each distance, absolute, (n_seeds, n).
+    """
+
+    name: str
+    slopes: NDArray[np.float64]
+
+    @property
+    def factors(self) -> NDArray[np.float64]:
+        """By what each further step back multiplies the slope, (n_seeds,).
+
+        The line through the logarithms of all distances but 0: to its own token an output goes
+        through no recurrent weight.
+        """
+        logs = np.log(np.maximum(self.slopes[:, 1:], 1e-300))
+        distances = np.arange(1, logs.shape[1] + 1)
+        factors: NDArray[np.float64] = np.exp(np.polyfit(distances, logs.T, 1)[0])
+        return factors
+
+
+def fade(x: Tensor, gain: float = GAIN) -> tuple[Fading, ...]:
+    """RNN, LSTM, and the RNN with its recurrent weights times `gain`; inputs x, (n, d).
+
+    Weights as PyTorch draws them. A Frobenius norm is estimated as in `slopes_heard`.
+    """
+    x, d = x.double(), x.shape[-1]
+    slopes: dict[str, list[NDArray[np.float64]]] = {RNN: [], LSTM: [], LOUD: []}
+    for seed in SEEDS:
+        generator = torch.Generator().manual_seed(seed)
+        with draws_from(generator):
+            rnn = nn.RNN(d, d, batch_first=True).double()
+            lstm = nn.LSTM(d, d, batch_first=True).double()
+        directions = torch.randn(DIRECTIONS, d, generator=generator).double()
+        slopes[RNN].append(_last(rnn, x, directions))
+        slopes[LSTM].append(_last(lstm, x, directions))
+        rnn.get_parameter("weight_hh_l0").data *= gain
+        slopes[LOUD].append(_last(rnn, x, directions))
+    return tuple(Fading(name, np.stack(rows)) for name, rows in slopes.items())
+
+
+def _last(layer: nn.RNN | nn.LSTM, x: Tensor, directions: Tensor) -> NDArray[np.float64]:
+    """How the last output depends on each input, by distance, (n,)."""
+    copies = x.expand(len(directions), *x.shape).clone().requires_grad_()
+    with torch.enable_grad():
+        output = layer(copies)[0][:, -1]
+        (slope,) = torch.autograd.grad(output, copies, directions)
+    lengths: Tensor = slope.square().sum(dim=-1).mean(dim=0).sqrt().flip(0)
+    return lengths.numpy()
+
+
+def fading_findings(found: tuple[Fading, ...], gain: float) -> tuple[Finding, ...]:
+    """Three claims, each over all draws of the weights."""
+    kinds = {each.name: each for each in found}
+    n = found[0].slopes.shape[1]
+    few = f"it takes a distance of 2 at least, and there {'are' if n > 1 else 'is'} {n} " + (
+        "tokens" if n > 1 else "token"
+    )
+    if n < 3:
+        nothing = Check(0.0, ">", 0.0)
+        return tuple(
+            Finding(claim, expected, "nothing was measured", nothing, untestable=few)
+            for claim, expected in CLAIMS.values()
+        )
+    factors = {name: each.factors for name, each in kinds.items()}
+
+    def told(name: str) -> str:
+        ends = kinds[name].slopes.mean(axis=0)
+        return (
+            f"{len(SEEDS)} draws: times {short(float(np.exp(np.log(factors[name]).mean())))} with "
+            f"each step, from {short(float(ends[1]))} at a distance of 1 to "
+            f"{short(float(ends[-1]))} at {n - 1}"
+        )
+
+    slower = factors[LSTM] - factors[RNN]
+    return (
+        Finding(*CLAIMS[RNN], told(RNN),
+                Check(float(factors[RNN].max()), "≤", 1.0),
+                untestable=agreed(1 - factors[RNN])),
+        Finding(*CLAIMS[LOUD], f"weights times {gain:g}, {told(LOUD)}",
+                Check(float(factors[LOUD].min()), ">", 1.0),
+                untestable=agreed(factors[LOUD] - 1)),
+        Finding(*CLAIMS[LSTM], f"{told(LSTM)}; larger than the RNN's factor in "
+                f"{int((slower > 0).sum())} of {len(slower)}",
+                Check(float(slower.min()), ">", 0.0),
+                untestable=agreed(slower)),
+    )  # fmt: skip
+
+
+CLAIMS = {
+    RNN: ("In an RNN the gradient vanishes over distance.",
+          "each step back multiplies it by less than 1"),
+    LOUD: ("With large recurrent weights an RNN's gradient explodes.",
+           "each step back multiplies it by more than 1"),
+    LSTM: ("In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
+           "each step back multiplies it by more than in the RNN"),
+}  # fmt: skip

@@ -1,0 +1,14 @@
+"""GLU, the first gate: a sigmoid, which opens from 0 to 1 and never turns a sign."""
+
+import torch
+
+from ffnviz.model.activations.activation import Activation
+
+GLU = Activation(
+    name="glu",
+    label="GLU",
+    formula=r"\sigma(x) \cdot v",
+    function=torch.sigmoid,
+    gated=True,
+    source="Dauphin et al. 2017; in the FFN: Shazeer 2020, eq. 5",
+)
