@@ -26,7 +26,7 @@ PARTS = {
     "sparsity": ["bend", "awake", "keep", "never", "birth", "swap"],
     "dimensions": ["flow", "cost", "rank", "plane", "same"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
-    "neurons": ["wakes", "probes", "writes", "working", "switch", "compare"],
+    "neurons": ["wakes", "probes", "writes", "working", "switch", "plant", "compare"],
     "lab": [
         "positions",
         "sharing",

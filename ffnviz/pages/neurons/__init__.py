@@ -1,8 +1,8 @@
-"""Neurons: meet one, see its working, switch it off."""
+"""Neurons: meet one, see its working, switch it off, plant another."""
 
 from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
-from ffnviz.pages.neurons import compare, name, probes, switch, wakes, working, writes
+from ffnviz.pages.neurons import compare, name, plant, probes, switch, wakes, working, writes
 
 PARTS = (
     Part(wakes.render, "What wakes it", "wakes"),
@@ -15,6 +15,13 @@ PARTS = (
         "switch",
         switch.SETTINGS,
         (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM),
+    ),
+    Part(
+        plant.render,
+        "Plant a memory",
+        "plant",
+        plant.SETTINGS,
+        (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PLAIN_FFN),
     ),
     Part(compare.render, "Compare", "compare", compare.SETTINGS),
     Part(name.render, "Name it", "name", name.SETTINGS, (Need.INDEX,), name.follow),
