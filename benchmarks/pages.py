@@ -23,10 +23,10 @@ WARM_UP = 3
 TEXT = "the little girl opened a door and looked out of her window but it was dark there and she"
 PARTS = {
     "journey": [""],
-    "sparsity": ["bend", "awake", "keep", "never", "birth", "swap"],
-    "dimensions": ["flow", "cost", "rank", "plane", "same"],
+    "sparsity": ["bend", "gate", "awake", "keep", "never", "birth", "swap"],
+    "dimensions": ["flow", "cost", "rank", "separate", "warp", "plane", "same"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
-    "neurons": ["wakes", "probes", "writes", "working", "switch", "compare"],
+    "neurons": ["wakes", "probes", "writes", "working", "switch", "plant", "compare"],
     "lab": [
         "positions",
         "sharing",

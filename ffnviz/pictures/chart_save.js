@@ -41,7 +41,7 @@ function namer(axis = {}) {
  * one title; `values` with their signs, where bars show
  * sizes; `counts` behind shares; `labels` instead of the text beside the points, which is left out
  * where it is numbers only; `numbers: "customdata"` where it was drawn from other numbers than
- * it shows, such as roots.
+ * it shows, such as roots; `decoration` where it has no numbers of its own.
  */
 export function rows(data, layout) {
   const titles = ["x", "y"].map((letter) => data.map((trace) => {
@@ -51,6 +51,7 @@ export function rows(data, layout) {
   const counted = data.some(({ meta }) => meta?.counts);
   const table = [["series", "x axis", "x", "y axis", "y", "value", ...(counted ? ["count"] : []), "label"]];
   data.forEach((trace, at) => {
+    if (trace.meta?.decoration) return;
     const [nameX, nameY] = ["x", "y"].map((letter) => namer(layout[axisOf(trace[`${letter}axis`], letter)]));
     const { names, values, counts, labels } = trace.meta ?? {};
     const written = (text) => (typeof text === "string" && /\p{L}/u.test(plain(text)) ? plain(text) : undefined);

@@ -24,6 +24,7 @@ const PICTURES = {
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
   passages: () => import("./passages.js"),
+  points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
   saving: () => import("./saving.js"),
   slider: () => import("./slider.js"),

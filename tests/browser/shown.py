@@ -16,6 +16,7 @@ from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.opening import open_file
 from ffnviz.components.page_bar import page_bar
 from ffnviz.components.passages import Passage, passages
+from ffnviz.components.points import point_square
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.saving import save_button
 from ffnviz.components.slider import slider
@@ -125,6 +126,15 @@ def show_examples(seed: int) -> None:
     examples([("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])], "examples", never)
 
 
+def show_points(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    point_square(
+        HEAD, [(3, 3, True), (9, 12, False)], 16, 3, ("circles", "squares"),
+        rng.normal(size=(5, 5)), rng.uniform(-1, 1, size=(4, 4)), "Points", f"points {seed}",
+        "points", never,
+    )  # fmt: skip
+
+
 def show_bar(seed: int) -> None:
     page_bar("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar")
 
@@ -162,6 +172,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "opening": show_opening,
     "page_bar": show_bar,
     "passages": show_passages,
+    "points": show_points,
     "prediction": show_prediction,
     "saving": show_saving,
     "slider": show_slider,

@@ -21,6 +21,7 @@ CLICKS = {
     "examples": ("nav button", "sentence", "The cat 2."),
     "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
     "neuron_card": ("li button", "meet", {"token": 0}),
+    "points": ("canvas", "points", [[3, 3, 1], [9, 12, 0], [0, 15, 1]]),
     "slider": ("input", "move", {"stop": 0, "done": True}),
     "verdicts": ("h3 button", "group", 0),
 }

@@ -33,8 +33,14 @@ def silu(x: Array) -> Array:
 
 
 def sigmoid(x: Array) -> Array:
-    """1 / (1 + e⁻ˣ)."""
-    return np.asarray(1 / (1 + np.exp(-x)))
+    """1 / (1 + e⁻ˣ), written as 1 − 1 / (1 + eˣ) where e⁻ˣ would be large."""
+    small = np.exp(-np.abs(x))
+    return np.asarray(np.where(x < 0, small / (1 + small), 1 / (1 + small)))
+
+
+def tanh(x: Array) -> Array:
+    """(1 − e⁻²ˣ) / (1 + e⁻²ˣ), by expm1, which is exact near zero too."""
+    return np.asarray(-np.expm1(-2 * np.abs(x)) / (2 + np.expm1(-2 * np.abs(x))) * np.sign(x))
 
 
 def identity(x: Array) -> Array:
@@ -48,6 +54,8 @@ PHI: dict[str, tuple[Callable[[Array], Array], bool]] = {
     "gelu": (gelu, False),
     "gelu_tanh": (gelu_tanh, False),
     "silu": (silu, False),
+    "sigmoid": (sigmoid, False),
+    "tanh": (tanh, False),
     "identity": (identity, False),
     "reglu": (relu, True),
     "geglu": (gelu, True),

@@ -67,7 +67,7 @@ def test_an_unknown_field_is_refused_with_the_list_of_the_known_ones() -> None:
 
 def test_the_message_lists_every_activation() -> None:
     with pytest.raises(ConfigError) as caught:
-        EncoderConfig(activation="tanh")
+        EncoderConfig(activation="softmax")
     assert all(name in str(caught.value) for name in ACTIVATIONS)
 
 

@@ -73,10 +73,13 @@ def test_an_activation_leaves_its_input_as_it_was(activation: str) -> None:
 
 @pytest.mark.parametrize(
     ("activation", "at_one"),
-    [("relu", 1.0), ("gelu", 0.841345), ("gelu_tanh", 0.841192), ("silu", 0.731059)],
-)
+    [
+        ("relu", 1.0), ("gelu", 0.841345), ("gelu_tanh", 0.841192), ("silu", 0.731059),
+        ("sigmoid", 0.731059), ("tanh", 0.761594),
+    ],
+)  # fmt: skip
 def test_the_value_at_one_is_the_published_one(activation: str, at_one: float) -> None:
-    # Φ(1) = 0.841345 and σ(1) = 0.731059 stand in any table.
+    # Φ(1) = 0.841345, σ(1) = 0.731059 and tanh 1 = 0.761594 stand in any table.
     found = ACTIVATIONS[activation].function(torch.tensor([1.0], dtype=torch.float64))
     assert found.item() == pytest.approx(at_one, abs=5e-7)
 

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ffnviz.model.feed_forward import FeedForward
 
 STEEPEST = 1.13  # the largest slope of any φ here: GELU's, at √2
-PHI_ROUNDINGS = 4  # a few of its argument's magnitude, for the arithmetic inside φ
+PHI_ROUNDINGS = 4  # a few of its argument's or value's size, for the arithmetic inside φ
 
 
 def gamma(n: int, dtype: torch.dtype) -> float:
@@ -41,8 +41,9 @@ def ffn_bound(ffn: FeedForward, x: Tensor) -> Tensor:
     """How far two ways of computing a plain FFN may lie apart, (T, d_model): each by half."""
     before = linear_bound(ffn.expand, x)
     pre_activation = ffn.expand(x)
-    after = STEEPEST * before + PHI_ROUNDINGS * gamma(1, x.dtype) * pre_activation.abs()
     hidden = ffn.activation.function(pre_activation)
+    size = torch.maximum(pre_activation.abs(), hidden.abs())  # a sigmoid is ½ where x is 0
+    after = STEEPEST * before + PHI_ROUNDINGS * gamma(1, x.dtype) * size
     return 2 * linear_bound(ffn.compress, hidden, after)
 
 

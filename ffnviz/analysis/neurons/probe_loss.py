@@ -1,11 +1,12 @@
 """How much worse the network guesses masked words of the probe sentences after an edit."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Need, masked_id, require
@@ -43,6 +44,56 @@ class ProbeLoss:
         return float(differences.std(ddof=1) / np.sqrt(len(differences)))
 
 
+@dataclass(frozen=True)
+class MaskedBatch:
+    """Texts of equal length with some of their tokens masked.
+
+    Attributes:
+        ids: what the network reads, (B, T).
+        places: which tokens are masked, (B, k).
+        targets: what stood there, (B, k).
+        done: how many texts there are up to its end.
+    """
+
+    ids: Tensor
+    places: Tensor
+    targets: Tensor
+    done: int
+
+    @property
+    def rows(self) -> Tensor:
+        """The text of each masked token, (B, 1): `stream[rows, places]` is (B, k, d_model)."""
+        return torch.arange(len(self.ids))[:, None]
+
+
+def masked_batches(model: Network, probes: Sequence[Probe]) -> Iterator[MaskedBatch]:
+    """The probe sentences with a fifth of each one's tokens masked, at least one.
+
+    Always the same ones.
+
+    Raises:
+        NotForThisNetwork: without a mask token.
+    """
+    mask = masked_id(model)
+    generator = torch.Generator().manual_seed(SEED)
+    done = 0
+    for batch in batches(probes, model.tokenizer, model.sizes.max_tokens):
+        n_texts, n_tokens = batch.ids.shape
+        n_masked = max(1, round(MASKED * n_tokens))
+        places = torch.rand(n_texts, n_tokens, generator=generator).topk(n_masked, dim=-1).indices
+        done += n_texts
+        inputs = batch.ids.scatter(1, places, mask)
+        yield MaskedBatch(inputs, places, batch.ids.gather(1, places), done)
+
+
+def losses_of(logits: Tensor, targets: Tensor) -> NDArray[np.float64]:
+    """Cross-entropy of each target, (B, k), by its logits, (B, k, vocab_size); in nats, (B·k,)."""
+    wanted = targets.flatten().to(logits.device)
+    losses = F.cross_entropy(logits.flatten(0, 1), wanted, reduction="none")
+    each: NDArray[np.float64] = losses.cpu().double().numpy()
+    return each
+
+
 @torch.inference_mode()
 def masked_loss(
     model: Network,
@@ -59,23 +110,11 @@ def masked_loss(
         NotForThisNetwork: without a mask token or a word head.
     """
     require(model, NEEDS)
-    mask = masked_id(model)
     everywhere = [Edit(e.block, e.neurons, e.scale, e.value) for e in edits]
-    generator = torch.Generator().manual_seed(SEED)
-    losses, done = [], 0
-    for batch in batches(probes, model.tokenizer, model.sizes.max_tokens):
-        n_texts, n_tokens = batch.ids.shape
-        n_masked = max(1, round(MASKED * n_tokens))
-        places = torch.rand(n_texts, n_tokens, generator=generator).topk(n_masked, dim=-1).indices
-        targets = batch.ids.gather(1, places)
-        inputs = batch.ids.scatter(1, places, mask).to(model.device)
-        run = model.run(inputs, everywhere)
-        rows = torch.arange(n_texts)[:, None]
-        logits = run.unembed(run.final[rows, places.to(model.device)])
-        loss = F.cross_entropy(
-            logits.flatten(0, 1), targets.flatten().to(model.device), reduction="none"
-        )
-        losses.append(loss.cpu().double())
-        done += n_texts
-        progress(done / len(probes))
-    return torch.cat(losses).numpy()
+    losses = []
+    for batch in masked_batches(model, probes):
+        run = model.run(batch.ids.to(model.device), everywhere)
+        logits = run.unembed(run.final[batch.rows, batch.places.to(model.device)])
+        losses.append(losses_of(logits, batch.targets))
+        progress(batch.done / len(probes))
+    return np.concatenate(losses)

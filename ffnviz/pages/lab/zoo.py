@@ -22,7 +22,8 @@ GATES = {name: each.label for name, each in ACTIVATIONS.items() if each.gated}
 GATE = choice_setting("gate", GATES)
 SETTINGS = (GATE,)
 LOOKS = {"relu": ("@relu", "solid"), "gelu": ("@gelu", "solid"), "gelu_tanh": ("@text", "dot"),
-         "silu": ("@positive_mid", "dash"), "identity": ("@muted", "dashdot")}  # fmt: skip
+         "silu": ("@positive_mid", "dash"), "sigmoid": ("@negative_mid", "dash"),
+         "tanh": ("@negative_mid", "solid"), "identity": ("@muted", "dashdot")}  # fmt: skip
 
 
 @live

@@ -1,4 +1,4 @@
-"""Neurons: meet one, see its working, switch it off."""
+"""Neurons: meet one, see its working, switch it off, plant another."""
 
 from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
@@ -6,6 +6,7 @@ from ffnviz.pages.neurons import (
     browse,
     compare,
     name,
+    plant,
     probes,
     switch,
     values,
@@ -27,6 +28,13 @@ PARTS = (
         "switch",
         switch.SETTINGS,
         (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM),
+    ),
+    Part(
+        plant.render,
+        "Plant a memory",
+        "plant",
+        plant.SETTINGS,
+        (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PLAIN_FFN),
     ),
     Part(compare.render, "Compare", "compare", compare.SETTINGS),
     Part(name.render, "Name it", "name", name.SETTINGS, (Need.INDEX,), name.follow),

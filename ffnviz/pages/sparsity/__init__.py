@@ -2,10 +2,11 @@
 
 from ffnviz.analysis.needs import Need
 from ffnviz.page import Part
-from ffnviz.pages.sparsity import awake, bend, birth, keep, never, swap
+from ffnviz.pages.sparsity import awake, bend, birth, gate, keep, never, swap
 
 PARTS = (
     Part(bend.render, "Where φ bends", "bend"),
+    Part(gate.render, "A random gate", "gate", gate.SETTINGS, (Need.PLAIN_FFN,)),
     Part(awake.render, "Who is awake", "awake", (awake.THRESHOLD,)),
     Part(keep.render, "The strongest few", "keep", (keep.KEPT,), (Need.WORD_HEAD,)),
     Part(never.render, "Never awake", "never", needs=(Need.RECORD,)),

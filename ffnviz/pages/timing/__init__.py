@@ -3,7 +3,7 @@
 from ffnviz.analysis.needs import Need
 from ffnviz.measured import REPEATS
 from ffnviz.page import Part
-from ffnviz.pages.timing import convolution, devices, growth, products, stages
+from ffnviz.pages.timing import convolution, devices, grouped, growth, memory, products, stages
 
 OURS = (Need.OURS,)
 PARTS = (
@@ -11,7 +11,9 @@ PARTS = (
     Part(devices.render, "CPU and GPU", "devices", (REPEATS,), OURS),
     Part(products.render, "How fast the products are", "products", (REPEATS,), OURS),
     Part(growth.render, "How it grows", "growth", needs=OURS),
+    Part(memory.render, "Memory while it runs", "memory", memory.SETTINGS, (*OURS, Need.PLAIN_FFN)),
     Part(
         convolution.render, "As a convolution", "convolution", (REPEATS,), (*OURS, Need.PLAIN_FFN)
     ),
+    Part(grouped.render, "Grouped 1 × 1", "grouped", grouped.SETTINGS, (*OURS, Need.PLAIN_FFN)),
 )

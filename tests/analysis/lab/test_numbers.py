@@ -164,7 +164,7 @@ def test_gelus_minimum_is_where_its_slope_is_zero(model_folder: Path) -> None:
 def test_slopes_are_the_differences_of_their_curves(model_folder: Path) -> None:
     found = visit_zoo(subject(model_folder))
     assert {curve.name for curve in found.curves} == {
-        "relu", "gelu", "gelu_tanh", "silu", "identity",
+        "relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "identity",
     }  # fmt: skip
     for curve in found.curves:
         middle = (curve.value[2:] - curve.value[:-2]) / (found.x[2:] - found.x[:-2])

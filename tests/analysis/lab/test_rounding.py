@@ -8,7 +8,10 @@ from ffnviz.analysis.lab.rounding import ffn_bound, gamma, linear_bound, product
 from ffnviz.model.feed_forward import FeedForward
 
 
-@given(st.integers(0, 10_000), st.sampled_from(["relu", "gelu", "gelu_tanh", "silu", "identity"]))
+@given(
+    st.integers(0, 10_000),
+    st.sampled_from(["relu", "gelu", "gelu_tanh", "silu", "sigmoid", "tanh", "identity"]),
+)
 @torch.inference_mode()
 def test_float32_stays_within_half_the_bound_of_float64(seed: int, activation: str) -> None:
     torch.manual_seed(seed)

@@ -1,0 +1,118 @@
+"""GELU as the mean of a gate that opens at random: x · Bernoulli(Φ(x)).
+
+Hendrycks & Gimpel 2016, section 2: the more an input stands out, the likelier it is let through.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.needs import Need, require
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS = (Need.PLAIN_FFN,)
+REACH, POINTS = 3.5, 141
+DRAWS = tuple(2**power for power in range(11))
+SEEN = 24  # single draws that are drawn at each place
+TOGETHER = 128  # draws that are in memory at a time
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The gate over a line of inputs.
+
+    Attributes:
+        x: the inputs, (POINTS,).
+        gelu: x Φ(x), (POINTS,).
+        mean: of the draws, (POINTS,).
+        error: the standard error of such a mean: √(x² Φ(x) (1 − Φ(x)) / n), (POINTS,).
+        single: some of the draws themselves, (k, POINTS).
+    """
+
+    x: Array
+    gelu: Array
+    mean: Array
+    error: Array
+    single: Array
+
+
+@dataclass(frozen=True)
+class GatedToken:
+    """An FFN with random gates at one token, against the one with GELU.
+
+    Attributes:
+        draws: numbers of draws whose mean was taken, (k,).
+        errors: ‖output − GELU's‖ / ‖GELU's‖ for each number, (k,).
+        expected: the root mean square that chance gives, (k,).
+        outputs: what the FFN writes with each, (k, d_model).
+        exact: what it writes with GELU, (d_model,).
+        open: share of the gates that were open in the first draw.
+    """
+
+    draws: NDArray[np.int64]
+    errors: Array
+    expected: Array
+    outputs: Tensor
+    exact: Tensor
+    open: float
+
+
+def gate(n_draws: int, seed: int) -> Gate:
+    """Draw the gate so often at each place of a line."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
+    share = _phi(x)
+    drawn = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
+    error = (x.square() * share * (1 - share) / n_draws).sqrt()
+    return Gate(
+        x.numpy(), (x * share).numpy(), drawn.mean(dim=0).numpy(), error.numpy(),
+        drawn[:SEEN].numpy(),
+    )  # fmt: skip
+
+
+@torch.inference_mode()
+def gated_token(
+    model: Network, trace: ForwardPass, block: int, token: int, seed: int
+) -> GatedToken:
+    """One token's FFN with every neuron's gate drawn 1, 2, 4 … 1,024 times.
+
+    The expected error is √(Σ_n z_n² Φ(z_n) (1 − Φ(z_n)) ‖value_n‖² / n) / ‖output‖: the gates are
+    independent, and each has the mean of GELU.
+
+    Raises:
+        NotForThisNetwork: for a gated FFN.
+    """
+    require(model, NEEDS)
+    ffn = model.ffn(block)
+    z = trace.blocks[block].ffn.pre_activation[token].cpu().double()  # (d_ff,)
+    values = ffn.values.cpu().double()
+    share, generator = _phi(z), torch.Generator().manual_seed(seed)
+    means, total, done, first = [], torch.zeros_like(z), 0, 0.0
+    for n in DRAWS:
+        while done < n:
+            more = min(TOGETHER, n - done)
+            opened = torch.bernoulli(share.expand(more, -1), generator=generator)
+            first = float(opened[0].mean()) if done == 0 else first
+            total += opened.sum(dim=0)
+            done += more
+        means.append(total / n * z)
+    bias = 0 if ffn.output_bias is None else ffn.output_bias.cpu().double()
+    outputs, exact = torch.stack(means) @ values + bias, (share * z) @ values + bias
+    length = exact.norm().clamp_min(1e-30)
+    one = (z.square() * share * (1 - share) * values.square().sum(dim=-1)).sum().sqrt() / length
+    return GatedToken(
+        np.array(DRAWS), ((outputs - exact).norm(dim=-1) / length).numpy(),
+        float(one) / np.sqrt(DRAWS), outputs.float(), exact.float(), first,
+    )  # fmt: skip
+
+
+def _phi(x: Tensor) -> Tensor:
+    """Φ, the normal distribution function."""
+    share: Tensor = torch.special.ndtr(x)
+    return share

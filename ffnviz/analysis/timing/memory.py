@@ -1,0 +1,126 @@
+"""What an FFN's activations take in memory, and what working on a few tokens at a time saves.
+
+The FFN treats each token alone, so the tokens may go through in chunks (Kitaev et al. 2020,
+"Reformer", section 3): the result is the same, and only one chunk's d_ff numbers a token exist.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.needs import Need, encoder_of, require
+from ffnviz.analysis.spread import Progress, Spread, in_turn, part_of
+from ffnviz.analysis.timing.held import kept_for_backward, peak_of
+from ffnviz.model.feed_forward import FeedForward
+from ffnviz.model.model import Model
+
+NEEDS = (Need.OURS, Need.PLAIN_FFN)
+LEAST = 8  # tokens of the smallest chunk
+SEED = 29
+
+
+@dataclass(frozen=True)
+class Memory:
+    """One FFN on T tokens, all at once and in chunks.
+
+    Attributes:
+        n_tokens: T.
+        chunks: tokens at a time, the most first; the first is T.
+        peaks: bytes of all tensors at the worst moment, the output's included, one a chunk size.
+        expected: the same by arithmetic: 4 bytes a number.
+        times: milliseconds, one a chunk size.
+        difference: the largest between the outputs of the whole and of the smallest chunks.
+        kept: bytes that a training step keeps for the gradients, without chunks.
+        weights: bytes of W₁, b₁, W₂, b₂.
+    """
+
+    n_tokens: int
+    chunks: tuple[int, ...]
+    peaks: tuple[int, ...]
+    expected: tuple[int, ...]
+    times: tuple[Spread, ...]
+    difference: float
+    kept: int
+    weights: int
+
+
+def in_chunks(ffn: FeedForward, x: Tensor, chunk: int) -> Tensor:
+    """A plain FFN on x, (T, d_model), so many tokens at a time, into one output, (T, d_model)."""
+    output = torch.empty_like(x)
+    for first in range(0, len(x), chunk):
+        rows = slice(first, first + chunk)
+        output[rows] = ffn.compress(ffn.activation.function(ffn.expand(x[rows])))
+    return output
+
+
+def whole(ffn: FeedForward, x: Tensor) -> Tensor:
+    """A plain FFN on all tokens at once, (T, d_model) -> (T, d_model)."""
+    output: Tensor = ffn.compress(ffn.activation.function(ffn.expand(x)))
+    return output
+
+
+def peak_by_hand(n_tokens: int, chunk: int, d_model: int, d_ff: int) -> int:
+    """Bytes in float32: before φ and after it, d_ff numbers a token each; and the output.
+
+    At once: max(2 T d_ff, T d_ff + T d_model). In chunks of c: T d_model, and the same for c.
+    """
+    rows = min(chunk, n_tokens)
+    busy = rows * max(2 * d_ff, d_ff + d_model)
+    return 4 * (busy if chunk >= n_tokens else n_tokens * d_model + busy)
+
+
+def memory(
+    model: Model, block: int, n_tokens: int, repeats: int, progress: Progress = lambda _: None
+) -> Memory:
+    """Measure one block's FFN on random inputs of the right shape.
+
+    Raises:
+        NotForThisNetwork: for a gated FFN, or a network that is not ours.
+    """
+    require(model, NEEDS)
+    ffn, sizes = encoder_of(model).blocks[block].ffn, model.sizes
+    generator = torch.Generator().manual_seed(SEED)
+    x = torch.randn(n_tokens, sizes.d_model, generator=generator).to(model.device)
+    chunks = [n_tokens]
+    while chunks[-1] // 2 >= LEAST:
+        chunks.append(chunks[-1] // 2)
+    tasks: dict[int, Callable[[], Tensor]] = {n_tokens: partial(whole, ffn, x)}
+    tasks |= {chunk: partial(in_chunks, ffn, x, chunk) for chunk in chunks[1:]}
+    there = [x, *ffn.parameters()]
+    with torch.inference_mode():
+        peaks = tuple(peak_of(task, there) for task in tasks.values())
+        named = {str(chunk): task for chunk, task in tasks.items()}
+        times = in_turn(named, repeats, 1, model.device, part_of(progress, 0, 1))
+        difference = float((tasks[chunks[0]]() - tasks[chunks[-1]]()).abs().max())
+    return Memory(
+        n_tokens,
+        tuple(chunks),
+        peaks,
+        tuple(peak_by_hand(n_tokens, chunk, sizes.d_model, sizes.d_ff) for chunk in chunks),
+        tuple(times[str(chunk)] for chunk in chunks),
+        difference,
+        _kept(ffn, x),
+        sum(weight.nbytes for weight in ffn.parameters()),
+    )
+
+
+def _kept(ffn: FeedForward, x: Tensor) -> int:
+    """What a step keeps, of weights that learn: copies, as the model's own never change."""
+    with torch.inference_mode(mode=False):
+        own = {name: weight.detach().clone().requires_grad_() for name, weight in
+               ffn.named_parameters()}  # fmt: skip
+        inputs = x.clone()
+
+        def step() -> Tensor:
+            before = torch.nn.functional.linear(
+                inputs, own["expand.weight"], own.get("expand.bias")
+            )
+            after = ffn.activation.function(before)
+            return torch.nn.functional.linear(
+                after, own["compress.weight"], own.get("compress.bias")
+            )
+
+        return kept_for_backward(step, [inputs, *own.values()])

@@ -1,0 +1,77 @@
+"""What grouping leaves of an FFN, and the time it takes, against the number of groups."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.timing.timing import Times
+
+Array = NDArray[np.floating]
+
+
+def left(
+    groups: Sequence[int], weights: Array, heard: Array, shuffled: Array, errors: Array,
+    at: int, twin: str,
+) -> Figure:  # fmt: skip
+    """Shares of the whole FFN's, in %, against the number of groups.
+
+    Args:
+        groups: how many, (k,).
+        weights: share of the weights, (k,).
+        heard: share of the input channels that an output channel hears, (k,).
+        shuffled: the same with a shuffle in between, (k,).
+        errors: how far the output is off, as a share of its length, (k,).
+        at: the place to mark.
+        twin: the accent.
+    """
+    lines = (
+        ("output off by", errors, f"@{twin}", "solid", 4),
+        ("input channels heard", heard, "@positive_mid", "solid", 3),
+        ("heard with a shuffle", shuffled, "@positive_mid", "dot", 3),
+        ("weights", weights, "@muted", "dash", 2.5),
+    )
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(groups),
+             "y": 100 * values, "line": {"color": colour, "width": width, "dash": dash},
+             "marker": {"color": colour, "size": 8},
+             "hovertemplate": "%{x} groups: %{y:.3g}%<extra>%{fullData.name}</extra>"}
+            for name, values, colour, dash, width in lines
+        ],
+        "layout": layout(
+            _groups(groups),
+            axis("% of the whole FFN's", range=[-4, max(108, 108 * float(errors.max()))]),
+            shapes=[_mark(groups, at)],
+            margin={"l": 70, "r": 20, "t": 66, "b": 56},
+        ),
+    }  # fmt: skip
+
+
+def times(groups: Sequence[int], found: Sequence[Times], at: int, twin: str) -> Figure:
+    """Milliseconds with quartiles against the number of groups."""
+    median, lower, upper = (np.array(part) for part in zip(*found, strict=True))
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines+markers", "name": "FFN in groups",
+             "x": np.array(groups), "y": median, "line": {"color": f"@{twin}", "width": 3},
+             "marker": {"color": f"@{twin}", "size": 9},
+             "error_y": {"type": "data", "symmetric": False, "array": upper - median,
+                         "arrayminus": median - lower, "color": f"@{twin}", "thickness": 2},
+             "hovertemplate": "%{x} groups: %{y:.3f} ms<extra></extra>"},
+        ],
+        "layout": layout(_groups(groups), axis("ms, median and quartiles", rangemode="tozero"),
+                         shapes=[_mark(groups, at)]),
+    }  # fmt: skip
+
+
+def _groups(groups: Sequence[int]) -> dict[str, object]:
+    return axis("groups", type="log", tickvals=list(groups), ticktext=[str(g) for g in groups])
+
+
+def _mark(groups: Sequence[int], at: int) -> dict[str, object]:
+    """A light band around one number of groups, which stand a factor of 2 apart."""
+    return {"type": "rect", "x0": groups[at] / 1.3, "x1": groups[at] * 1.3, "y0": 0, "y1": 1,
+            "yref": "paper", "fillcolor": "@muted/0.18", "line": {"width": 0},
+            "layer": "below"}  # fmt: skip
