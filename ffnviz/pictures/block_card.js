@@ -48,17 +48,18 @@ function makeStrip(tip) {
  * Makes the card.
  *
  * @param tip what names the number pointed at, within the picture
- * @param ask with `step(by)`, `head(number)` and `token(place)`
+ * @param ask with `step(by)`, `play()`, `head(number)` and `token(place)`
  */
 export function makeCard(tip, ask) {
   const back = element("button", { type: "button", text: "←", "aria-label": "One step back", onclick: () => ask.step(-1) });
   const on = element("button", { type: "button", text: "→", "aria-label": "One step on", onclick: () => ask.step(1) });
+  const play = element("button", { type: "button", class: "action", onclick: ask.play });
   const title = element("h3"), says = element("p", { class: "says" });
   const heads = makeHeads(ask.head, ask.token);
   const strips = element("div", { class: "strips" }), made = [];
   const content = element("div", { class: "content" }, heads.box, strips);
   const box = element("div", { class: "card" },
-    element("div", { class: "text" }, element("div", { class: "steps" }, back, on, title), says), content);
+    element("div", { class: "text" }, element("div", { class: "steps" }, back, on, play, title), says), content);
   let seen = null;
 
   function vectors() {
@@ -76,6 +77,8 @@ export function makeCard(tip, ask) {
       title.textContent = `${place + 1} of ${shown.stations.length}: ${station.title}`;
       back.disabled = place === 0 && !shown.before;
       on.disabled = place === shown.stations.length - 1 && !shown.after;
+      play.textContent = shown.playing ? "❚❚" : "▶";
+      play.setAttribute("aria-label", shown.playing ? "Stop" : "Play all steps");
       back.title = place === 0 ? shown.before : "";
       on.title = place === shown.stations.length - 1 ? shown.after : "";
       each(says, station.says, () => element("span"), (span, [text, kind]) => {

@@ -12,6 +12,7 @@ export const styles = ["tip.css", "block_picture.css"];
 // Of the window's height that the lanes take; a laptop's shows the card below them, too.
 const SHARE = { low: 0.2, high: 0.22, from: 900 };
 const ROOM_FOR_WORD = 13; // pixels of a lane
+const STEP_MS = 2_200; // a station is shown while all are played
 const ANSWER_MS = 2_000; // within which the page says that it has what was chosen
 
 function rows(shown) {
@@ -39,10 +40,10 @@ export function mount(tell) {
   const stations = [];
   // What was chosen here, until the page shows it too.
   const wanted = { station: null, heed: null };
-  let shown = null, colours = null, width = null, waiting = 0;
+  let shown = null, colours = null, width = null, waiting = 0, playing = 0;
 
   const place = () => shown.stations.findIndex(({ name }) => name === shown.station);
-  const card = makeCard(tip, { step, head: (head) => choose("heed", head), token: (token) => tell("token", token) });
+  const card = makeCard(tip, { step: byHand, play, head: (head) => choose("heed", head), token: (token) => tell("token", token) });
   const root = element("div", { class: "block" }, flow, card.box, ...tip.parts);
 
   function choose(what, value) {
@@ -60,13 +61,33 @@ export function mount(tell) {
     else if (by > 0 ? shown.after : shown.before) tell("block", by > 0 ? 1 : 0);
   }
 
+  function stop() {
+    clearInterval(playing);
+    playing = 0;
+    if (shown.playing) { shown = { ...shown, playing: false }; card.update(shown, colours); }
+  }
+
+  function byHand(by) {
+    stop();
+    step(by);
+  }
+
+  // From the first station, or on from where it is, to the last of this block.
+  function play() {
+    if (playing) { stop(); return; }
+    playing = setInterval(() => { if (place() < shown.stations.length - 1) step(1); else stop(); }, STEP_MS);
+    shown = { ...shown, playing: true };
+    if (place() === shown.stations.length - 1) choose("station", shown.stations[0].name);
+    else step(1);
+  }
+
   function look(token) {
     if (token >= 0 && token < shown.words.length && token !== shown.token) tell("token", token);
   }
 
   root.onkeydown = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const move = { ArrowLeft: () => step(-1), ArrowRight: () => step(1), ArrowUp: () => look(shown.token - 1), ArrowDown: () => look(shown.token + 1) }[event.key];
+    const move = { ArrowLeft: () => byHand(-1), ArrowRight: () => byHand(1), ArrowUp: () => look(shown.token - 1), ArrowDown: () => look(shown.token + 1) }[event.key];
     if (!move || event.target.closest(".head")) return;
     event.preventDefault();
     move();
@@ -107,7 +128,7 @@ export function mount(tell) {
     svg.setAttribute("width", layout.width);
     svg.setAttribute("height", layout.height);
     while (stations.length < shown.stations.length) {
-      const made = makeStation(tip, (station, token) => { if (token !== null && station === shown.station) look(token); else choose("station", station); });
+      const made = makeStation(tip, (station, token) => { if (token !== null && station === shown.station) look(token); else { stop(); choose("station", station); } });
       stations.push(made);
       flow.insertBefore(made.box, walker);
     }
@@ -138,7 +159,7 @@ export function mount(tell) {
     controls: variants,
     saves: { rows: () => rows(shown) },
     update(data, theme) {
-      [shown, colours] = [{ ...data }, theme];
+      [shown, colours] = [{ ...data, playing: playing !== 0 }, theme];
       if (wanted.station === data.station || !data.stations.some(({ name: own }) => own === wanted.station)) wanted.station = null;
       if (wanted.heed === data.chosen_head) wanted.heed = null;
       shown.station = wanted.station ?? data.station;
@@ -151,6 +172,7 @@ export function mount(tell) {
     },
     destroy() {
       clearTimeout(waiting);
+      clearInterval(playing);
       resized.disconnect();
       removeEventListener("resize", heightened);
     },

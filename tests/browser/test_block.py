@@ -47,6 +47,12 @@ def test_keys_and_buttons_step_from_station_to_station_and_on_to_the_next_block(
     stations.last.click(position=CAPTION)
     picture.get_by_role("button", name="One step on").click()
     assert plain.told() == [["station", "f"], ["block", 1]]
+    picture.get_by_role("button", name="Play all steps").click()
+    expect(title).to_have_text("1 of 7: stream x")
+    expect(title).to_have_text("2 of 7: norm n")
+    picture.get_by_role("button", name="Stop").click()
+    expect(picture.get_by_role("button", name="Play all steps")).to_be_visible()
+    assert plain.told() == [["station", "x"], ["station", "n"]]
 
 
 def test_what_is_chosen_is_shown_at_once_and_stays_until_the_page_answers(

@@ -22,9 +22,8 @@ FLOOR = 1e-17  # below what float64 can tell apart
 
 def over_layers(series: Series, title: str, **more: object) -> Figure:
     """A line a stack from its input, layer 0, on; logarithmic; shorter stacks end earlier."""
-    everything = np.concatenate([values[values > 0] for values, _, _ in series.values()])
-    low, high = np.maximum([everything.min(), everything.max()], FLOOR)
-    decades = float(np.log10(high / low))
+    seen = np.concatenate([[1.0], *(values[values > 0] for values, _, _ in series.values())])
+    decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
     ticks = {"dtick": max(1, round(decades / 5))} if decades > 1 else {}
     deepest = max(len(values) for values, _, _ in series.values())
     padded = {

@@ -44,6 +44,7 @@ WITHOUT: Setting[tuple[str, ...]] = Setting(
 LAYERS = count_setting("blocks", DEPTH, 1, DEEPEST)
 SEED = count_setting("stack_seed", 1, 1, SEEDS)
 SETTINGS = (WITHOUT, LAYERS, SEED)
+ROUNDING = 1e-14  # of float64, over a few layers of 128 numbers
 KEY = "strip-without"
 FULL = "nothing taken away"
 
@@ -147,6 +148,12 @@ def _of_collapse(found: Stack, without: Sequence[str]) -> Sentence:
     if len(found.cosines[0]) < 2:
         return ["A single token has no other to be told apart from. Type a second word."]
     taken = f" without {_listed(without)}" if without else ""
+    if found.apart[-1] < ROUNDING <= found.apart[0]:
+        return [
+            f"After {layers}{taken}, nothing tells the tokens apart but rounding (",
+            number(short(float(found.apart[-1]))), " of the vectors' length; at the start ",
+            number(short(float(found.apart[0]))), ").",
+        ]  # fmt: skip
     return [
         f"After {layers}{taken}, ", number(short(float(found.apart[-1]))),
         " of the vectors' length tells the tokens apart; at the start ",
