@@ -4,10 +4,11 @@ A new page is a new file and a line here.
 """
 
 from ffnviz.page import Page, Part
-from ffnviz.pages import dimensions, journey, lab, neurons, sparsity, timing, vocabulary
+from ffnviz.pages import block, dimensions, journey, lab, neurons, sparsity, timing, vocabulary
 
 PAGES = (
     Page("Journey", "journey", (Part(journey.render, "Journey", "journey"),)),
+    Page("The block", "block", block.PARTS),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),

@@ -14,6 +14,7 @@ import { onThemeChange, theme, themeSheet } from "./theme.js";
 
 const PICTURES = {
   activation_map: () => import("./activation_map.js"),
+  block_picture: () => import("./block_picture.js"),
   chart: () => import("./chart.js"),
   chips: () => import("./chips.js"),
   drawing: () => import("./drawing.js"),

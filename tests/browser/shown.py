@@ -5,6 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ffnviz.components.activation_map import ActivationMap, activation_maps
+from ffnviz.components.block_picture import Asks, Shown, Station, Strip, block_picture
 from ffnviz.components.chart import chart
 from ffnviz.components.chips import chips
 from ffnviz.components.drawing import drawing
@@ -159,8 +160,46 @@ def show_saving(seed: int) -> None:
     save_button(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving")
 
 
+def stations(seed: int, n_tokens: int = 4, n_asked: int = 3) -> list[Station]:
+    rng = np.random.default_rng(seed)
+
+    def made(name: str, kind: str, **more: object) -> Station:
+        output = rng.normal(size=(n_tokens, D_MODEL))
+        strips = [Strip("", "reads", output[-1], "x"), Strip("=", "writes", output[-1], "x")]
+        return Station(
+            name, kind, f"{kind} {name}", f"norm {seed}", [f"It is {name}, ", ("7", "number")],
+            output, "x", strips, **more,  # type: ignore[arg-type]
+        )  # fmt: skip
+
+    def weights(sources: int) -> np.ndarray:
+        return rng.dirichlet(np.ones(sources), size=(2, n_tokens))
+
+    return [
+        made("x", "stream"),
+        made("n", "norm"),
+        made("a", "attention", weights=weights(n_tokens)),
+        made("s", "sum", source="x"),
+        made("c", "cross", weights=weights(n_asked)),
+        made("t", "sum", source="s"),
+        made("f", "ffn", hidden=hidden(seed, n_tokens)),
+    ]
+
+
+def show_block(
+    seed: int, station: str = "a", head: int = 0, token: int = 1, n_tokens: int = 4
+) -> None:
+    asks = Asks(never, never, never, never, never)
+    ways = {"own": "one way", "moved": "another"}
+    shown = Shown(station, head, token, "before", "after", ways, "own")
+    block_picture(
+        HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown,
+        f"block {seed}", "block", asks,
+    )  # fmt: skip
+
+
 ALL: dict[str, Callable[[int], None]] = {
     "activation_map": show_map,
+    "block_picture": show_block,
     "chart": show_chart,
     "chips": show_chips,
     "drawing": show_drawing,

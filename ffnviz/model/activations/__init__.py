@@ -23,7 +23,7 @@ ACTIVATIONS: dict[str, Activation] = {
         GEGLU,
         SWIGLU,
         GLU,
-    )  # fmt: skip
+    )
 }
 
 __all__ = ["ACTIVATIONS", "Activation"]

@@ -107,7 +107,8 @@ def all_maps(run: Run, found: Influence, version: str) -> None:
                         labels, []))  # fmt: skip
     rnn = next(each for each in found.heard if each.name == "RNN")
     sentence: Sentence = [
-        "A row is an output, a column an input; blank is exactly 0, and the darkest square the largest of its map. ",
+        "A row is an output, a column an input; blank is exactly 0, and the darkest square the "
+        "largest of its map. ",
         *_steps(n, found.depth, rnn.steps),
     ]  # fmt: skip
     chart(

@@ -1,0 +1,173 @@
+"""The stations of a block: what each of them makes of every token's vector."""
+
+import copy
+from dataclasses import dataclass
+from enum import Enum
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
+from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.model.block import Block
+from ffnviz.model.draws import no_draws
+from ffnviz.model.network import Network
+from ffnviz.model.trace import BlockStages, ForwardPass
+
+NEEDS = (Need.OURS,)
+
+
+class Kind(Enum):
+    """What a station does."""
+
+    STREAM = "stream"
+    NORM = "norm"
+    ATTENTION = "attention"
+    CROSS = "cross"
+    FFN = "ffn"
+    SUM = "sum"
+
+
+@dataclass(frozen=True, eq=False)
+class Station:
+    """One station.
+
+    Attributes:
+        name: unique in its block; the same station has the same in pre- and post-LN.
+        kind: what it does.
+        output: what it hands on, (T, d_model).
+        source: of a sum, the station whose output is added to that of the one before.
+        weights: of an attention, (n_heads, T, T); (n_heads, T, S) if it asks S other tokens.
+        hidden: of an FFN, (T, d_ff).
+    """
+
+    name: str
+    kind: Kind
+    output: Float[Tensor, "tokens d_model"]
+    source: str | None = None
+    weights: Float[Tensor, "heads tokens sources"] | None = None
+    hidden: Float[Tensor, "tokens d_ff"] | None = None
+
+
+def encoder_stations(record: BlockStages, *, norm_first: bool) -> tuple[Station, ...]:
+    """A block's stations in order, for one text, from what it recorded.
+
+    Pre-LN: x, LN, attention, sum, LN, FFN, sum (Xiong et al. 2020, figure 1 b). Post-LN: x,
+    attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1).
+    """
+    start = Station("x", Kind.STREAM, record.input)
+    attention = Station(
+        "attention", Kind.ATTENTION, record.attention.output, weights=record.attention.weights
+    )
+    ffn = Station("ffn", Kind.FFN, record.ffn.output, hidden=record.ffn.hidden)
+    if norm_first:
+        return (
+            start,
+            Station("norm1", Kind.NORM, record.attention.input),
+            attention,
+            Station("sum1", Kind.SUM, record.middle, source="x"),
+            Station("norm2", Kind.NORM, record.ffn.input),
+            ffn,
+            Station("sum2", Kind.SUM, record.output, source="sum1"),
+        )
+    return (
+        start,
+        attention,
+        Station("sum1", Kind.SUM, record.input + record.attention.output, source="x"),
+        Station("norm1", Kind.NORM, record.middle),
+        ffn,
+        Station("sum2", Kind.SUM, record.middle + record.ffn.output, source="norm1"),
+        Station("norm2", Kind.NORM, record.output),
+    )
+
+
+def decoder_stations(record: DecoderBlockRecord) -> tuple[Station, ...]:
+    """A pre-LN decoder block's stations in order (Vaswani et al. 2017, figure 1, right)."""
+    wrote = record.input + record.attention.output
+    read = wrote + record.cross.output
+    return (
+        Station("x", Kind.STREAM, record.input),
+        Station("norm1", Kind.NORM, record.attention.input),
+        Station(
+            "attention", Kind.ATTENTION, record.attention.output, weights=record.attention.weights
+        ),
+        Station("sum1", Kind.SUM, wrote, source="x"),
+        Station("norm2", Kind.NORM, record.cross.input),
+        Station("cross", Kind.CROSS, record.cross.output, weights=record.cross.weights),
+        Station("sum2", Kind.SUM, read, source="sum1"),
+        Station("norm3", Kind.NORM, record.ffn.input),
+        Station("ffn", Kind.FFN, record.ffn.output, hidden=record.ffn.hidden),
+        Station("sum3", Kind.SUM, record.output, source="sum2"),
+    )
+
+
+@torch.inference_mode()
+def with_norms_moved(model: Network, trace: ForwardPass, block: int) -> tuple[Station, ...]:
+    """The stations, had every block its LayerNorms in the other place: post-LN for pre-LN.
+
+    The weights stay as they are, so this network was never trained.
+    """
+    x = trace.embedding
+    encoder = encoder_of(model)
+    for module in encoder.blocks[: block + 1]:
+        record = moved(module)(x)
+        x = record.output
+    return encoder_stations(record, norm_first=encoder.config.norm != "pre")
+
+
+def moved(block: Block) -> Block:
+    """The same weights, shared and not copied, with the LayerNorms in the other place."""
+    made = copy.deepcopy(block, {id(weight): weight for weight in block.parameters()})
+    made.norm_first = not block.norm_first
+    return made
+
+
+@torch.inference_mode()
+def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
+    """A decoder block that borrows the weights of a trained encoder block; it was never trained.
+
+    Its causal attention, LayerNorms and FFN are the encoder block's; its cross-attention asks with
+    the encoder block's W_Q, and reads with its W_K and W_V.
+    """
+    encoder = encoder_of(model)
+    lender = encoder.blocks[block]
+    with torch.device("meta"), no_draws():
+        made = DecoderBlock(encoder.config)
+    made.attention, made.ffn = copy.copy(lender.attention), lender.ffn
+    made.attention.causal = True
+    made.attention_norm = made.cross_norm = lender.attention_norm
+    made.ffn_norm = lender.ffn_norm
+    project, width = lender.attention.project_in, encoder.config.d_model
+    _lend(made.cross.project_query, project.weight[:width], project.bias, slice(None, width))
+    _lend(made.cross.project_memory, project.weight[width:], project.bias, slice(width, None))
+    made.cross.project_out = lender.attention.project_out
+    return made.eval()
+
+
+def _lend(to: torch.nn.Linear, weight: Tensor, bias: Tensor | None, part: slice) -> None:
+    to.weight = torch.nn.Parameter(weight, requires_grad=False)
+    if bias is not None:
+        to.bias = torch.nn.Parameter(bias[part], requires_grad=False)
+
+
+@torch.inference_mode()
+def decode(
+    model: Network, trace: ForwardPass, block: int, written: list[int]
+) -> tuple[Station, ...]:
+    """The stations of a borrowed decoder block, while so many tokens are written.
+
+    It asks the sentence of the trace as the encoder has read it: its last stream, normed. Block 2
+    comes after a borrowed block 1.
+
+    Args:
+        model: whose weights are borrowed.
+        trace: of the sentence that is asked.
+        block: from 0.
+        written: the ids of the tokens that are written so far.
+    """
+    x = encoder_of(model).embed(torch.tensor(written, device=model.device))
+    for number in range(block + 1):
+        record = borrowed_decoder(model, number)(x, trace.final)
+        x = record.output
+    return decoder_stations(record)

@@ -1,0 +1,77 @@
+"""One after the other, or all at once: the clock, and what arrives of a gradient."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, escaped, layout, marked, shortened, token_axis
+
+WIDTH = 0.36  # of a bar, in rows
+
+
+def clock(labels: Sequence[str], ready: NDArray[np.float64], block: float, colour: str) -> Figure:
+    """When each token was done: a row a token, a bar from where its step begins to where it ends.
+
+    Args:
+        labels: the tokens as typed.
+        ready: when the recurrent network was done with each, in ms, (n,).
+        block: when the block was done with all.
+        colour: the block's.
+    """
+    rows = np.arange(len(labels))
+    begins = np.concatenate([[0.0], ready[:-1]])
+
+    def bars(name: str, base: NDArray[np.float64], end: NDArray[np.float64], at: float,
+             paint: str) -> dict[str, object]:  # fmt: skip
+        return {
+            "type": "bar", "orientation": "h", "name": name, "y": rows + at, "x": end - base,
+            "base": base, "width": WIDTH, "marker": {"color": paint}, "customdata": end,
+            "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>",
+        }  # fmt: skip
+
+    every = max(1, -(-len(labels) // 16))
+    return {
+        "data": [
+            bars("RNN", begins, ready, -0.2, "@muted"),
+            bars("block", np.zeros(len(labels)), np.full(len(labels), block), 0.2, colour),
+        ],
+        "layout": layout(
+            axis("milliseconds from the start", rangemode="tozero"),
+            axis("", range=[len(labels) - 0.4, -0.6], tickvals=list(rows[::every]),
+                 ticktext=[escaped(shortened(label, 10)) for label in labels[::every]],
+                 showgrid=False, zeroline=False, tickfont={"size": 16}),
+            margin={"l": 96, "r": 20, "t": 44, "b": 56},
+            barmode="overlay",
+        ),
+    }  # fmt: skip
+
+
+def arrives(
+    labels: Sequence[str],
+    token: int,
+    series: Sequence[tuple[str, NDArray[np.float64], str, str]],
+) -> Figure:
+    """What of a gradient of length 1 at one token's output arrives at each token, logarithmic.
+
+    Args:
+        labels: the tokens as typed.
+        token: the one whose output it starts from.
+        series: name, what arrives at each token, colour, and dash.
+    """
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.arange(len(labels)),
+             "y": np.where(values > 0, values, np.nan),
+             "line": {"color": paint, "width": 3, "dash": dash},
+             "marker": {"color": paint, "size": 9},
+             "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
+            for name, values, paint, dash in series
+        ],
+        "layout": layout(
+            token_axis(labels),
+            axis("of a gradient of 1, arrives", type="log", exponentformat="power"),
+            shapes=[marked(token)],
+            margin={"l": 84, "r": 20, "t": 44, "b": 56},
+        ),
+    }  # fmt: skip

@@ -1,0 +1,178 @@
+"""What each station hands on, against what PyTorch's own layers hand on inside."""
+
+import copy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from ffnviz.analysis.block.stations import (
+    Kind,
+    Station,
+    borrowed_decoder,
+    decode,
+    decoder_stations,
+    encoder_stations,
+    moved,
+    with_norms_moved,
+)
+from ffnviz.model.block import Block
+from ffnviz.model.config import EncoderConfig
+from ffnviz.model.model import Model
+from ffnviz.model.tokenizer import Tokenizer
+from tests.analysis.networks import ours
+from tests.model.reference import randomise
+from tests.model.test_against_pytorch import theirs
+
+TOLERANCE = 1e-5
+CONFIG = EncoderConfig(vocab_size=50, d_model=24, n_heads=3, d_ff=40, activation="gelu")
+X = torch.randn(7, 24, generator=torch.Generator().manual_seed(1))
+TEXT = "The cat sat on it."
+
+
+@contextmanager
+def watched(layer: nn.Module, names: tuple[str, ...]) -> Iterator[dict[str, Tensor]]:
+    """What so many modules of a layer return while it runs."""
+    seen: dict[str, Tensor] = {}
+
+    def keep(name: str, output: Any) -> None:
+        seen[name] = (output[0] if isinstance(output, tuple) else output)[0].detach()
+
+    handles = [
+        layer.get_submodule(name).register_forward_hook(
+            lambda _module, _input, output, name=name: keep(name, output)
+        )
+        for name in names
+    ]
+    yield seen
+    for handle in handles:
+        handle.remove()
+
+
+def close(ours: Tensor, theirs: Tensor) -> bool:
+    return bool((ours - theirs).abs().max() <= TOLERANCE)
+
+
+def by_name(stations: tuple[Station, ...]) -> dict[str, Tensor]:
+    return {station.name: station.output for station in stations}
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("built", ["so", "moved there"])
+def test_each_station_hands_on_what_pytorchs_layer_has_there(norm: str, built: str) -> None:
+    if built == "so":
+        block = randomise(Block(replace(CONFIG, norm=norm)))
+    else:
+        other = "post" if norm == "pre" else "pre"
+        block = moved(randomise(Block(replace(CONFIG, norm=other))))
+    layer = theirs(block, replace(CONFIG, norm=norm)).train()  # PyTorch's short cut has no inside
+    with watched(layer, ("norm1", "norm2", "self_attn", "linear2")) as inside, torch.no_grad():
+        expected = layer(X[None])[0]
+    stations = encoder_stations(block(X), norm_first=norm == "pre")
+    found = by_name(stations)
+    assert close(found["norm1"], inside["norm1"])
+    assert close(found["norm2"], inside["norm2"])
+    assert close(found["attention"], inside["self_attn"])
+    assert close(found["ffn"], inside["linear2"])
+    assert close(stations[-1].output, expected)
+    sums = {"x": X, **found}
+    for place, station in enumerate(stations):
+        if station.source is not None:
+            assert station.kind is Kind.SUM
+            assert close(station.output, sums[station.source] + stations[place - 1].output)
+
+
+def test_the_weights_are_those_of_pytorchs_attention() -> None:
+    block = randomise(Block(CONFIG))
+    layer = theirs(block, CONFIG)
+    read = layer.norm1(X[None])
+    _, expected = layer.self_attn(read, read, read, average_attn_weights=False)
+    found = encoder_stations(block(X), norm_first=True)[2].weights
+    assert found is not None
+    assert close(found, expected[0])
+
+
+def test_moving_the_norms_shares_every_weight_and_leaves_the_block_as_it_was() -> None:
+    block = Block(CONFIG)
+    other = moved(block)
+    assert block.norm_first
+    assert not other.norm_first
+    assert all(a is b for a, b in zip(block.parameters(), other.parameters(), strict=True))
+
+
+def borrowing(model: Model, number: int) -> nn.TransformerDecoderLayer:
+    """PyTorch's decoder layer with an encoder block's weights."""
+    config, block = model.encoder.config, model.encoder.blocks[number]
+    layer = nn.TransformerDecoderLayer(
+        config.d_model, config.n_heads, config.d_ff, 0.0, config.activation,
+        config.layer_norm_eps, batch_first=True, norm_first=True,
+    )  # fmt: skip
+    for attention in (layer.self_attn, layer.multihead_attn):
+        attention.in_proj_weight = nn.Parameter(block.attention.project_in.weight)
+        attention.in_proj_bias = nn.Parameter(block.attention.project_in.bias)
+        attention.out_proj.load_state_dict(block.attention.project_out.state_dict())
+    layer.linear1, layer.linear2 = block.ffn.expand, block.ffn.compress
+    layer.norm1, layer.norm2 = block.attention_norm, copy.deepcopy(block.attention_norm)
+    layer.norm3 = block.ffn_norm
+    return layer
+
+
+def test_each_station_of_the_decoder_hands_on_what_pytorchs_layer_has_there(
+    tokenizer: Tokenizer,
+) -> None:
+    model = ours(tokenizer)
+    trace = model.trace(TEXT)
+    written = [5, 9, 40]
+    x = model.encoder.embed(torch.tensor(written))
+    mask = nn.Transformer.generate_square_subsequent_mask(len(written))
+    for number in range(2):
+        layer = borrowing(model, number)
+        names = ("norm1", "norm2", "norm3", "self_attn", "multihead_attn", "linear2")
+        with watched(layer, names) as inside, torch.no_grad():
+            expected = layer(x[None], trace.final[None].clone(), tgt_mask=mask)[0]
+        found = by_name(decode(model, trace, number, written))
+        for ours_, theirs_ in (("norm1", "norm1"), ("norm2", "norm2"), ("norm3", "norm3"),
+                               ("attention", "self_attn"), ("cross", "multihead_attn"),
+                               ("ffn", "linear2")):  # fmt: skip
+            assert close(found[ours_], inside[theirs_])
+        assert close(found["sum3"], expected)
+        x = expected
+
+
+def test_lending_changes_nothing_in_the_network(tokenizer: Tokenizer) -> None:
+    model = ours(tokenizer)
+    before = model.trace(TEXT).final
+    decode(model, model.trace(TEXT), 1, [5, 9])
+    assert torch.equal(model.trace(TEXT).final, before)
+    assert not model.encoder.blocks[1].attention.causal
+
+
+def test_a_decoder_block_sees_nothing_later_and_asks_the_whole_sentence(
+    tokenizer: Tokenizer,
+) -> None:
+    model = ours(tokenizer)
+    memory = model.trace(TEXT).final
+    record = borrowed_decoder(model, 0)(model.encoder.embed(torch.tensor([5, 9, 40])), memory)
+    stations = {station.name: station for station in decoder_stations(record)}
+    weights, asked = stations["attention"].weights, stations["cross"].weights
+    assert weights is not None
+    assert asked is not None
+    assert weights.triu(1).abs().max() == 0
+    assert asked.shape == (2, 3, len(memory))
+    assert close(asked.sum(-1), torch.ones(2, 3))
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_the_moved_network_goes_through_all_blocks_before(norm: str, tokenizer: Tokenizer) -> None:
+    model = ours(tokenizer, norm=norm)
+    trace = model.trace(TEXT)
+    x = trace.embedding.clone()
+    for block in model.encoder.blocks:
+        config = replace(model.encoder.config, norm="post" if norm == "pre" else "pre")
+        config = replace(config, activation="relu")
+        x = theirs(block, config)(x[None])[0]
+    assert close(with_norms_moved(model, trace, 1)[-1].output, x)

@@ -1,0 +1,155 @@
+"""The block: stepped through by keys, looked at by clicks, and kept in its link."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Position, expect
+
+from ffnviz.model.model import Model
+from tests.browser import shown
+from tests.browser.conftest import OpenPage
+from tests.browser.plain_page import PlainPage, served
+
+CAPTION: Position = {"x": 30, "y": 30}  # of a station, above its map
+TEXT = "She opened the [MASK] and looked out."
+
+
+@pytest.fixture
+def plain(browser: Browser) -> Iterator[PlainPage]:
+    context = browser.new_context(viewport={"width": 1200, "height": 900})
+    with served() as address:
+        yield PlainPage(context.new_page(), address)
+    context.close()
+
+
+def test_keys_and_buttons_step_from_station_to_station_and_on_to_the_next_block(
+    plain: PlainPage,
+) -> None:
+    picture = plain.hang("block", lambda: shown.show_block(1, station="x"))
+    page = plain.page
+    stations, title = picture.locator("button.station"), picture.locator("h3")
+    stations.first.focus()
+    page.keyboard.press("ArrowRight")
+    expect(title).to_have_text("2 of 7: norm n")
+    expect(stations.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    assert plain.told() == [
+        ["station", "n"], ["station", "a"], ["station", "n"], ["station", "x"], ["block", 0],
+    ]  # fmt: skip
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    assert plain.told() == [["token", 2], ["token", 0]]
+    stations.last.click(position=CAPTION)
+    picture.get_by_role("button", name="One step on").click()
+    assert plain.told() == [["station", "f"], ["block", 1]]
+    picture.get_by_role("button", name="Play all steps").click()
+    expect(title).to_have_text("1 of 7: stream x")
+    expect(title).to_have_text("2 of 7: norm n")
+    picture.get_by_role("button", name="Stop").click()
+    expect(picture.get_by_role("button", name="Play all steps")).to_be_visible()
+    assert plain.told() == [["station", "x"], ["station", "n"]]
+
+
+def test_what_is_chosen_is_shown_at_once_and_stays_until_the_page_answers(
+    plain: PlainPage,
+) -> None:
+    picture = plain.hang("block", lambda: shown.show_block(1, station="x"))
+    stations = picture.locator("button.station")
+    stations.nth(2).click(position=CAPTION)
+    heads = picture.get_by_role("group", name="Heads of the attention").get_by_role("button")
+    expect(heads).to_have_count(3)
+    weights = shown.stations(1)[2].weights
+    assert weights is not None
+    for head, expected in ((0, weights.mean(axis=0)), (2, weights[1])):
+        heads.nth(head).click()
+        most = int(np.argmax(expected[1]))
+        text = picture.locator(".most").inner_text()
+        assert re.search(rf"looks at w{most} {100 * expected[1, most]:.0f}%", text)
+    plain.update("block", lambda: shown.show_block(2, station="x"))  # older than the click
+    expect(stations.nth(2)).to_have_attribute("aria-pressed", "true")
+    plain.update("block", lambda: shown.show_block(3, station="a", head=2))
+    plain.update("block", lambda: shown.show_block(4, station="s"))
+    expect(picture.locator("h3")).to_have_text("4 of 7: sum s")
+    plain.told()
+    row = picture.locator(".map").first
+    row.click(position={"x": 20, "y": 5})
+    assert plain.told() == [["station", "x"]]
+    row.click(position={"x": 20, "y": 5})
+    assert plain.told() == [["token", 0]], "a click on the chosen station's row"
+
+
+@pytest.mark.parametrize("n_tokens", [1, 128])
+@pytest.mark.parametrize("width", [340, 1200])
+def test_few_and_many_tokens_have_their_lanes(plain: PlainPage, n_tokens: int, width: int) -> None:
+    plain.page.set_viewport_size({"width": width, "height": 900})
+    token = n_tokens - 1
+    picture = plain.hang(
+        "block", lambda: shown.show_block(1, "f", token=min(1, token), n_tokens=n_tokens)
+    )
+    for canvas in picture.locator(".map canvas").all():
+        bounds = canvas.bounding_box()
+        assert bounds is not None
+        assert bounds["width"] > 10
+        assert bounds["height"] > 10
+        assert bounds["x"] + bounds["width"] <= width
+    expect(picture.locator(".fault")).to_have_count(0)
+
+
+def test_the_page_shows_the_networks_numbers_and_the_link_keeps_what_was_chosen(
+    new_page: OpenPage, twins: dict[str, Model]
+) -> None:
+    journey = new_page().open_page("block", text=TEXT, twin="gelu", block="1")
+    page, trace = journey.page, twins["gelu"].trace(TEXT)
+    record = trace.blocks[0]
+    token = 3
+    weights = record.attention.weights[:, token]
+    mean, head = weights.mean(0), weights[4]
+    told = page.locator(".most")
+    expect(told).to_contain_text(f"{100 * float(mean.max()):.0f}%")
+    page.get_by_role("button", name="Head 5").click()
+    word = trace.tokens[int(head.argmax())].text.strip()
+    expect(told).to_contain_text(re.compile(f"^Head 5: .* looks at {re.escape(word)} "))
+    page.get_by_role("button", name="One step on").click()
+    journey.settle()
+    assert journey.query()["station"] == "sum1"
+    assert journey.query()["attention_head"] == "5"
+    stations = page.locator("button.station")
+    norm = float(record.input[token].norm())
+    expect(stations.first).to_contain_text(f"norm {norm:.1f}")
+    page.reload()
+    journey.wait_for(TEXT)
+    expect(page.locator(".card h3")).to_have_text("4 of 7: + attention")
+    stations.nth(6).click(position=CAPTION)
+    page.get_by_role("button", name="One step on").click()
+    journey.settle()
+    assert journey.query()["block"] == "2"
+    expect(page.locator(".card h3")).to_have_text("1 of 7: stream x")
+    journey.press("post-LN, not trained so")
+    assert journey.query()["layernorm"] == "moved"
+    expect(stations.nth(3)).to_contain_text("LayerNorm")
+    journey.part("The decoder block")
+    page.get_by_role("textbox", name="Written so far").fill("A dog")
+    page.keyboard.press("Enter")
+    journey.settle()
+    expect(page.locator(".sentence").filter(has_text="borrows")).to_contain_text("“dog”")
+    assert journey.query()["written"] == "A dog"
+
+
+def test_what_is_taken_away_is_seen_and_kept_in_the_link(new_page: OpenPage) -> None:
+    journey = new_page().open_page("block", text=TEXT, part="strip")
+    assert "without FFN and residual" in journey.sentence("apart")
+    for part in ("FFN", "residual"):
+        pills = journey.page.get_by_role("toolbar", name="Take away")
+        pills.get_by_role("button", name=part, exact=True).click()
+        journey.settle()
+    assert journey.query()["without"] == "none"
+    kept = re.findall(r"[\d.]+", journey.sentence("apart"))
+    assert float(kept[1]) > 0.1
+    journey.slide("layers", 0)
+    assert journey.query()["blocks"] == "1"
+    assert "After 1 untrained layer," in journey.sentence("apart")
