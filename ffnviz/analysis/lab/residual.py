@@ -18,7 +18,7 @@ from ffnviz.model.draws import no_draws
 from ffnviz.model.encoder import Encoder
 from ffnviz.numbers import short
 
-DEPTH, DEEPEST = 12, 24
+DEPTH, DEEPEST = 8, 24
 SEEDS = tuple(range(13, 23))
 D_MODEL, N_HEADS, D_FF = 64, 4, 256
 BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
