@@ -88,7 +88,7 @@ def render(run: Run, navigator: Navigator) -> None:
         st.latex(EQUATIONS[form])
         st.code(code(run, form), language=None, wrap_lines=True)
         if form == "columns":
-            st.caption("Many textbooks write columns, and call W what is Wᵀ here.")
+            st.markdown("Many textbooks write columns, and call W what is Wᵀ here.")
     with given:
         measured = measure_button("forms", of, run, measure)
         if measured is None:

@@ -107,7 +107,7 @@ def what_to_lift(navigator: Navigator, d_ff: int) -> None:
                          **navigator.options(FIRST))  # fmt: skip
     draw = navigator.value(DRAW)
     st.button("Draw W₁ again", on_click=navigator.choose, args=(DRAW, (draw + 1) % (DRAWS + 1)))
-    st.caption(
+    st.markdown(
         "Click in the square to put a point; click a point to take it away. The thin lines are "
         "where the hidden units bend. This small network has nothing to do with your sentence."
     )

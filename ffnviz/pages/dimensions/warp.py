@@ -77,7 +77,7 @@ def which_corners(run: Run, navigator: Navigator, corners: tuple[int, ...]) -> N
         if at < len(corners):
             _corner(run, navigator, title, setting, corners, at)
     if len(corners) < 3:
-        st.caption("The sentence has fewer than three tokens: what is missing is drawn at random.")
+        st.markdown("The sentence has fewer than three tokens: what is missing is drawn at random.")
 
 
 def _corner(

@@ -77,7 +77,7 @@ def what_to_plant(run: Run, navigator: Navigator) -> Planted | None:
         on_choose=lambda stop, done: navigator.choose(STRENGTH, STRENGTHS[stop], done),
     )
     if run.model.ffn(run.state.block).key_bias is None:
-        st.caption("This FFN has no biases, so the new neuron wakes at whatever is a little like "
+        st.markdown("This FFN has no biases, so the new neuron wakes at whatever is a little like "
                    "its token.")  # fmt: skip
     else:
         slider(
@@ -160,7 +160,7 @@ def on_this_sentence(run: Run, navigator: Navigator, planted: Planted) -> None:
 def on_other_sentences(run: Run, navigator: Navigator) -> PlantSpread | None:
     """The button, and the last result if it is of the neuron shown."""
     if not run.card.has_mask:
-        st.caption(f"On other sentences nothing can be measured. {Need.MASK.value}")
+        st.markdown(f"On other sentences nothing can be measured. {Need.MASK.value}")
         return None
     of = (run.card.id, run.device, run.state.sentence, run.state.block, run.token,
           *chosen(navigator))  # fmt: skip
@@ -169,7 +169,7 @@ def on_other_sentences(run: Run, navigator: Navigator) -> PlantSpread | None:
         label="Try it on other sentences", doing="Reading other sentences …",
     )  # fmt: skip
     if measured is None or measured.of != of:
-        st.caption("How far does it spread? All probe sentences, with one word in five hidden.")
+        st.markdown("How far does it spread? All probe sentences, with one word in five hidden.")
         return None
     found: PlantSpread = measured.result
     worse = f"{found.loss.worse:+.4f} ± {found.loss.error:.4f}".replace("-", "−")
