@@ -35,10 +35,14 @@ def word_at(sentence: str, tokens: Sequence[Token], token: int) -> Word | None:
     """
     here = tokens[token]
     at = max(here.start, here.end - len(here.text.lstrip()))
+    if here.start == here.end:
+        at -= 1  # it goes on with the character before it, as the later bytes of an emoji do
     for piece in _PIECES.finditer(sentence):
         if piece.start() <= at < piece.end():
             if piece["mask"]:
                 return None
-            first = next(i for i, each in enumerate(tokens) if each.end > piece.start())
+            first = next((i for i, each in enumerate(tokens) if each.end > piece.start()), None)
+            if first is None:
+                return None  # a blank at the end of what is read, before a word that is not
             return Word(piece[0], piece.start(), piece.end(), first)
     return None
