@@ -51,8 +51,8 @@ function makeStrip(tip) {
  * @param ask with `step(by)`, `play()`, `head(number)` and `token(place)`
  */
 export function makeCard(tip, ask) {
-  const back = element("button", { type: "button", text: "←", "aria-label": "One step back", onclick: () => ask.step(-1) });
-  const on = element("button", { type: "button", text: "→", "aria-label": "One step on", onclick: () => ask.step(1) });
+  const back = element("button", { type: "button", class: "action", text: "←", "aria-label": "One step back", onclick: () => ask.step(-1) });
+  const on = element("button", { type: "button", class: "action", text: "→", "aria-label": "One step on", onclick: () => ask.step(1) });
   const play = element("button", { type: "button", class: "action", onclick: ask.play });
   const title = element("h3"), says = element("p", { class: "says" });
   const heads = makeHeads(ask.head, ask.token);

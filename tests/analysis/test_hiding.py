@@ -36,6 +36,24 @@ def test_the_whole_word_is_hidden_whatever_its_tokens(
         assert after[found.token].id == tokenizer.mask_id, "the mask is where the word was"
 
 
+@pytest.mark.parametrize("most", range(1, 12))
+def test_a_text_cut_within_a_character_hides_that_character(
+    tokenizer: Tokenizer, most: int
+) -> None:
+    text = "a 😀😀😀"
+    tokens = tokenizer.encode(text, most).tokens
+    place, last = len(tokens) - 1, tokens[-1]
+    found = word_at(text, tokens, place)
+    character = last.start - (last.start == last.end)
+    if "😀" in text[character : last.end]:
+        assert found is not None
+        assert found.start <= character < found.end
+        assert found.token <= place
+        assert tokens[found.token].end > found.start
+    else:
+        assert found is None or found.text == "a"
+
+
 @pytest.mark.parametrize("text", AWKWARD)
 def test_no_text_is_too_awkward(tokenizer: Tokenizer, text: str) -> None:
     tokens = tokenizer.encode(text).tokens

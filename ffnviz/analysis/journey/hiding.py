@@ -39,6 +39,8 @@ def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:
     words: list[Word | None] = []
     for token in tokens:
         at = max(token.start, token.end - len(token.text.lstrip()))
+        if token.start == token.end:
+            at -= 1  # it goes on with the character before it, as the later bytes of an emoji do
         piece = pieces[bisect_right(starts, at) - 1] if pieces and at >= starts[0] else None
         if piece is None or piece["mask"] or at >= min(piece.end(), token.end):
             words.append(None)
