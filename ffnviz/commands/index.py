@@ -12,11 +12,13 @@ from ffnviz.analysis.neurons.index_file import INDEXES, write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
 from ffnviz.commands.device import device_option
+from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
 from ffnviz.model.atomic import check_writable
 from ffnviz.model.folder import ModelFolderError
-from ffnviz.model.model import TWINS, Model, load
+from ffnviz.model.model import TWINS
+from ffnviz.model.network import Network
 from ffnviz.training.corpus import CorpusError, book_paths, check_book, reading
 
 
@@ -27,15 +29,24 @@ from ffnviz.training.corpus import CorpusError, book_paths, check_book, reading
     help="Folder of .txt files, a paragraph a line; our probe sentences if absent.",
 )
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
+@model_option
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=INDEXES,
-    help="Folder to write <twin>.npz to; where the page reads it if absent.",
+    help="Folder to write <network>.npz to; where the page reads it if absent.",
 )
 @threads_option()
 @device_option
-def index(corpus: Path | None, twin: str | None, out: Path, device: torch.device) -> None:
+def index(
+    corpus: Path | None,
+    twin: str | None,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    out: Path,
+    device: torch.device,
+) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
     Texts are read one after the other, so a corpus may be of any size. Each book of a corpus is a
@@ -46,13 +57,16 @@ def index(corpus: Path | None, twin: str | None, out: Path, device: torch.device
         books = [] if corpus is None else book_paths(corpus)
         for book in books:  # rather now than after an hour
             check_book(book)
-        for name in [twin] if twin else TWINS:
-            _make(load(name, device), corpus, books, out)
+        if twin and model:
+            raise click.UsageError("Give --twin or --model, not both.")
+        chosen = model or twin
+        for name in [chosen] if chosen else TWINS:
+            _make(opened(name, device, dtype, revision), corpus, books, out)
     except (ModelFolderError, ProbesError, CorpusError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _make(model: Model, corpus: Path | None, books: list[Path], out: Path) -> None:
+def _make(model: Network, corpus: Path | None, books: list[Path], out: Path) -> None:
     if corpus is None:
         probes, _ = split(read_probes())
         tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
@@ -63,7 +77,7 @@ def _make(model: Model, corpus: Path | None, books: list[Path], out: Path) -> No
         shelf = os.fsencode(corpus.resolve().name).decode(errors="replace")
         texts, source = _paragraphs(books), f"{len(books)} books of {shelf}"
         size = sum(book.stat().st_size for book in books)
-    with bar(total=size, unit="B", unit_scale=True, desc=model.name) as read:
+    with bar(total=size, unit="B", unit_scale=True, desc=model.card.id) as read:
         made = build_index(
             model,
             _told(texts, read),
@@ -71,7 +85,7 @@ def _make(model: Model, corpus: Path | None, books: list[Path], out: Path) -> No
             source,
             lambda tokens: read.set_postfix(tokens=f"{tokens:,}", refresh=False),
         )
-    path = out / f"{model.name}.npz"
+    path = out / f"{model.card.id}.npz"
     write_index(made, path)
     click.echo(
         f"{path}: {made.n_texts:,} texts, {made.n_tokens:,} tokens, "

@@ -79,7 +79,7 @@ def open_guest(
     tokenizer = _tokenizer(transformers, folder, wanted.name, model)
     probe, changed = probe_ids(tokenizer, wanted.device)
     model = _whole(transformers, model, missing, probe, folder, wanted, size)
-    label = _label(here.resolve()) if local else wanted.name.rpartition("/")[2]
+    label = label_of(wanted.name)
     dtype = dtype_name(size.dtype)
     about = f"{wanted.name}: {size.in_words}, on {wanted.device}"
     network = proved_guest(
@@ -117,7 +117,10 @@ def proved_guest(
     return Guest(name, label, colour, model, tokenizer, proof, probe, longest, about)
 
 
-def _label(folder: Path) -> str:
+def label_of(name: str) -> str:
+    """What a page calls a network of that folder or name."""
+    path = Path(name).expanduser()
+    folder = path.resolve() if path.exists() else path
     return folder.parent.name if folder.name in NO_NAMES and folder.parent.name else folder.name
 
 

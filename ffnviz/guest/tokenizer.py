@@ -34,7 +34,7 @@ class GuestTokenizer:
         self._fast.no_truncation()
         self._fast.no_padding()
         self.vocab_size = vocab_size
-        self._mask: str | None = fast.mask_token
+        self.mask: str | None = fast.mask_token
         self.mask_id: int | None = fast.mask_token_id
         self._special = {
             int(id_): str(token.content)
@@ -122,12 +122,12 @@ class GuestTokenizer:
 
     def _typed(self, text: str) -> _Typed:
         clean = _SURROGATE.sub("\ufffd", text)
-        if self._mask is None:
+        if self.mask is None:
             return _Typed(clean, tuple(range(len(clean) + 1)))
         pieces, places, at = [], [], 0
         for found in _MASK.finditer(clean):
-            pieces += [clean[at : found.start()], self._mask]
-            places += [*range(at, found.start()), *[found.start()] * len(self._mask)]
+            pieces += [clean[at : found.start()], self.mask]
+            places += [*range(at, found.start()), *[found.start()] * len(self.mask)]
             at = found.end()
         pieces.append(clean[at:])
         places += range(at, len(clean) + 1)

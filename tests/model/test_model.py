@@ -110,7 +110,7 @@ def test_a_twin_is_loaded_by_its_name(
 
 def test_a_name_that_is_no_twin_and_no_folder_is_refused() -> None:
     with pytest.raises(ffnviz.ModelFolderError, match="no-such-model: there is no such folder"):
-        ffnviz.load("no-such-model")
+        ffnviz.load(Path("no-such-model"))
 
 
 def test_a_device_that_is_not_there_is_refused_by_pytorch(model_folder: Path) -> None:
