@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.assets import ASSETS
 from ffnviz.guest import views
 from ffnviz.guest.compare import rows
 from ffnviz.guest.hooks import Recording, SeenBlock, install, record, there, unwatched
@@ -16,7 +17,7 @@ from ffnviz.guest.stream_roles import PARALLEL, POST
 from ffnviz.guest.tail import AT_ONCE, tail
 from ffnviz.guest.tokenizer import GuestTokenizer
 from ffnviz.model.attention import AttentionRecord
-from ffnviz.model.card import Card, Sizes
+from ffnviz.model.card import Card, Provenance, Sizes
 from ffnviz.model.edit import Edit, edits_of
 from ffnviz.model.feed_forward import FeedForwardRecord
 from ffnviz.model.network import NotForThisNetwork
@@ -59,6 +60,7 @@ class Guest:
     def card(self) -> Card:
         """What it is, as far as its proof says."""
         head, first = self.head, self.proof.blocks[0]
+        index = ASSETS / "index" / f"{self.name}.npz"
         streams = [proved.stream for proved in self.proof.blocks]
         return Card(
             id=self.name,
@@ -71,6 +73,8 @@ class Guest:
             has_word_head=head is not None,
             has_word_vectors=head is not None and head.words is not None,
             pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
+            provenance=Provenance(index=index) if index.is_file() else None,
+            proof=(self.about, *self.proof.in_words),
         )
 
     @cached_property
@@ -83,6 +87,7 @@ class Guest:
             n_blocks=len(self.proof.blocks),
             vocab_size=self.tokenizer.vocab_size,
             max_tokens=self.max_tokens,
+            n_parameters=sum(weight.numel() for weight in self.model.parameters()),
         )
 
     @cached_property
@@ -144,12 +149,12 @@ class Guest:
             ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
                 what is not there.
         """
-        seen = self._seen(ids, edits, hold)
-        blocks = tuple(
-            self._block_trace(number, each, edits_of(edits, number), ids.shape)
-            for number, each in enumerate(seen)
-        )
-        return StreamTrace(ids, blocks[0].input, blocks, blocks[-1].output, self.logits)
+        chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
+        for number, seen in enumerate(self._seen(ids, edits, hold)):
+            # What one block writes the next one reads: it is kept once.
+            before = blocks[-1].output if chained and blocks else _plain(seen.input, ids.shape)
+            blocks.append(self._block_trace(number, seen, before, edits_of(edits, number), ids))
+        return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
 
     def _seen(
         self,
@@ -172,29 +177,29 @@ class Guest:
         return recording.blocks
 
     def _block_trace(
-        self, number: int, seen: SeenBlock, edits: tuple[Edit, ...], shape: torch.Size
+        self,
+        number: int,
+        seen: SeenBlock,
+        before: Tensor,
+        edits: tuple[Edit, ...],
+        ids: Tensor,
     ) -> BlockTrace:
-        proved = self.proof.blocks[number]
+        proved, shape = self.proof.blocks[number], ids.shape
+        middle = _plain(_middle(proved, seen), shape)
+        read = _reader(proved, seen, before, middle)
 
-        def shaped(values: Tensor) -> Tensor:
-            return views.plain(values).reshape(*shape, values.shape[-1])
+        def stages() -> FeedForwardRecord:
+            return _shaped(views.ffn_stages(proved, edits, read()), shape)
 
         held = None
         if seen.up is not None and seen.hidden is not None and seen.written is not None:
             x, (pre, value) = there(seen.ffn_input), proved.ffn.split(seen.up, seen.gate)
             made = views.as_record(proved, x, pre, value, seen.hidden, seen.written)
             held = _shaped(made, shape)
-        before, middle, after = seen.input, _middle(proved, seen), there(seen.output)
-        read = _read(proved, seen)
-
-        def stages() -> FeedForwardRecord:
-            # In the shape of the pass: another might be added up in another order.
-            return _shaped(views.ffn_stages(proved, edits, read()), shape)
-
         return BlockTrace(
-            shaped(before),
-            shaped(middle),
-            shaped(after),
+            before,
+            middle,
+            _plain(there(seen.output), shape),
             OnDemand(partial(_no_attention, self.label)),
             OnDemand(stages, held),
         )
@@ -257,22 +262,32 @@ def _middle(proved: ProvedBlock, seen: SeenBlock) -> Tensor:
     return there(seen.ffn_input if stream.norm_before is None else seen.middle)
 
 
-def _read(proved: ProvedBlock, seen: SeenBlock) -> Callable[[], Tensor]:
-    """What makes the FFN's input again: of the stream that is kept, by the norm in front of it."""
-    norm = proved.stream.norm_before
-    stream = seen.input if proved.stream.kind == PARALLEL else seen.middle
-    if norm is None or stream is None:
-        kept = there(seen.ffn_input)
-        return lambda: kept
-    module, before = norm.module, stream
+def _plain(values: Tensor, shape: torch.Size) -> Tensor:
+    return views.plain(values).reshape(*shape, values.shape[-1])
+
+
+def _reader(
+    proved: ProvedBlock, seen: SeenBlock, before: Tensor, middle: Tensor
+) -> Callable[[], Tensor]:
+    """What makes the FFN's input again, from the stream that is kept, by the norm in front of it.
+
+    In the shape and precision of the pass: others might be rounded in another way.
+    """
+    x, norm, parallel = there(seen.ffn_input), proved.stream.norm_before, proved.stream.kind
+    if norm is None and parallel == PARALLEL:
+        return lambda: x
+    stream, shape, dtype = before if parallel == PARALLEL else middle, x.shape, x.dtype
 
     @torch.inference_mode()
-    def normed() -> Tensor:
+    def read() -> Tensor:
+        same = stream.reshape(shape).to(dtype)
+        if norm is None:
+            return same
         with unwatched():
-            made: Tensor = module(before)
+            made: Tensor = norm.module(same)
             return made
 
-    return normed
+    return read
 
 
 def _shaped(made: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:

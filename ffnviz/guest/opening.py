@@ -81,7 +81,7 @@ def open_guest(
     model = _whole(transformers, model, missing, probe, folder, wanted, size)
     label = label_of(wanted.name)
     dtype = dtype_name(size.dtype)
-    about = f"{wanted.name}: {size.in_words}, on {wanted.device}"
+    about = f"{label}: {size.in_words}"
     network = proved_guest(
         model, tokenizer, probe, changed, wanted.name, name or slug(label),
         label if dtype == "float32" else f"{label} ({dtype})", colour, about,

@@ -41,6 +41,7 @@ class GuestTokenizer:
             for id_, token in fast.added_tokens_decoder.items()
             if token.special
         }
+        self.special_ids = frozenset(self._special)
         self._words: dict[int, str] = {}
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:

@@ -79,6 +79,7 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
         norm=norm,
         word_norm=word_norm,
         stages=stages,
+        write_norm=_norm(stream.written_norm, d_model),
     )
 
 

@@ -87,6 +87,7 @@ class Tokenizer:
             raise ValueError("the ids of the vocabulary do not count up from 0 without a gap")
         self._bpe = bpe
         self.mask_id: int = mask_id
+        self.special_ids = frozenset({mask_id})
         self.vocab_size: int = bpe.get_vocab_size()
         self._words = [bpe.decode([i], skip_special_tokens=False) for i in range(self.vocab_size)]
         self._words[mask_id] = MASK

@@ -49,7 +49,7 @@ def test_it_loads_in_a_notebook(folder: Path) -> None:
     assert trace.blocks[0].ffn.hidden.shape == (len(trace.tokens), 128)
     edit = ffnviz.Edit(block=1, neurons=[3], scale=0.0)
     assert float(network.trace("the cat", [edit]).blocks[1].ffn.hidden[:, 3].abs().max()) == 0
-    assert ffnviz.load(folder, dtype="bfloat16").label.endswith("(bfloat16)")
+    assert ffnviz.load(folder, dtype="bfloat16").card.label.endswith("(bfloat16)")
     with pytest.raises(ValueError, match="float32 or bfloat16"):
         ffnviz.load(folder, dtype="float8")
 
