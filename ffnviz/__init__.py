@@ -15,20 +15,21 @@ if TYPE_CHECKING:
     from ffnviz.model.config import ConfigError, EncoderConfig
     from ffnviz.model.edit import Edit
     from ffnviz.model.folder import ModelFolderError
-    from ffnviz.model.model import Model, load
+    from ffnviz.model.model import Model
     from ffnviz.model.trace import Trace
+    from ffnviz.networks import load
 
 __version__ = "0.1.0"
 __all__ = ["ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load"]
 
 _MODULES = {
-    "ConfigError": "config",
-    "Edit": "edit",
-    "EncoderConfig": "config",
-    "Model": "model",
-    "ModelFolderError": "folder",
-    "Trace": "trace",
-    "load": "model",
+    "ConfigError": "model.config",
+    "Edit": "model.edit",
+    "EncoderConfig": "model.config",
+    "Model": "model.model",
+    "ModelFolderError": "model.folder",
+    "Trace": "model.trace",
+    "load": "networks",
 }
 
 
@@ -39,7 +40,7 @@ def __getattr__(name: str) -> Any:
     """
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.model.{_MODULES[name]}"), name)
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = value
     return value
 

@@ -14,9 +14,10 @@ from ffnviz.model.folder import ModelFolderError
 from ffnviz.navigation import FIRST, opened_page
 from ffnviz.page import Page
 from ffnviz.pages import PAGES
-from ffnviz.session import Session, network_sizes
+from ffnviz.session import Session, network_of, network_sizes
 from ffnviz.state import House
 
+START_NEXT = "She opened the door and looked out at the"  # for who says the next word
 START = "She opened the [MASK] and looked out."
 
 
@@ -62,7 +63,9 @@ def house() -> House:
         ModelFolderError: if a network cannot be read.
     """
     rooms = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
-    return House(rooms, network_sizes(), ORDERS, START)
+    networks = network_sizes()
+    first = network_of(next(iter(networks))).card
+    return House(rooms, networks, ORDERS, START if first.has_mask else START_NEXT)
 
 
 def main() -> None:
@@ -76,7 +79,7 @@ def main() -> None:
         session = Session(house())
     except ModelFolderError as error:
         st.error(
-            "A twin could not be loaded, so there is nothing to show.", icon=":material/error:"
+            "A network could not be loaded, so there is nothing to show.", icon=":material/error:"
         )
         st.text(str(error))
         st.stop()

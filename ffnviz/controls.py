@@ -14,13 +14,16 @@ from ffnviz.components.chips import chips
 from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
 from ffnviz.components.page_bar import page_bar
+from ffnviz.components.slider import slider
 from ffnviz.figures.journey import sentences
+from ffnviz.figures.wording import weights
 from ffnviz.page import Page
 from ffnviz.run import Run
-from ffnviz.session import Session, find_gpu, label_of
+from ffnviz.session import Session, find_gpu, label_of, network_of
 from ffnviz.state import with_masks
 from ffnviz.turns import TURNS
 
+FEW_BLOCKS = 4  # of which each has a button; of more, a slider
 EXAMPLES = ASSETS / "examples.toml"
 
 
@@ -102,6 +105,9 @@ def tie(key: str, value: object) -> None:
 def network_and_block(session: Session) -> None:
     """Which network reads it, and which of its FFNs is shown; page.css puts it beside the box."""
     state, networks = session.state, session.house.networks
+    if any(not network_of(name).card.ours for name in networks):
+        any_network_and_block(session)
+        return
     tie("twin", state.network)
     tie("block", state.block)
     with st.container(horizontal=True, key="twin-and-block"):
@@ -124,6 +130,52 @@ def network_and_block(session: Session) -> None:
             on_change=lambda: session.do(ChooseBlock(st.session_state["block"])),
         )
         partner(session)
+
+
+def any_network_and_block(session: Session) -> None:
+    """The same where there are networks of other people: a row that says what each is."""
+    state, networks = session.state, session.house.networks
+    n_blocks = networks[state.network].n_blocks
+    tie("twin", state.network)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="network-row"):
+        st.selectbox(
+            "Network",
+            list(networks),
+            key="twin",
+            format_func=described,
+            label_visibility="collapsed",
+            on_change=lambda: session.do(ChooseNetwork(st.session_state["twin"])),
+        )
+        if n_blocks > FEW_BLOCKS:
+            with st.container(key="block-slider", width=320):
+                slider(
+                    "Block",
+                    [f"{block + 1} of {n_blocks}" for block in range(n_blocks)],
+                    state.block,
+                    key="any-block",
+                    on_choose=lambda block, _: session.do(ChooseBlock(block)),
+                )
+        elif n_blocks > 1:
+            tie("block", state.block)
+            st.segmented_control(
+                "Block",
+                range(n_blocks),
+                key="block",
+                format_func=lambda block: f"block {block + 1}",
+                required=True,
+                label_visibility="collapsed",
+                width="content",
+                on_change=lambda: session.do(ChooseBlock(st.session_state["block"])),
+            )
+        partner(session)
+
+
+def described(name: str) -> str:
+    """A network in a line: its label, size, φ and blocks."""
+    network = network_of(name)
+    card, sizes = network.card, network.sizes
+    blocks = "1 block" if sizes.n_blocks == 1 else f"{sizes.n_blocks} blocks"
+    return f"{card.label} · {weights(sizes.n_parameters)} · {card.phi.label} · {blocks}"
 
 
 def partner(session: Session) -> None:
@@ -173,10 +225,10 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
 
     What the shares say stands on the first page only.
     """
-    block = run.state.block
+    block, shown = run.state.block, tokens_shown(run)
     counted = awake(run.trace, block, threshold_for(run.card.phi))
     tokens = run.trace.tokens
-    words = words_of(run.state.sentence, tokens) if run.card.has_mask else [None] * len(tokens)
+    words = words_of(run.state.sentence, tokens) if _guesses(run) else [None] * len(tokens)
     why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
     can_hide = words[run.token] is not None
     question = sentences.of_the_question(run.state.sentence, hidden_words(run), can_hide)
@@ -186,30 +238,46 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
         *sentences.of_tokens(run.labels, counted.shares, block),
     ]
 
-    def hide(token: int) -> None:
-        word = words[token]
+    def hide(chip: int) -> None:
+        word = words[shown[chip]]
         if word is not None:
             session.do(HideWord(word.start, word.end, word.token))
 
     chips(
         Head(sentence, "tokens", run.card.colour) if len(page.parts) == 1 else None,
         run.card.colour,
-        run.labels,
-        [float(share) for share in counted.shares],
-        run.token,
+        [run.labels[token] for token in shown],
+        [float(counted.shares[token]) for token in shown],
+        shown.index(run.token) if run.token in shown else -1,
         f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
         run.stamp,
         key="chips",
-        on_choose=lambda token: session.do(ChooseToken(token)),
-        hides=[word.text if word else "" for word in words],
+        on_choose=lambda chip: session.do(ChooseToken(shown[chip])),
+        hides=[word.text if (word := words[token]) else "" for token in shown],
         on_hide=hide,
         asks=bool(question),
     )
 
 
+def _guesses(run: Run) -> bool:
+    """Whether the network guesses hidden words."""
+    return run.card.has_mask and run.card.has_word_head
+
+
+def tokens_shown(run: Run) -> list[int]:
+    """The places of the tokens that have a chip: special ones can be hidden."""
+    tokens = run.trace.tokens
+    special = [place for place, token in enumerate(tokens) if token.special]
+    if special:
+        names = ", ".join(dict.fromkeys(tokens[place].special for place in special))
+        st.toggle(f"Show {names}", value=True, key="specials", persist_state="session")
+    hidden = special if special and not st.session_state["specials"] else []
+    return [place for place in range(len(tokens)) if place not in hidden] or [0]
+
+
 def hidden_words(run: Run) -> int | None:
     """How many words of the sentence are hidden; None if the network has no sign for that."""
-    if not run.card.has_mask:
+    if not _guesses(run):
         return None
     return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from ffnviz.model.card import Card
+from ffnviz.model.matching import matching
 from ffnviz.model.network import Network
 from ffnviz.model.tokenizer import Token
 from ffnviz.model.trace import ForwardPass, Trace, usual_token
@@ -141,6 +142,17 @@ class Run:
             return min(self.state.token, len(tokens) - 1)
         return usual_token(tokens, self.model.tokenizer.mask_id)
 
+    def block_of(self, watched: Watched) -> int:
+        """The block that is shown of a network: the chosen one, or its last if it has fewer."""
+        return min(self.state.block, watched.network.sizes.n_blocks - 1)
+
+    def tokens_of(self, watched: Watched) -> list[int]:
+        """For each token the place of the network's own that reads the same characters."""
+        own = self.trace.tokens
+        if watched is self.subject:
+            return list(range(len(own)))
+        return matching(own, watched.trace.tokens)
+
     def neuron(self, index: int) -> Neuron:
         """A neuron of the block on the screen."""
         return Neuron(self.card.id, self.state.block, index)
@@ -154,15 +166,19 @@ class Run:
     def labels(self) -> list[str]:
         """The tokens in the person's own spelling, with a sign for what cannot be seen.
 
-        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks; a character
-        that has no look of its own, such as the joiner in a family emoji, is given by its number.
+        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks; what the
+        tokenizer put there itself has its name, such as [CLS]; a character that has no look of
+        its own, such as the joiner in a family emoji, is given by its number.
         """
         return labels_of(self.trace.tokens)
 
 
 def labels_of(tokens: Sequence[Token]) -> list[str]:
     """How `Run.labels` writes them, for any sentence's tokens."""
-    return [_visible(token.text) or ("…" if place else "␣") for place, token in enumerate(tokens)]
+    return [
+        _visible(token.text) or token.special or ("…" if place else "␣")
+        for place, token in enumerate(tokens)
+    ]
 
 
 def _visible(text: str) -> str:

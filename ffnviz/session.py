@@ -18,9 +18,10 @@ from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.cache import Cache
 from ffnviz.model.encoder import initial_encoder
-from ffnviz.model.model import TWINS, Model, load
-from ffnviz.model.network import NotForThisNetwork
+from ffnviz.model.model import Model
+from ffnviz.model.network import Network, NotForThisNetwork
 from ffnviz.model.trace import ForwardPass
+from ffnviz.networks import at_hand, open_at_hand
 from ffnviz.page import Navigator
 from ffnviz.reconnected import text_brought_along
 from ffnviz.run import Run, TraceTiming, Watched
@@ -59,7 +60,7 @@ def network_sizes() -> dict[str, Size]:
     Raises:
         ModelFolderError: if one cannot be read.
     """
-    sizes = {name: _model(name, _device()).sizes for name in TWINS}
+    sizes = {name: _model(name, _device()).sizes for name in at_hand()}
     return {name: Size(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
@@ -218,10 +219,10 @@ def _device() -> str:
     return gpu if gpu and st.session_state.get("gpu", True) else "cpu"
 
 
-@st.cache_resource(show_spinner="Loading the twins …")
-def _model(name: str, device: str) -> Model:
+@st.cache_resource(show_spinner="Loading the networks …")
+def _model(name: str, device: str) -> Network:
     torch.set_num_threads(THREADS)
-    return load(name, device)
+    return open_at_hand(name, device)
 
 
 def _watched(name: str, device: str, state: State) -> Watched:
@@ -243,9 +244,9 @@ def _watched(name: str, device: str, state: State) -> Watched:
     return watched
 
 
-def _before_training(network: Model) -> Model:
+def _before_training(network: Network) -> Model:
     known = network.card.provenance
-    if known is None or known.seed is None:
+    if known is None or known.seed is None or not isinstance(network, Model):
         raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
     config, seed = network.encoder.config, known.seed
     # The twins began with the same weights: they are kept once, whichever φ reads them.
@@ -256,6 +257,11 @@ def _before_training(network: Model) -> Model:
     return started if began == config else with_activation(started, config.activation)
 
 
+def network_of(name: str) -> Network:
+    """One of those at hand, by its id."""
+    return _model(name, _device())
+
+
 def label_of(name: str) -> str:
     """What a page calls a network."""
-    return _model(name, _device()).card.label
+    return network_of(name).card.label

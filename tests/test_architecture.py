@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 # A contract can forbid libraries by name, but not all others than these.
 LIBRARIES = {
     "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
+    "ffnviz.guest": {"torch", "safetensors", "transformers", "huggingface_hub"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
     "ffnviz.engines": {"torch", "pyarrow"},
     "ffnviz.figures": {"numpy"},

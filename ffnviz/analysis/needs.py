@@ -18,6 +18,7 @@ class Need(Enum):
     SEED = "Nobody wrote down which weights its training began with."
     INDEX = "There is no index of what wakes its neurons."
     MASK = "It has no token that stands for a word to fill in."
+    WRITES = "It neither fills in words nor reads from left to right, so it cannot write on."
     WORD_HEAD = "It has no word head: it does not say what word stands at a token."
     WORD_VECTORS = (
         "Its logits are more than one product with each word's vector, so they cannot be taken "
@@ -25,8 +26,8 @@ class Need(Enum):
     )
     PLAIN_FFN = "Its FFN is gated, and this is about the plain one: two matrices with φ in between."
     PRE_NORM = (
-        "It is a post-LN network: its stream is normalised along the way, so what was written into "
-        "it does not simply add up."
+        "Its stream, or what is written into it, is normalised along the way (post-LN or sandwich "
+        "norms), so what was written does not simply add up."
     )
     OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
 
@@ -46,6 +47,7 @@ def missing(card: Card, needs: Iterable[Need], partner: bool = False) -> tuple[N
         Need.SEED: known.seed is not None,
         Need.INDEX: known.index is not None,
         Need.MASK: card.has_mask,
+        Need.WRITES: card.has_mask or card.causal,
         Need.WORD_HEAD: card.has_word_head,
         Need.WORD_VECTORS: card.has_word_vectors,
         Need.PLAIN_FFN: not card.gated,

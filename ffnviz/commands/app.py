@@ -5,12 +5,16 @@ import os
 import socket
 import sys
 from ipaddress import ip_address
+from pathlib import Path
 
 import click
 from streamlit.net_util import get_internal_ip
 
 from ffnviz.assets import TOP
+from ffnviz.commands.network import dtype_option
 from ffnviz.headers import content_security_policy
+from ffnviz.model.folder import ModelFolderError
+from ffnviz.networks import Asked, at_hand, open_at_hand, show_also
 from ffnviz.serve import FRAMED_BY, application
 from ffnviz.workers import serve_with
 
@@ -49,16 +53,38 @@ from ffnviz.workers import serve_with
     show_envvar=True,
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
 )
-def app(host: str, port: int, workers: int, frame_ancestors: str) -> None:
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="PATH_OR_ID[@REVISION]",
+    help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable.",
+)
+@click.option("--no-twins", is_flag=True, help="Show only what --model names.")
+@dtype_option
+def app(
+    host: str,
+    port: int,
+    workers: int,
+    frame_ancestors: str,
+    models: tuple[str, ...],
+    no_twins: bool,
+    dtype: str | None,
+) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
-    By now the package has imported PyTorch, so the first visitor need not wait for that.
+    By now the package has imported PyTorch, so the first visitor need not wait for that. Networks
+    of other people are opened and proved before anything is served.
     """
     try:
         content_security_policy("", frame_ancestors)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
-    click.echo(announcement(free_address(host, port), port))
+    if no_twins and not models:
+        raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
+    address = free_address(host, port)
+    show([asked(name, dtype) for name in models], not no_twins)
+    click.echo(announcement(address, port))
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:
         serve_with(workers, host, port)
@@ -66,6 +92,30 @@ def app(host: str, port: int, workers: int, frame_ancestors: str) -> None:
     # Streamlit looks for its settings beside what was started.
     sys.argv = [str(TOP / "app.py")]
     application(TOP / "app.py").run(config={"server.address": host, "server.port": port})
+
+
+def asked(name: str, dtype: str | None) -> Asked:
+    """What --model names; a revision on the Hub stands behind an @."""
+    if Path(name).exists():
+        return Asked(str(Path(name).resolve()), dtype)
+    model, _, revision = name.partition("@")
+    return Asked(model, dtype, revision or None)
+
+
+def show(models: list[Asked], twins: bool) -> None:
+    """Open and prove what is to be shown, and say what was proved.
+
+    Raises:
+        ClickException: in a sentence, if one of them cannot be shown.
+    """
+    if not models:
+        return
+    show_also(models, twins)
+    try:
+        for name in (name for name, each in at_hand().items() if each):
+            open_at_hand(name, "cpu", click.echo)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
 
 
 def free_address(host: str, port: int) -> str:

@@ -11,6 +11,7 @@ from ffnviz.analysis.neurons.index_file import INDEXES, write_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
 from ffnviz.commands.device import device_option
+from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
 from ffnviz.engines.job import Job, gatherer_of
@@ -19,7 +20,8 @@ from ffnviz.engines.run import Engine, Told, counted, with_problems
 from ffnviz.engines.sources import Piece, SourcesError, pieces_of
 from ffnviz.model.atomic import check_writable
 from ffnviz.model.folder import ModelFolderError
-from ffnviz.model.model import TWINS, load
+from ffnviz.model.model import TWINS
+from ffnviz.model.network import Network
 
 MOST_TAGS = 256  # files that are tags; of more, a tag says little
 
@@ -39,11 +41,12 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
     "--workers", type=click.IntRange(1, 512), default=1, show_default=True,
     help="Processes, each with the network in it.",
 )  # fmt: skip
+@model_option
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     default=INDEXES,
-    help="Folder to write <twin>.npz to; where the page reads it if absent.",
+    help="Folder to write <network>.npz to; where the page reads it if absent.",
 )
 @threads_option()
 @device_option
@@ -51,6 +54,9 @@ def index(
     corpus: tuple[Path, ...],
     column: str,
     twin: str | None,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
     blocks: str | None,
     workers: int,
     out: Path,
@@ -65,26 +71,29 @@ def index(
     """
     try:
         check_writable(out)
+        if twin and model:
+            raise click.UsageError("Give --twin or --model, not both.")
+        chosen = model or twin
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        for name in [twin] if twin else TWINS:
-            path = out / f"{name}.npz"
+        for name in [chosen] if chosen else TWINS:
+            network = opened(name, device, dtype, revision)
+            path = out / f"{network.card.id}.npz"
             if corpus:
-                tags = _tags(pieces)
-                job = Job(name, device.type, _numbers(blocks, name), tags, column)
+                numbers = _numbers(blocks, network.sizes.n_blocks)
+                job = Job(name, device.type, dtype, revision, numbers, _tags(pieces), column)
                 made = _count(job, pieces, workers, path, problems, _source(pieces, corpus))
             else:
-                made = _of_probes(name, device)
+                made = _of_probes(network)
             write_index(made, path)
             _tell(made, path)
     except (ModelFolderError, ProbesError, SourcesError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
 
-def _numbers(blocks: str | None, name: str) -> tuple[int, ...] | None:
+def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     """The blocks asked for, from 0."""
     if blocks is None:
         return None
-    n_blocks = load(name).sizes.n_blocks
     try:
         numbers = tuple(int(each) - 1 for each in blocks.split(","))
     except ValueError:
@@ -106,12 +115,11 @@ def _source(pieces: tuple[Piece, ...], corpus: tuple[Path, ...]) -> str:
     return shown if files == 1 else f"{files:,} files of {shown}"
 
 
-def _of_probes(name: str, device: torch.device) -> NeuronIndex:
+def _of_probes(model: Network) -> NeuronIndex:
     probes, _ = split(read_probes())
     tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
     source = f"{len(probes):,} sentences of our probe set"
-    model = load(name, device)
-    with bar(unit=" tokens", unit_scale=True, desc=name) as read:
+    with bar(unit=" tokens", unit_scale=True, desc=model.card.id) as read:
         return build_index(model, probes, tags, source, lambda n: read.update(n - read.n))
 
 

@@ -8,20 +8,22 @@ import torch
 
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
+from ffnviz.analysis.needs import ours
 from ffnviz.commands.device import device_option
+from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
 from ffnviz.commands.threads import threads_option
 from ffnviz.model.device import device_name
-from ffnviz.model.folder import ModelFolderError
-from ffnviz.model.model import TWINS, load
+from ffnviz.model.model import TWINS
 from ffnviz.model.trace import usual_token
 
 
 @click.command()
 @click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
 @click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
-@click.option("--block", type=click.IntRange(1), default=2, show_default=True)
+@model_option
+@click.option("--block", type=click.IntRange(1), help="The last if absent.")
 @click.option("--token", type=click.IntRange(1), help="The first [MASK] or last word if absent.")
 @device_option
 @threads_option(default=1)
@@ -29,28 +31,32 @@ from ffnviz.model.trace import usual_token
 def lab(
     text: str,
     twin: str,
-    block: int,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    block: int | None,
     token: int | None,
     device: torch.device,
     as_json: bool,
 ) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
     try:
-        model = load(twin, device)
-        trace = model.trace(text)
-    except (ModelFolderError, ValueError) as error:
+        network = ours(opened(model or twin, device, dtype, revision))
+        trace = network.trace(text)
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
+    block = len(trace.blocks) if block is None else block
     if block > len(trace.blocks):
         raise click.BadParameter(f"there are {len(trace.blocks)} blocks.", param_hint="--block")
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
-    chosen = usual_token(trace.tokens, model.tokenizer.mask_id) if token is None else token - 1
-    subject = Subject(model, trace, block - 1, chosen, in_double(model))
+    chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
+    subject = Subject(network, trace, block - 1, chosen, in_double(network))
     tested = with_bar("claims", lambda progress: try_all(subject, progress))
     report = {
-        "on": device_name(model.device),
+        "on": device_name(network.device),
         "pytorch": torch.__version__,
-        "twin": twin,
+        "twin": network.card.id,
         "block": block,
         "text": text,
         "token": chosen + 1,

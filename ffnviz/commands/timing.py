@@ -6,16 +6,18 @@ from typing import Any
 import click
 import torch
 
+from ffnviz.analysis.timing.ffns import time_ffns
 from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.commands.device import device_option
+from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
 from ffnviz.commands.threads import threads_option
 from ffnviz.model.device import device_name
-from ffnviz.model.folder import ModelFolderError
-from ffnviz.model.model import TWINS, Model, load
+from ffnviz.model.model import TWINS, Model
+from ffnviz.model.network import Network
 from ffnviz.model.trace import Trace
 
 GROWTH_RUNS = 5
@@ -24,7 +26,8 @@ GROWTH_RUNS = 5
 @click.command()
 @click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
 @click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
-@click.option("--block", type=click.IntRange(1), default=2, show_default=True)
+@model_option
+@click.option("--block", type=click.IntRange(1), help="The last if absent.")
 @device_option
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
 @threads_option()
@@ -32,25 +35,63 @@ GROWTH_RUNS = 5
 def timing(
     text: str,
     twin: str,
-    block: int,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    block: int | None,
     device: torch.device,
     repeats: int,
     as_json: bool,
 ) -> None:
-    """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d."""
+    """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.
+
+    Of networks that are not ours: each block's FFN beside the whole pass.
+    """
+    network = opened(model or twin, device, dtype, revision)
     try:
-        model = load(twin, device)
-        trace = model.trace(text)
-    except (ModelFolderError, ValueError) as error:
+        trace = network.trace(text)
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
-    n_blocks = model.encoder.config.n_blocks
+    n_blocks = network.sizes.n_blocks
+    block = n_blocks if block is None else block
     if block > n_blocks:
         raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
-    report = measure(model, trace, block - 1, repeats)
+    if isinstance(network, Model):
+        report, written = measure(network, trace, block - 1, repeats), tables
+    else:
+        report, written = measure_ffns(network, trace, repeats), ffn_table
     if as_json:
         show_json(report)
     else:
-        click.echo(tables(report))
+        click.echo(written(report))
+
+
+def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]:
+    """Each block's FFN and the whole pass, as JSON values; progress goes to stderr."""
+    took = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
+    return {
+        "on": device_name(network.device),
+        "pytorch": torch.__version__,
+        "network": network.card.label,
+        "tokens": len(trace.tokens),
+        "ffns_ms": [asdict(spread) for spread in took.ffns],
+        "ffns_sum_ms": took.total,
+        "whole_ms": asdict(took.whole),
+    }
+
+
+def ffn_table(report: dict[str, Any]) -> str:
+    """That report for a terminal."""
+    share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
+    return "\n".join([
+        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
+        "",
+        *(f"  {f'block {number} FFN':<22}{_written(spread)}"
+          for number, spread in enumerate(report["ffns_ms"], start=1)),
+        f"  {'sum of the medians':<22}{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass",
+        f"  {'whole pass':<22}{_written(report['whole_ms'])}",
+    ])  # fmt: skip
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:

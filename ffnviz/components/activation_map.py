@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
-from ffnviz.components.payload import as_order
+from ffnviz.components.payload import as_numbers, as_order
 from ffnviz.components.sent import entry, one_of, place
 
 _mount = declare("activation_map")
+WIDE = 2_048  # hidden units; of a wider layer neighbours are sent as one where it would be long
+MOST_BYTES = 180_000  # of such a map
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class ActivationMap:
         note: said beside the label, for example the share awake.
         hidden: (T, d_ff), in the order of the weights.
         order: (d_ff,), the neuron to draw at each place.
+        texts: the tokens as typed, a row each.
+        token: the row to mark.
     """
 
     name: str
@@ -35,13 +39,13 @@ class ActivationMap:
     note: str
     hidden: NDArray[np.floating]
     order: NDArray[np.integer]
+    texts: Sequence[str]
+    token: int
 
 
 def activation_maps(
     head: Head,
     maps: Sequence[ActivationMap],
-    texts: Sequence[str],
-    token: int,
     neuron: tuple[str, int],
     orders: Sequence[str],
     order: str,
@@ -59,9 +63,7 @@ def activation_maps(
 
     Args:
         head: what stands above them.
-        maps: all of the same shape.
-        texts: the tokens as typed, a row each.
-        token: the row to mark.
+        maps: each of a network, with its own tokens and neurons.
         neuron: map name and neuron to mark.
         orders: in what orders neurons can stand.
         order: in which they do.
@@ -71,11 +73,11 @@ def activation_maps(
         on_order: called with one of `orders`.
         on_open: called with map name, neuron and token.
     """
-    d_ff = maps[0].hidden.shape[1]
-    names = [shown.name for shown in maps]
+    shapes = {shown.name: shown.hidden.shape for shown in maps}
 
     def named(click: Any) -> tuple[str, int] | None:
-        name, chosen = one_of(entry(click, "map"), names), place(entry(click, "neuron"), d_ff)
+        name = one_of(entry(click, "map"), list(shapes))
+        chosen = None if name is None else place(entry(click, "neuron"), shapes[name][1])
         return None if name is None or chosen is None else (name, chosen)
 
     def clicked() -> None:
@@ -90,22 +92,31 @@ def activation_maps(
 
     def opened() -> None:
         cell = st.session_state[key].cell
-        chosen, row = named(cell), place(entry(cell, "token"), len(texts))
+        chosen = named(cell)
+        row = None if chosen is None else place(entry(cell, "token"), shapes[chosen[0]][0])
         if chosen is not None and row is not None:
             on_open(*chosen, row)
 
     arrays: dict[str, NDArray[Any]] = {}
+    told = []
     for shown in maps:
-        arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
-        arrays[f"{shown.name}.order"] = as_order(shown.order)
+        column = None
+        if _is_pooled(shown):
+            hidden, neurons, column = _pooled(shown, neuron[1] if neuron[0] == shown.name else None)
+            arrays[f"{shown.name}.neurons"] = as_numbers(neurons, shown.hidden.shape[1])
+            arrays[f"{shown.name}.hidden"] = hidden
+            arrays[f"{shown.name}.order"] = as_order(np.arange(hidden.shape[1]))
+        else:
+            arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
+            arrays[f"{shown.name}.order"] = as_order(shown.order)
+        told.append({
+            "name": shown.name, "label": shown.label, "colour": shown.colour, "note": shown.note,
+            "texts": list(shown.texts), "token": shown.token, "d_ff": shown.hidden.shape[1],
+            "column": column,
+        })  # fmt: skip
     header = {
-        "maps": [
-            {"name": m.name, "label": m.label, "colour": m.colour, "note": m.note} for m in maps
-        ],
-        "texts": list(texts),
-        "token": token,
+        "maps": told,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},
-        "d_ff": d_ff,
         "largest": max(float(np.abs(m.hidden).max()) for m in maps),
         "orders": list(orders),
         "order": order,
@@ -120,3 +131,34 @@ def activation_maps(
         on_order_change=ordered,
         on_cell_change=opened,
     )
+
+
+def _is_pooled(shown: ActivationMap) -> bool:
+    return shown.hidden.shape[1] > WIDE and 2 * shown.hidden.size > MOST_BYTES
+
+
+def _pooled(
+    shown: ActivationMap, chosen: int | None
+) -> tuple[NDArray[np.float16], NDArray[np.integer], int | None]:
+    """Neighbours in the order as one column, which has the strongest of them on each token.
+
+    So no neuron that stands out vanishes, and each cell still knows whose value it has.
+
+    Returns:
+        values and neurons, (T, columns) each, and the column with the chosen neuron.
+    """
+    n_tokens, d_ff = shown.hidden.shape
+    n_columns = max(1, min(d_ff, MOST_BYTES // (n_tokens * (2 + (2 if d_ff <= 2**16 else 4)))))
+    edges = np.linspace(0, d_ff, n_columns + 1).astype(int)
+    ordered = shown.hidden[:, shown.order]
+    magnitude = np.abs(ordered)
+    most = np.maximum.reduceat(magnitude, edges[:-1], axis=1)
+    group = np.repeat(np.arange(n_columns), np.diff(edges))
+    is_most = magnitude == most[:, group]
+    at = np.where(is_most, np.arange(d_ff), d_ff)
+    places = np.minimum.reduceat(at, edges[:-1], axis=1)
+    values = np.take_along_axis(ordered, places, axis=1).astype(np.float16)
+    column = None
+    if chosen is not None:
+        column = int(group[int(np.flatnonzero(shown.order == chosen)[0])])
+    return values, shown.order[places], column

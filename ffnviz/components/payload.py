@@ -17,7 +17,12 @@ TYPES = ("float32", "int32", "float16", "uint16", "uint8")
 
 def as_order(order: NDArray[np.integer]) -> NDArray[Any]:
     """The same order, (n,), in the smallest of TYPES that holds a number as large as n - 1."""
-    return order.astype(np.uint16 if len(order) <= 2**16 else np.int32)
+    return as_numbers(order, len(order))
+
+
+def as_numbers(numbers: NDArray[np.integer], n: int) -> NDArray[Any]:
+    """The same numbers, of any shape, in the smallest of TYPES that holds n - 1."""
+    return numbers.astype(np.uint16 if n <= 2**16 else np.int32)
 
 
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

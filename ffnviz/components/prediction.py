@@ -22,12 +22,14 @@ class Panel:
         words: the likeliest first.
         probabilities: from 0 to 1, as many.
         colour: which of the palette's colours the bars have.
+        of: what the numbers are; a "probability" is written in percent.
     """
 
     title: str
     words: Sequence[str]
     probabilities: NDArray[np.floating]
     colour: str
+    of: str = "probability"
 
 
 def prediction_bars(
@@ -51,6 +53,7 @@ def prediction_bars(
                 "words": list(panel.words),
                 "probabilities": [float(p) for p in panel.probabilities],
                 "colour": panel.colour,
+                "of": panel.of,
             }
             for panel in panels
         ],

@@ -11,7 +11,7 @@ from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.engines.sources import Piece, texts_of
-from ffnviz.model.model import load
+from ffnviz.networks import load
 
 PLACES = 2**36  # texts that a piece may have
 
@@ -23,6 +23,7 @@ class Job:
     Attributes:
         network: what `load` takes.
         device: by name.
+        dtype, revision: of a network that is not ours.
         blocks: which are looked at, from 0; all, if none are named.
         tags: the names of all files, if each is a tag.
         column: of .jsonl and .parquet files.
@@ -30,6 +31,8 @@ class Job:
 
     network: str
     device: str = "cpu"
+    dtype: str | None = None
+    revision: str | None = None
     blocks: tuple[int, ...] | None = None
     tags: tuple[str, ...] = ()
     column: str = "text"
@@ -43,7 +46,8 @@ def gatherer_of(job: Job) -> Gatherer:
     processes use a machine's cores better than more threads.
     """
     torch.set_num_threads(1)
-    return Gatherer(load(job.network, job.device), job.tags, job.blocks)
+    model = load(job.network, job.device, dtype=job.dtype, revision=job.revision)
+    return Gatherer(model, job.tags, job.blocks)
 
 
 def count(job: Job, piece: Piece) -> IndexPart:

@@ -7,6 +7,14 @@ Number = tuple[str, str]  # "number", or "number@" and a name in the palette
 Sentence = list[str | Typed | Number]
 
 
+def weights(n: int) -> str:
+    """How many weights a network has, as people say it: 22.7M."""
+    for size, name in ((1e9, "B"), (1e6, "M")):
+        if n >= size:
+            return f"{n / size:.3g}{name}"
+    return f"{n:,}"
+
+
 def percent(share: float) -> str:
     """A share as a short percentage that never shows something as nothing."""
     if 0 < share < 0.001:

@@ -44,6 +44,7 @@ class Card:
             where it is read.
         ours: whether it is an Encoder of this package, module by module.
         provenance: where its weights come from; None if nothing is known.
+        proof: what was proved of it before it was shown, a line an equation; none of our own.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Card:
     pre_norm: bool
     ours: bool = False
     provenance: Provenance | None = None
+    proof: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ class Sizes:
         n_blocks: blocks.
         vocab_size: entries of the vocabulary.
         max_tokens: the longest sequence.
+        n_parameters: all its weights, those used twice counted once; 0 if nobody counted.
     """
 
     d_model: int
@@ -77,6 +80,7 @@ class Sizes:
     n_blocks: int
     vocab_size: int
     max_tokens: int
+    n_parameters: int = 0
 
 
 def seed_in(record: Path) -> int | None:

@@ -80,7 +80,8 @@ class Model:
     def sizes(self) -> Sizes:
         """How large it is."""
         c = self.encoder.config
-        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens)
+        n = sum(weight.numel() for weight in self.encoder.parameters())
+        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens, n)
 
     @property
     def device(self) -> torch.device:

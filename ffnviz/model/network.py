@@ -28,6 +28,10 @@ class TokenizerLike(Protocol):
     def vocab_size(self) -> int:
         """Entries of the vocabulary."""
 
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """Entries that are no text: masks, beginnings and ends."""
+
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         """The tokens of any text, each with its stretch of it."""
 

@@ -23,7 +23,7 @@ def _bytes_of_symbols() -> dict[str, int]:
     return symbols | {chr(0x100 + place): byte for place, byte in enumerate(others)}
 
 
-_BYTE_OF = _bytes_of_symbols()
+BYTE_OF = _bytes_of_symbols()
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,14 @@ class Token:
             character takes several tokens, the first has it and the others are empty. So is a first
             token that is only the space put before the text.
         start, end: character positions in the typed text.
+        special: the name of a token that the tokenizer put there itself, such as [CLS]; else "".
     """
 
     id: int
     text: str
     start: int
     end: int
+    special: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ class Tokenizer:
             raise ValueError("the ids of the vocabulary do not count up from 0 without a gap")
         self._bpe = bpe
         self.mask_id: int = mask_id
+        self.special_ids = frozenset({mask_id})
         self.vocab_size: int = bpe.get_vocab_size()
         self._words = [bpe.decode([i], skip_special_tokens=False) for i in range(self.vocab_size)]
         self._words[mask_id] = MASK
@@ -146,7 +149,7 @@ class Tokenizer:
         word = self._words[id_]
         if "\ufffd" in word or not word.strip(" \n\t").isprintable():
             name = self._bpe.id_to_token(id_) or ""
-            return "bytes " + " ".join(f"{_BYTE_OF[symbol]:02x}" for symbol in name)
+            return "bytes " + " ".join(f"{BYTE_OF[symbol]:02x}" for symbol in name)
         if not word.strip():
             return word.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥") or "␣"
         if word[0].isalnum():

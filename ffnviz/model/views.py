@@ -131,6 +131,7 @@ class FfnView:
         norm: the norm in front of it; None where it reads the stream as it is.
         word_norm: what a word's vector, alone in the stream, passes through before this FFN.
         stages: all stages for what it gets, (…, T, d_model).
+        write_norm: the norm of what it writes before that is added to the stream, if there is one.
     """
 
     keys: Float[Tensor, "d_ff d_model"]
@@ -143,6 +144,7 @@ class FfnView:
     norm: Norm | None
     word_norm: Norm | None
     stages: Callable[[Tensor], FeedForwardRecord]
+    write_norm: Norm | None = None
 
     def reads(self, middle: Tensor) -> Tensor:
         """What it gets of the stream before it, (…, d_model)."""

@@ -20,8 +20,9 @@ function makeLegend() {
     element("span", { class: "scale" }, lowest, scale, highest));
   return {
     box,
-    update({ d_ff, largest }, theme) {
-      columns.textContent = `neurons →   ${grouped(d_ff)} columns`;
+    update({ maps, largest }, theme) {
+      const widths = [...new Set(maps.map(({ d_ff }) => grouped(d_ff)))];
+      columns.textContent = `neurons →   ${widths.join(" and ")} columns`;
       lowest.textContent = number(-largest);
       highest.textContent = number(largest);
       scale.style.background = signedScaleCss(theme);
@@ -30,12 +31,16 @@ function makeLegend() {
 }
 
 // A row a cell.
-function rows({ maps, texts, arrays, d_ff }) {
+function rows({ maps, arrays }) {
   const table = [["network", "token number", "token", "neuron", "hidden"]];
-  for (const { name, label } of maps) {
-    const hidden = arrays[`${name}.hidden`];
+  for (const { name, label, texts } of maps) {
+    const hidden = arrays[`${name}.hidden`], neurons = arrays[`${name}.neurons`];
+    const width = hidden.length / texts.length;
     texts.forEach((text, token) => {
-      for (let neuron = 0; neuron < d_ff; neuron++) table.push([label, token + 1, text, neuron, short(hidden[token * d_ff + neuron])]);
+      for (let at = 0; at < width; at++) {
+        const cell = token * width + at;
+        table.push([label, token + 1, text, neurons ? neurons[cell] : at, short(hidden[cell])]);
+      }
     });
   }
   return table;
@@ -54,7 +59,7 @@ export function mount(tell) {
 
   function paint() {
     const colour = signedScale(colours, shown.largest);
-    const height = rowHeight(shown.texts.length);
+    const height = rowHeight(Math.max(...shown.maps.map(({ texts }) => texts.length)));
     if (![...made.values()].some((map) => map.speaks())) tip.hide();
     for (const [name, map] of made) {
       if (shown.maps.some((one) => one.name === name)) continue;

@@ -72,12 +72,14 @@ export function makeMap(name, tip, told) {
     return { token, place: strongest(values, token, first, last) };
   }
 
-  const chosen = () => ({ map: name, token: cursor.token, neuron: values.order[cursor.place] });
+  // Where neighbours share a column, each cell says whose value it has.
+  const neuronAt = (token, place) => (values.neurons ? values.neurons[token * values.order.length + place] : values.order[place]);
+  const chosen = () => ({ map: name, token: cursor.token, neuron: neuronAt(cursor.token, cursor.place) });
 
   function tell() {
     const { token, place } = cursor;
-    const neuron = values.order[place], d_ff = values.order.length;
-    const value = values.hidden[token * d_ff + neuron];
+    const neuron = neuronAt(token, place), d_ff = values.order.length;
+    const value = values.hidden[token * d_ff + values.order[place]];
     const parts = [element("bdi", { text: data.texts[token] }), ` · neuron ${neuron} · `, element("b", { text: number(value) })];
     mark.hidden = !byKeyboard;
     mark.style.left = `${((place + 0.5) / d_ff) * 100}%`;
@@ -133,8 +135,8 @@ export function makeMap(name, tip, told) {
 
   // `shown` is what Python said of this map, `height` that of a row, `colour` the scale.
   map.update = (next, shown, height, colour, theme) => {
-    data = next;
-    values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`] };
+    data = { ...next, texts: shown.texts, token: shown.token };
+    values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`], neurons: data.arrays[`${name}.neurons`] };
     const n_tokens = data.texts.length, accent = colourOf(shown.colour ?? name, theme);
     title.firstChild.textContent = shown.label;
     title.firstChild.style.color = accent;
@@ -145,13 +147,13 @@ export function makeMap(name, tip, told) {
     paintPixels(canvas, values, n_tokens, colour, map.width);
     canvas.setAttribute(
       "aria-label",
-      `${shown.label}: ${n_tokens} tokens by ${grouped(data.d_ff)} hidden neurons. ${shown.note}. ` +
+      `${shown.label}: ${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons. ${shown.note}. ` +
       "Arrow keys move, Enter chooses a neuron, Shift and Enter show how its value comes about.",
     );
     Object.assign(row.style, { top: `${data.token * height}px`, height: `${height}px`, borderColor: accent });
     column.hidden = data.neuron.map !== name;
-    if (!column.hidden) column.style.left = `${((values.order.indexOf(data.neuron.neuron) + 0.5) / data.d_ff) * 100}%`;
-    if (cursor && (cursor.token >= n_tokens || cursor.place >= data.d_ff)) {
+    if (!column.hidden) column.style.left = `${(((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) / values.order.length) * 100}%`;
+    if (cursor && (cursor.token >= n_tokens || cursor.place >= values.order.length)) {
       cursor = null;
       leave();
     }

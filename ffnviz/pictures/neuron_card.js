@@ -18,9 +18,10 @@ export function mount(tell) {
     type: "button", class: "action", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
   });
   const words = element("span");
+  const writes = element("p", {}, "pushes towards ", words);
   const values = element("ol", { "aria-label": "Its value on every token", tabindex: "0" });
   const card = element("div", { class: "card" },
-    element("h3", {}, title, meet), element("p", {}, "pushes towards ", words), values);
+    element("h3", {}, title, meet), writes, values);
   let shown = null;
   return {
     element: element("article", {}, card),
@@ -33,6 +34,7 @@ export function mount(tell) {
       const largest = Math.max(...data.values.map(Math.abs));
       title.textContent = data.title;
       title.style.color = colourOf(data.head.accent, theme);
+      writes.hidden = data.words.length === 0; // of a network without a word head nobody knows
       each(words, data.words, () => element("bdi"), (word, text) => { word.textContent = text; });
       const make = (token) => makeValue(() => tell("meet", { token }));
       each(values, data.values, make, (item, value, token) => {

@@ -14,7 +14,7 @@ export function mount() {
   return {
     element: element("div", { class: "prediction" }, panels),
     saves: {
-      rows: () => [["panel", "rank", "word", "probability"], ...shown.panels.flatMap(({ title, words, probabilities }) =>
+      rows: () => [["panel", "rank", "word", shown.panels[0].of], ...shown.panels.flatMap(({ title, words, probabilities }) =>
         words.map((word, rank) => [title, rank + 1, word, probabilities[rank]]))],
     },
     update(data, theme) {
@@ -29,7 +29,7 @@ export function mount() {
           const [name, { firstChild: bar, lastChild: text }] = item.children;
           item.title = `${word}: ${probability.toFixed(4)}`;
           name.textContent = word;
-          text.textContent = percent(probability);
+          text.textContent = panel.of === "probability" ? percent(probability) : probability.toFixed(2);
           Object.assign(bar.style, { width: `${(100 * probability) / highest}%`, background });
         });
       });

@@ -77,6 +77,10 @@ class Unmasked:
     def vocab_size(self) -> int:
         return self.inner.vocab_size
 
+    @property
+    def special_ids(self) -> frozenset[int]:
+        return frozenset()
+
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         return self.inner.encode(text, max_tokens)
 

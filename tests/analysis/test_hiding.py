@@ -43,7 +43,7 @@ def test_a_text_cut_within_a_character_hides_that_character(
     text = "a 😀😀😀"
     tokens = tokenizer.encode(text, most).tokens
     place, last = len(tokens) - 1, tokens[-1]
-    found = word_at(text, tokens, place)
+    found = words_of(text, tokens)[place]
     character = last.start - (last.start == last.end)
     if "😀" in text[character : last.end]:
         assert found is not None
@@ -71,8 +71,7 @@ def test_a_word_has_a_token_wherever_the_sentence_is_cut(
 ) -> None:
     text = "".join(pieces)
     tokens = tokenizer.encode(text).tokens[:n]
-    for token, found in zip(tokens, words_of(text, tokens), strict=True):
+    for found in words_of(text, tokens):
         if found:
-            assert token.text.strip()
             assert text[found.start : found.end] == found.text
             assert tokens[found.token].start <= found.start < tokens[found.token].end

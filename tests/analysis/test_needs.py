@@ -27,7 +27,7 @@ def test_a_twin_with_a_partner_lacks_nothing(twin: str) -> None:
 
 def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
     stranger = network_of("headless stranger", tokenizer)
-    assert set(missing(stranger.card, Need)) == set(Need) - {Need.PRE_NORM}
+    assert set(missing(stranger.card, Need)) == set(Need) - {Need.PRE_NORM, Need.WRITES}
     post = network_of("post-LN", tokenizer)
     assert set(missing(post.card, Need, partner=True)) == {
         Need.RECORD, Need.SEED, Need.INDEX, Need.PRE_NORM

@@ -46,9 +46,12 @@ def show_map(
     seed: int, n_tokens: int = 5, d_ff: int = D_FF, names: tuple[str, ...] = ("relu", "gelu")
 ) -> None:
     order = np.arange(d_ff)[::-1]
-    shown = [ActivationMap(n, n, n, "x", hidden(seed, n_tokens, d_ff), order) for n in names]
+    shown = [
+        ActivationMap(n, n, n, "x", hidden(seed, n_tokens, d_ff), order, texts(n_tokens), 1)
+        for n in names
+    ]
     activation_maps(
-        HEAD, shown, texts(n_tokens), 1, (names[0], 3), ["token", "index"], "index",
+        HEAD, shown, (names[0], 3), ["token", "index"], "index",
         f"map {seed}", "map", never, never, never,
     )  # fmt: skip
 

@@ -41,9 +41,9 @@ def picture(say: Say) -> None:
 def maps(trigger: str) -> Callable[[Say], None]:
     def show(say: Say) -> None:
         said: dict[str, Say] = {trigger: say}
-        shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4))
+        shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4), "ab", 0)
         activation_maps(
-            HEAD, [shown], ("a", "b"), 0, ("gelu", 0), ("index", "strength"), "index", "", "k",
+            HEAD, [shown], ("gelu", 0), ("index", "strength"), "index", "", "k",
             on_choose=said.get("on_choose", pytest.fail),
             on_order=said.get("on_order", pytest.fail),
             on_open=said.get("on_open", pytest.fail),

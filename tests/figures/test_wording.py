@@ -51,11 +51,14 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     gelu = read(sentences.of_ffn("cat", 600, 2_048, 0.1, "GELU"))
     assert "wakes 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
     told, without = ("mat", 0.21), ("floor", 0.09)
-    assert read(sentences.of_prediction("[MASK]", told, without, 1, hidden=True)) == (
+    assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
         "For the hidden word the network says mat (21%); without the FFN of block 2 floor (9.0%)."
     )
-    assert read(sentences.of_prediction("cat", told, without, 0, hidden=False)).startswith(
+    assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
         "“cat” is not hidden, so this means little: the network says mat (21%)"
+    )
+    assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
+        "After “cat” the network expects mat (21%); without"
     )
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
         "ReLU leaves 93% of its activations exactly zero; "

@@ -17,7 +17,9 @@ SENTENCE = "The cat sat on the [MASK]."
 
 @pytest.fixture(scope="module")
 def model(model_folder: Path) -> Model:
-    return ffnviz.load(model_folder)
+    model = ffnviz.load(model_folder)
+    assert isinstance(model, Model)
+    return model
 
 
 def test_a_trace_is_what_the_encoder_computes_for_the_ids(model: Model) -> None:
@@ -94,6 +96,7 @@ def test_any_other_text_can_be_traced(model: Model, text: str) -> None:
 def test_a_model_is_loaded_by_its_folder_as_path_or_text(model_folder: Path) -> None:
     for folder in (model_folder, str(model_folder)):
         model = ffnviz.load(folder)
+        assert isinstance(model, Model)
         assert model.name == "tiny"
         assert model.device == torch.device("cpu")
         assert model.token_counts.tolist() == list(range(300))
@@ -110,7 +113,7 @@ def test_a_twin_is_loaded_by_its_name(
 
 def test_a_name_that_is_no_twin_and_no_folder_is_refused() -> None:
     with pytest.raises(ffnviz.ModelFolderError, match="no-such-model: there is no such folder"):
-        ffnviz.load("no-such-model")
+        ffnviz.load(Path("no-such-model"))
 
 
 def test_a_device_that_is_not_there_is_refused_by_pytorch(model_folder: Path) -> None:

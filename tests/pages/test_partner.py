@@ -19,8 +19,8 @@ def test_with_three_one_chooses_which_stands_beside(monkeypatch: pytest.MonkeyPa
             replace(load("gelu", device), name="third") if name == "third" else load(name, device)
         )
 
-    monkeypatch.setattr(session, "TWINS", ("relu", "gelu", "third"))
-    monkeypatch.setattr(session, "load", any_of_three)
+    monkeypatch.setattr(session, "at_hand", lambda: dict.fromkeys(("relu", "gelu", "third")))
+    monkeypatch.setattr(session, "open_at_hand", any_of_three)
     app = opened("")
     (box,) = app.selectbox
     assert box.value == "gelu"

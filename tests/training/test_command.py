@@ -9,8 +9,8 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 
-import ffnviz
 from ffnviz.commands import main
+from ffnviz.model.model import load
 
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 
@@ -58,7 +58,7 @@ def test_a_run_of_one_step_writes_a_model_and_a_second_run_finds_it_done(
     assert first.exit_code == 0, first.output
     assert "on " in first.output
     assert "masked tokens of unseen books" in first.output
-    model = ffnviz.load(tmp_path / "gelu")
+    model = load(tmp_path / "gelu")
     assert model.encoder.config.activation == "gelu"
     assert model.trace("bababa [MASK]").logits.shape == (2, 8_192)
     weights = (tmp_path / "gelu" / "weights.safetensors").read_bytes()

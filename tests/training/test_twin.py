@@ -11,6 +11,7 @@ import torch
 import ffnviz
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.folder import read_folder
+from ffnviz.model.model import load
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import Progress, train
@@ -68,7 +69,7 @@ def test_the_counts_are_how_often_each_token_stood_in_the_training_books(
     for name in ("first", "second"):
         for line in (books / f"{name}.txt").read_text(encoding="utf-8").splitlines():
             counts.update(tokenizer.encode(line).ids)
-    read = ffnviz.load(twin[0]).token_counts.tolist()
+    read = load(twin[0]).token_counts.tolist()
     assert read == [counts[i] for i in range(tokenizer.vocab_size)]
 
 
@@ -83,7 +84,7 @@ def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens
     out, record = twin
     final = record["final"]
     batches = validation_batches(corpus.validation, recipe, 0, 32, None)
-    expected = recount(ffnviz.load(out).encoder, batches)
+    expected = recount(load(out).encoder, batches)
     assert final["loss"] == pytest.approx(expected.loss, rel=1e-5)
     assert final["top1"] == pytest.approx(expected.top1, abs=2e-3)
     assert final["top5"] == pytest.approx(expected.top5, abs=2e-3)

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.model.activations import Activation
+from ffnviz.model.feed_forward import GatedFeedForwardRecord
 from ffnviz.model.trace import ForwardPass
 
 Vector = NDArray[np.float32]
@@ -18,6 +20,8 @@ class FfnPath:
     Attributes:
         input: (d_model,).
         pre_activation, hidden: (d_ff,), before and after φ.
+        gate, value: (d_ff,), the two whose product hidden is, if the FFN is gated: φ's result, and
+            the second projection.
         output: (d_model,).
         stream, new_stream: (d_model,), before the FFN and after the block.
     """
@@ -28,11 +32,17 @@ class FfnPath:
     output: Vector
     stream: Vector
     new_stream: Vector
+    gate: Vector | None = None
+    value: Vector | None = None
 
 
-def ffn_path(trace: ForwardPass, block: int, token: int) -> FfnPath:
-    """The vectors of one token in one block."""
+def ffn_path(trace: ForwardPass, block: int, token: int, phi: Activation | None = None) -> FfnPath:
+    """The vectors of one token in one block; of a gated FFN with what φ makes of the gate."""
     record = trace.blocks[block]
+    gate = value = None
+    if isinstance(record.ffn, GatedFeedForwardRecord) and phi is not None:
+        value = record.ffn.value[token].cpu().numpy()
+        gate = phi.function(record.ffn.pre_activation[token]).cpu().numpy()
 
     def of_token(values: Tensor) -> Vector:
         vector: Vector = values[token].cpu().numpy()
@@ -45,4 +55,6 @@ def ffn_path(trace: ForwardPass, block: int, token: int) -> FfnPath:
         output=of_token(record.ffn.output),
         stream=of_token(record.middle),
         new_stream=of_token(record.output),
+        gate=gate,
+        value=value,
     )

@@ -97,7 +97,9 @@ def logit(model: Network, trace: ForwardPass, token: int, word: int, k: int = 6)
     """
     head, words = word_head(model)
     total = float(trace.logits_at(token)[word])
-    return _taken_apart(trace.final[token], words.vectors[word], _entry(head.bias, word), total, k)
+    stream = trace.blocks[-1].output[token]
+    final = stream if head.norm is None else head.norm(stream)
+    return _taken_apart(final, words.vectors[word], _entry(head.bias, word), total, k)
 
 
 def _entry(bias: Tensor | None, place: int) -> float:

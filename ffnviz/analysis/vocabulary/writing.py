@@ -3,6 +3,7 @@
 A network without a mask that reads from left to right goes on from the last token instead.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -46,12 +47,14 @@ class Writing:
         ids: all tokens so far; unknown to a person, read by the network.
         steps: what was written, in order.
         full: whether there is no room for another token.
+        ends: what the tokenizer puts behind any text, such as [SEP]; read behind the mask.
     """
 
     start: str
     ids: tuple[int, ...]
     steps: tuple[Step, ...]
     full: bool
+    ends: tuple[int, ...] = ()
 
     @property
     def written(self) -> str:
@@ -67,10 +70,14 @@ class Writing:
 def begin(model: Network, text: str) -> Writing:
     """Nothing written yet; a [MASK] at the end of the text is what will be filled first."""
     start = text.rstrip()
-    if start.upper().endswith(MASK):
+    if start.upper().endswith(MASK) and model.card.has_mask:
         start = start[: -len(MASK)].rstrip()
-    ids = tuple(model.tokenizer.encode(start).ids)
-    return Writing(start, ids, (), len(ids) >= model.sizes.max_tokens)
+    tokens = list(model.tokenizer.encode(start, model.sizes.max_tokens).tokens)
+    ends: list[int] = []
+    while len(tokens) > 1 and tokens[-1].special:
+        ends.insert(0, tokens.pop().id)
+    ids = tuple(token.id for token in tokens)
+    return Writing(start, ids, (), _is_full(model, ids, ends), tuple(ends))
 
 
 @torch.inference_mode()
@@ -86,7 +93,7 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     require(model, NEEDS)
     if writing.full:
         return writing
-    logits = _logits(model, writing.ids)
+    logits = _logits(model, writing.ids, writing.ends)
     plain = replace(strategy, top_k=0, top_p=1.0)
     never = no_text(model)
     told = distribution(logits, strategy, never)
@@ -99,8 +106,8 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
         told.n_kept,
     )
     so_far = (*writing.ids, chosen)
-    full = len(so_far) >= model.sizes.max_tokens
-    return Writing(writing.start, so_far, (*writing.steps, step), full)
+    full = _is_full(model, so_far, writing.ends)
+    return Writing(writing.start, so_far, (*writing.steps, step), full, writing.ends)
 
 
 @torch.inference_mode()
@@ -109,12 +116,19 @@ def logits_before(model: Network, writing: Writing, step: int) -> NDArray[np.flo
 
     Kept for every step it would be a hundred times as much as the text.
     """
-    return _logits(model, writing.ids[: len(writing.ids) - len(writing.steps) + step])
+    before = writing.ids[: len(writing.ids) - len(writing.steps) + step]
+    return _logits(model, before, writing.ends)
 
 
-def _logits(model: Network, ids: tuple[int, ...]) -> NDArray[np.float32]:
-    asked = torch.tensor(_asked(model, ids), device=model.device)
-    logits: NDArray[np.float32] = model.run(asked).logits_at(-1).float().cpu().numpy()
+def _is_full(model: Network, ids: Sequence[int], ends: Sequence[int]) -> bool:
+    return len(ids) + (len(ends) if model.card.has_mask else 0) >= model.sizes.max_tokens
+
+
+def _logits(model: Network, ids: tuple[int, ...], ends: tuple[int, ...]) -> NDArray[np.float32]:
+    asked = _asked(model, ids)
+    behind = list(ends) if model.card.has_mask else []
+    run = model.run(torch.tensor([*asked, *behind], device=model.device))
+    logits: NDArray[np.float32] = run.logits_at(len(asked) - 1).float().cpu().numpy()
     return logits
 
 
@@ -137,6 +151,7 @@ def no_text(model: Network) -> NDArray[np.bool_]:
 @lru_cache(maxsize=4)
 def _no_text(tokenizer: TokenizerLike) -> NDArray[np.bool_]:
     return np.array([
-        entry == tokenizer.mask_id or "\ufffd" in tokenizer.word(entry)
+        entry in tokenizer.special_ids or not tokenizer.word(entry)
+        or "\ufffd" in tokenizer.word(entry)
         for entry in range(tokenizer.vocab_size)
     ])  # fmt: skip

@@ -7,6 +7,8 @@ from numpy.typing import NDArray
 
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 
+HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
+
 
 def awake_means(threshold: float) -> str:
     """What it takes for a neuron to count as awake."""
@@ -65,7 +67,7 @@ def of_ffn(label: str, count: int, d_ff: int, threshold: float, activation: str)
 
 
 def of_prediction(
-    label: str, told: tuple[str, float], without: tuple[str, float], block: int, hidden: bool
+    label: str, told: tuple[str, float], without: tuple[str, float], block: int, asked: str
 ) -> Sentence:
     """The likeliest word and its probability, with the FFN and without it.
 
@@ -74,21 +76,41 @@ def of_prediction(
         told: word and probability with this FFN.
         without: the same without it.
         block: from 0.
-        hidden: whether the token is a mask, as those that the network was trained to guess.
+        asked: what was asked at the token: for a HIDDEN word, as the network was trained to guess;
+            for the NEXT word, as one that reads from left to right is; or, SHOWN, for neither.
     """
     best, other = (f"{word} ({percent(probability)})" for word, probability in (told, without))
-    asked: Sentence = (
-        ["For the hidden word the network says "]
-        if hidden
-        else [quoted(label), " is not hidden, so this means little: the network says "]
-    )
+    questions: dict[str, Sentence] = {
+        HIDDEN: ["For the hidden word the network says "],
+        NEXT: ["After ", quoted(label), " the network expects "],
+        SHOWN: [quoted(label), " is not hidden, so this means little: the network says "],
+    }
     return [
-        *asked,
+        *questions[asked],
         number(best),
         f"; without the FFN of block {block + 1} ",
         number(other),
         ".",
     ]
+
+
+def of_nearest(label: str, word: str, cosine: float) -> Sentence:
+    """Where the last stream points at a token, in a network that says no words."""
+    return [
+        "It has no word head, so it says no word. The last stream at ", quoted(label),
+        " points most nearly where the input vector of ", number(word), " points: cosine ",
+        number(f"{cosine:.2f}"), ".",
+    ]  # fmt: skip
+
+
+def of_blocks(shares: NDArray[np.floating], threshold: float) -> Sentence:
+    """Which block is awake most, which least; blocks count from 0 here."""
+    most, least = int(shares.argmax()), int(shares.argmin())
+    return [
+        f"Of all {len(shares)} blocks, block {most + 1} is most {awake_means(threshold)}: ",
+        number(percent(float(shares[most]))), f"; block {least + 1} least: ",
+        number(percent(float(shares[least]))), ". Click a row to look into its block.",
+    ]  # fmt: skip
 
 
 def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:

@@ -16,6 +16,7 @@ def awake_by_token(
     labels: Sequence[str],
     token: int,
     d_ff: int,
+    first: int = 0,
 ) -> Figure:
     """A panel a block, a line a network, trained and untrained.
 
@@ -24,15 +25,17 @@ def awake_by_token(
         labels: the tokens as typed.
         token: the chosen one.
         d_ff: of how many neurons these are shares.
+        first: which block the first panel shows, from 0.
     """
     n_blocks = len(next(iter(shares.values())))
     height = 1 / n_blocks
     traces: list[Trace] = []
     axes = {}
+    top = 75 if max(float(each.max()) for each in shares.values()) <= 0.75 else 100
     for block in range(n_blocks):
         bottom = 1 - (block + 1) * height
         axes[f"yaxis{block + 1}"] = axis(
-            "% awake", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, 75], dtick=25
+            "% awake", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, top], dtick=25
         )
         for (of, trained), by_block in shares.items():
             dash, symbol, width = LOOKS[trained]
@@ -48,7 +51,8 @@ def awake_by_token(
                 "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",
             })  # fmt: skip
     titles = [
-        panel_title(f"block {block + 1}", 0, 1 - block * height - 0.08) for block in range(n_blocks)
+        panel_title(f"block {first + block + 1}", 0, 1 - block * height - 0.08)
+        for block in range(n_blocks)
     ]
     return {
         "data": traces,

@@ -14,7 +14,7 @@ from ffnviz.run import Run
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The singular values beside the effective ranks."""
-    found = {of.card: spectra(of.trace, run.state.block) for of in run.both}
+    found = {of.card: spectra(of.trace, run.block_of(of)) for of in run.both}
     left, right = st.columns([1.25, 1], gap="medium")
     with left:
         singular_values(run, found[run.card])

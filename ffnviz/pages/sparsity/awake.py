@@ -12,11 +12,12 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.sparsity import awake as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
-from ffnviz.run import Run
+from ffnviz.run import Run, Watched
 from ffnviz.settings import number_setting
 
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
 CURVE = np.geomspace(0.001, 10, 81)
+MOST_BLOCKS = 4  # of which each has a panel; of more, the chosen one has
 THRESHOLD = number_setting("threshold", 0.1, STOPS[0], STOPS[-1])
 
 
@@ -41,20 +42,28 @@ def render(run: Run, navigator: Navigator) -> None:
 def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     """Each token's share in each block."""
     shares, d_ff = {}, 0
+    depths = {of.network.sizes.n_blocks for of in run.both}
+    n_blocks = depths.pop() if len(depths) == 1 else MOST_BLOCKS + 1
     for of in run.both:
-        beyond = threshold if threshold_for(of.card.phi.name) else 0.0
-        for trained, shown in ((True, of.trace), (False, of.untrained)):
-            counted = [awake(shown, block, beyond) for block in range(len(shown.blocks))]
-            shares[of.card, trained] = np.array([each.shares for each in counted])
-            d_ff = counted[0].d_ff
+        beyond = threshold if threshold_for(of.card.phi) else 0.0
+        passes = {True: of.trace} | ({False: of.untrained} if _began(of) else {})
+        which = range(n_blocks) if n_blocks <= MOST_BLOCKS else [run.block_of(of)]
+        for trained, shown in passes.items():
+            counted = [awake(shown, block, beyond) for block in which]
+            shares[of.card, trained] = np.array([c.shares[run.tokens_of(of)] for c in counted])
+            d_ff = counted[0].d_ff if of is run.subject else d_ff
     here, block = run.card, run.state.block
-    now, before = (shares[here, trained][block].mean() for trained in (True, False))
+    at = block if n_blocks <= MOST_BLOCKS else 0
     sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
-                number(f"{percent(now)} of the neurons are awake"), " on this sentence; before "
-                "training it was ", number(percent(before)), "."]  # fmt: skip
+                number(f"{percent(shares[here, True][at].mean())} of the neurons are awake"),
+                " on this sentence"]  # fmt: skip
+    if (here, False) in shares:
+        before = percent(shares[here, False][at].mean())
+        sentence += ["; before training it was ", number(before)]
+    sentence.append(".")
     chart(
         Head(sentence, "awake", here.colour),
-        figures.awake_by_token(shares, run.labels, run.token, d_ff),
+        figures.awake_by_token(shares, run.labels, run.token, d_ff, block - at),
         "The share of neurons awake on each token, in each block, for each network, trained "
         "and untrained.",
         f"{run.stamp} {threshold}",
@@ -64,11 +73,16 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     )
 
 
+def _began(of: Watched) -> bool:
+    """Whether it is known how the network began."""
+    return of.card.provenance is not None and of.card.provenance.seed is not None
+
+
 def against_threshold(run: Run, threshold: float) -> None:
     """How the share depends on what counts as near zero."""
     curves = {}
     for of in run.both:
-        beyond = share_against_threshold(of.trace, run.state.block, CURVE)
+        beyond = share_against_threshold(of.trace, run.block_of(of), CURVE)
         curves[of.card] = (beyond.thresholds, beyond.shares)
     beyond_it = [
         part

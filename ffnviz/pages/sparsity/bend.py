@@ -25,12 +25,13 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
 
 def one_network(run: Run, of: Watched) -> None:
     """One network's φ and its pre-activations in the chosen block."""
-    block, card = run.state.block, of.card
-    low, high = reach([each.trace for each in run.both], block)
+    block, card, token = run.block_of(of), of.card, int(run.tokens_of(of)[run.token])
+    reaches = [reach([each.trace], run.block_of(each)) for each in run.both]
+    low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
     edges = np.linspace(low, high, round((high - low) / BIN) + 1)
-    threshold = threshold_for(card.phi.name)
-    landed = landing(of.trace, block, run.token, edges, threshold)
-    drawn = curve(card.phi.name, low, high)
+    threshold = threshold_for(card.phi)
+    landed = landing(of.trace, block, token, edges, threshold)
+    drawn = curve(card.phi, low, high)
     at_middles = np.interp((edges[1:] + edges[:-1]) / 2, drawn.x, drawn.value)
     figure = bend(
         card.colour,

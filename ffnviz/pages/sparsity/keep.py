@@ -39,7 +39,9 @@ def render(run: Run, navigator: Navigator) -> None:
 def what_they_carry(run: Run, share: float) -> None:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
-    curves = {of.card: concentration(of.network, of.trace, block).shares for of in run.both}
+    curves = {
+        of.card: concentration(of.network, of.trace, run.block_of(of)).shares for of in run.both
+    }
     carried = [
         part
         for of, shares in curves.items()

@@ -7,7 +7,7 @@ from ffnviz.pages.timing import convolution, devices, grouped, growth, memory, p
 
 OURS = (Need.OURS,)
 PARTS = (
-    Part(stages.render, "Stage by stage", "stages", (REPEATS,), OURS),
+    Part(stages.render, "Stage by stage", "stages", (REPEATS,)),
     Part(devices.render, "CPU and GPU", "devices", (REPEATS,), OURS),
     Part(products.render, "How fast the products are", "products", (REPEATS,), OURS),
     Part(growth.render, "How it grows", "growth", needs=OURS),

@@ -4,6 +4,7 @@ import streamlit as st
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.timing.ffns import FfnTimes, time_ffns
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -25,14 +26,22 @@ def render(run: Run, navigator: Navigator) -> None:
         measured = measure_button("stages", of, run, measure, repeats)
         if measured is not None:
             about(measured, of, run)
+        if not run.card.ours:
+            st.caption("Only the FFNs of a network that is not ours are taken apart.")
     if measured is None:
         return
     with right:
-        bars(run, measured.result, f"{measured.when} {measured.of}")
+        version = f"{measured.when} {measured.of}"
+        if isinstance(measured.result, StageTimes):
+            bars(run, measured.result, version)
+        else:
+            ffn_bars(run, measured.result, version)
 
 
-def measure(run: Run, progress: Progress, repeats: int) -> StageTimes:
-    """The stages of the pass on the sentence."""
+def measure(run: Run, progress: Progress, repeats: int) -> StageTimes | FfnTimes:
+    """The stages of the pass on the sentence; of a network that is not ours, its FFNs."""
+    if not run.card.ours:
+        return time_ffns(run.model, run.trace, repeats, progress)
     return time_stages(ours(run.model), run.trace, repeats, progress)
 
 
@@ -58,3 +67,28 @@ def bars(run: Run, result: StageTimes, version: str) -> None:
         key="stages",
         height=660,
     )
+
+
+def ffn_bars(run: Run, result: FfnTimes, version: str) -> None:
+    """A bar an FFN."""
+    whole = result.whole
+    sentence: Sentence = [
+        "The FFNs take ",
+        number(f"{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}"),
+        " of the pass in one piece, which took ", number(f"{whole.median:.2f} ms"),
+        f" ({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
+    ]  # fmt: skip
+    names = [f"FFN {block + 1}" for block in range(len(result.ffns))]
+    chart(
+        Head(sentence, "stages", run.card.colour),
+        figures.stages(
+            {name: (s.median, s.lower, s.upper)
+             for name, s in zip(names, result.ffns, strict=True)},
+            dict.fromkeys(names, "FFN"),
+            run.card.colour,
+        ),
+        "The median time of each block's FFN, with quartiles.",
+        f"{run.stamp} {version}",
+        key="stages",
+        height=660,
+    )  # fmt: skip

@@ -12,7 +12,7 @@ PARTS = (
         "Write on",
         "write",
         (*CUTS, writing.WORDS, writing.STEP),
-        (Need.WORD_HEAD, Need.MASK),
+        (Need.WORD_HEAD, Need.WRITES),
     ),
     Part(forming.render, "How the prediction forms", "lens", needs=(Need.WORD_HEAD,)),
     Part(

@@ -34,6 +34,9 @@ BARS = 10
 def render(run: Run, navigator: Navigator) -> None:
     """The controls beside the text, its words, and one step's choice."""
     how = strategy(navigator)
+    if run.card.causal and not run.state.sentence.strip():
+        st.info("This network goes on from a word. Type one first.")
+        return
     written = write(run, how, navigator.value(WORDS))
     set_, text = st.columns([0.8, 2.6], gap="medium")
     with set_:
@@ -88,8 +91,13 @@ def buttons(written: Writing, navigator: Navigator) -> None:
 def the_text(run: Run, written: Writing, how: Strategy, navigator: Navigator) -> None:
     """What is written, its words as bars, and the choice behind one of them."""
     if not written.steps:
-        st.info("Press “Write a word”: a [MASK] is put behind your sentence and filled. If the "
-                "sentence ends with [MASK], that one is filled.")  # fmt: skip
+        how_it_writes = (
+            "a [MASK] is put behind your sentence and filled. If the sentence ends with [MASK], "
+            "that one is filled."
+            if run.card.has_mask
+            else "the network says which word comes next, reads it too, and goes on from there."
+        )
+        st.info(f"Press “Write a word”: {how_it_writes}")
         return
     looked_at = min(navigator.value(STEP) or len(written.steps), len(written.steps)) - 1
     chart(

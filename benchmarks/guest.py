@@ -1,0 +1,162 @@
+"""A trace of a network of somebody else against its own bare forward, and its proof.
+
+The network has GPT-2's shape (124 million parameters) and random weights. A trace is timed with
+everything recorded (the stages of every FFN, and all logits), and as the page asks for it (streams
+and one FFN).
+The memory of a trace is counted for Llama 3 8B's shape, from tensors as one block has them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from benchmarks.measure import machine, ratios, table
+from ffnviz.analysis.spread import in_turn
+from ffnviz.guest.hooks import Recording, record
+from ffnviz.guest.network import Guest
+from ffnviz.guest.opening import CPU, proved_guest
+from ffnviz.guest.proof import prove
+from ffnviz.model.on_demand import nbytes_of
+
+REPEATS = 15
+LENGTH = 128
+MOST_TRACE, MOST_PROOF, MOST_MEGABYTES = 1.15, 3.0, 250
+PROBE_LENGTH = 12
+
+
+class NoTokenizer:
+    """Ids are given: nothing is read."""
+
+    vocab_size = 50_257
+    mask_id = None
+    special_ids: frozenset[int] = frozenset()
+
+
+def gpt2() -> nn.Module:
+    """GPT-2's shape, with random weights."""
+    import transformers
+
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(use_cache=False)
+    model: nn.Module = transformers.AutoModelForCausalLM.from_config(config)
+    return model.eval().requires_grad_(False)
+
+
+def two_texts(length: int, vocab_size: int) -> torch.Tensor:
+    """(2, T): ids that differ at the last place but one."""
+    ids = torch.randint(vocab_size, (length,), generator=torch.Generator().manual_seed(1))
+    other = ids.clone()
+    other[-2] = (other[-2] + 1) % vocab_size
+    return torch.stack([ids, other])
+
+
+def speed() -> str:
+    """The table of times, and whether the targets are met."""
+    model = gpt2()
+    probe = two_texts(PROBE_LENGTH, 50_257)
+    ids = two_texts(LENGTH, 50_257)[:1]
+    bare = gpt2()  # without hooks
+
+    @torch.inference_mode()
+    def forward(of: torch.Tensor) -> None:
+        bare(input_ids=of)
+
+    guest = as_guest(model, probe)
+    everything = range(guest.sizes.n_blocks)
+
+    def all_recorded() -> None:
+        whole = Recording((1, LENGTH), hold=everything, to_the_end=True, chained=True)
+        record(guest.model, ids, whole)
+
+    traces = in_turn(
+        {
+            "bare forward": lambda: forward(ids),
+            "everything recorded": all_recorded,
+            "a trace, one FFN kept": lambda: guest.run(ids[0], hold=(11,)),
+            "another block's FFN": another_block(guest, ids[0]),
+        },
+        REPEATS,
+        device=CPU,
+    )
+    unproved = gpt2()
+    proofs = in_turn(
+        {
+            "bare forward": lambda: forward(probe),
+            "proof": lambda: prove(unproved, probe, PROBE_LENGTH - 2),
+        },
+        REPEATS,
+        device=CPU,
+    )
+    trace = traces["everything recorded"].median / traces["bare forward"].median
+    proof = proofs["proof"].median / proofs["bare forward"].median
+    return "\n\n".join([
+        f"{LENGTH} tokens:\n\n" + ratios(traces, "bare forward", "pass", "ms"),
+        f"the probe, 2 × {PROBE_LENGTH} tokens:\n\n" + ratios(proofs, "bare forward", "pass", "ms"),
+        f"Everything recorded: {trace:.2f} times a bare forward; at most {MOST_TRACE} "
+        f"{'met' if trace <= MOST_TRACE else 'MISSED'}. Proof: {proof:.2f} times; at most "
+        f"{MOST_PROOF:g} {'met' if proof <= MOST_PROOF else 'MISSED'}.",
+    ])  # fmt: skip
+
+
+def as_guest(model: nn.Module, probe: torch.Tensor) -> Guest:
+    """The network, proved."""
+    tokens: Any = NoTokenizer()
+    return proved_guest(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
+
+
+def another_block(guest: Guest, ids: torch.Tensor) -> Callable[[], object]:
+    """What turning to another block of a trace computes."""
+    trace = guest.run(ids)
+
+    def turn() -> object:
+        trace.forget()
+        return trace.blocks[5].ffn
+
+    return turn
+
+
+def memory() -> str:
+    """Bytes that a trace of Llama 3 8B's shape holds, counted on two of its 32 blocks."""
+    import transformers
+
+    config = transformers.LlamaConfig(
+        hidden_size=4_096, intermediate_size=14_336, num_hidden_layers=2, num_attention_heads=32,
+        num_key_value_heads=8, vocab_size=1_000, use_cache=False,
+    )  # fmt: skip
+    torch.manual_seed(0)
+    torch.set_default_dtype(torch.bfloat16)
+    try:
+        model = transformers.AutoModelForCausalLM.from_config(config).eval().requires_grad_(False)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    guest = as_guest(model, two_texts(PROBE_LENGTH, 1_000))
+    trace = guest.run(two_texts(LENGTH, 1_000)[0])
+    kept = trace.nbytes
+    looked_at = nbytes_of(vars(trace.blocks[1].ffn).values())
+    a_block = (kept - trace.ids.nbytes - trace.embedding.nbytes) // 2
+    whole = trace.embedding.nbytes + 32 * a_block + looked_at
+    rows = [
+        ("streams of one block, float32", f"{a_block / 2**20:.1f}"),
+        ("the FFN that is looked at, float32", f"{looked_at / 2**20:.1f}"),
+        ("a trace of 32 blocks and one FFN", f"{whole / 2**20:.1f}"),
+    ]
+    verdict = "met" if whole <= MOST_MEGABYTES * 1e6 else "MISSED"
+    return (
+        f"Llama 3 8B's shape, {LENGTH} tokens, weights bfloat16:\n\n"
+        f"{table(('what is held', 'MiB'), rows)}\n\n"
+        f"{whole / 1e6:.0f} MB beyond the weights; at most {MOST_MEGABYTES} MB {verdict}."
+    )
+
+
+def main() -> None:
+    """Print both."""
+    torch.set_num_threads(1)
+    print(machine(), end="\n\n")
+    print(speed(), end="\n\n")
+    print(memory())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,51 @@
+"""What the last stream points at where a network has no word head: the nearest input words."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.nn import functional as F
+
+from ffnviz.analysis.needs import Need
+from ffnviz.model.network import Network
+from ffnviz.model.trace import ForwardPass
+
+NEEDS: tuple[Need, ...] = ()
+
+
+@dataclass(frozen=True)
+class NearestWords:
+    """The words whose input vectors point most nearly where a stream does.
+
+    Attributes:
+        words: how each reads, the nearest first.
+        ids: their rows, (k,).
+        cosines: between the stream and each vector, (k,).
+    """
+
+    words: tuple[str, ...]
+    ids: NDArray[np.int64]
+    cosines: NDArray[np.float32]
+
+
+@torch.inference_mode()
+def nearest_words(network: Network, trace: ForwardPass, token: int, k: int = 10) -> NearestWords:
+    """The k entries with the largest cos(stream, E_w) at a token, special ones left out.
+
+    It is no prediction: nobody trained the stream to end at a word.
+
+    Raises:
+        NotForThisNetwork: if its words have vectors of another width than its stream.
+    """
+    words = network.input_words
+    lengths = (words.variance + words.mean.square()).mul(words.vectors.shape[1]).sqrt()
+    stream = F.normalize(trace.blocks[-1].output[token], dim=0)
+    cosines = (words.vectors @ stream) / lengths.clamp_min(1e-12)  # (vocab_size,)
+    special = [id_ for id_ in network.tokenizer.special_ids if id_ < len(cosines)]
+    cosines = cosines.index_fill(0, torch.tensor(special, device=cosines.device).long(), -1.0)
+    best = cosines.topk(min(k, len(cosines)))
+    ids = best.indices.cpu().numpy()
+    return NearestWords(
+        tuple(network.tokenizer.label(int(id_)) for id_ in ids), ids, best.values.cpu().numpy()
+    )

@@ -1,0 +1,24 @@
+"""All blocks at a glance: the share of neurons that each token wakes in each."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.sparsity.awake import awake
+from ffnviz.model.trace import BlockTrace, ForwardPass
+
+NEEDS: tuple[Need, ...] = ()
+
+
+def awake_by_block(trace: ForwardPass, threshold: float) -> NDArray[np.float32]:
+    """The share of each block's neurons beyond the threshold on each token, (n_blocks, T).
+
+    Of the stages that are computed for it none is kept.
+    """
+    shares = []
+    for number, block in enumerate(trace.blocks):
+        new = isinstance(block, BlockTrace) and block.ffn_stages.held is None
+        shares.append(awake(trace, number, threshold).shares)
+        if new and isinstance(block, BlockTrace):
+            block.ffn_stages.forget()
+    return np.array(shares, dtype=np.float32)

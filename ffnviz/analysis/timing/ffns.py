@@ -1,0 +1,53 @@
+"""What the FFNs of any network take, beside the whole of its pass."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import torch
+
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.analysis.timing.stages import WHOLE
+from ffnviz.model.network import Network
+from ffnviz.model.trace import Trace
+
+NEEDS: tuple[Need, ...] = ()
+
+
+@dataclass(frozen=True)
+class FfnTimes:
+    """What the FFNs took.
+
+    Attributes:
+        ffns: each block's milliseconds, in order.
+        whole: of the whole pass, word head included, measured in the same rounds.
+    """
+
+    ffns: tuple[Spread, ...]
+    whole: Spread
+
+    @property
+    def total(self) -> float:
+        """The sum of the FFNs' medians, in milliseconds."""
+        return sum(spread.median for spread in self.ffns)
+
+
+@torch.inference_mode()
+def time_ffns(
+    network: Network, trace: Trace, repeats: int, progress: Progress = lambda _: None
+) -> FfnTimes:
+    """Each block's FFN on what it got, over repeated runs in turn with the whole pass."""
+    text = trace.text[: trace.tokens[-1].end]
+
+    def whole() -> object:
+        again = network.trace(text)
+        return again.logits if network.card.has_word_head else again
+
+    tasks: dict[str, Callable[[], object]] = {
+        str(number): partial(network.ffn(number).stages, block.ffn.input)
+        for number, block in enumerate(trace.blocks)
+    }
+    spreads = in_turn(tasks | {WHOLE: whole}, repeats, device=network.device, progress=progress)
+    took = spreads.pop(WHOLE)
+    return FfnTimes(tuple(spreads.values()), took)

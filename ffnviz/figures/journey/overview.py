@@ -1,0 +1,43 @@
+"""Blocks × tokens: the share awake, a cell a block and token; a click chooses the block."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+
+
+def overview(
+    shares: NDArray[np.floating], labels: Sequence[str], block: int, colour: str
+) -> Figure:
+    """A row a block, the first at the bottom, as the stream runs upwards.
+
+    Args:
+        shares: awake, (n_blocks, T), from 0 to 1.
+        labels: the tokens as typed.
+        block: the row to mark, from 0.
+        colour: the network's accent: a name in the palette, or "#rrggbb".
+    """
+    n_blocks, n_tokens = shares.shape
+    every = max(1, -(-n_blocks // 8))
+    ticks = np.arange(0, n_blocks, every)
+    return {
+        "data": [{
+            "type": "heatmap", "name": "share awake", "z": 100 * shares,
+            "x": np.arange(n_tokens), "y": np.arange(n_blocks) + 1, "zmin": 0,
+            "customdata": np.tile(np.arange(n_blocks)[:, None], (1, n_tokens)),
+            "colorscale": [[0, "@background"], [1, f"@{colour}"]], "showscale": False,
+            "xgap": 1, "ygap": 1, "meta": {"named": "tokens"},
+            "hovertemplate": "block %{y}: %{z:.1f}% awake<extra></extra>",
+        }],
+        "layout": layout(
+            axis("", tickvals=np.arange(n_tokens), showgrid=False, zeroline=False,
+                 ticktext=[escaped(shortened(label, 10)) for label in labels], tickangle=-40),
+            axis("block", tickvals=ticks + 1, showgrid=False, zeroline=False,
+                 range=[0.5, n_blocks + 0.5]),
+            shapes=[{"type": "rect", "x0": -0.5, "x1": n_tokens - 0.5, "y0": block + 0.5,
+                     "y1": block + 1.5, "line": {"color": "@text", "width": 2}}],
+            margin={"l": 64, "r": 10, "t": 8, "b": 64},
+        ),
+    }  # fmt: skip

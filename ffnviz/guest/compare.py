@@ -1,0 +1,40 @@
+"""How far two tensors of a pass are apart, whatever shapes the network keeps them in."""
+
+import torch
+from torch import Tensor
+
+# The largest error that an equation may have, as a share of the largest value.
+TOLERANCE = {
+    torch.float64: 1e-9,
+    torch.float32: 2e-5,
+    torch.float16: 4e-3,
+    torch.bfloat16: 2e-2,
+}
+
+
+def rows(values: Tensor) -> Tensor:
+    """(…, width) -> (n, width): some networks flatten batch and tokens on the way."""
+    return values.reshape(-1, values.shape[-1])
+
+
+def same(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors hold the same numbers, to the bit."""
+    return a.numel() == b.numel() and torch.equal(a.reshape(-1), b.reshape(-1))
+
+
+def error(found: Tensor, expected: Tensor, slack: Tensor | None = None) -> float:
+    """The largest difference as a share of the largest expected value; infinite if shapes differ.
+
+    Args:
+        found: what was computed here.
+        expected: what the network has, of the same size.
+        slack: what rounding alone may make, subtracted first; as large.
+    """
+    if found.numel() != expected.numel():
+        return float("inf")
+    a, b = found.reshape(-1).float(), expected.reshape(-1).float()
+    apart = (a - b).abs()
+    if slack is not None:
+        apart = (apart - slack.reshape(-1).float()).clamp_min(0)
+    worst = float(apart.max() / b.abs().max().clamp_min(1e-30))
+    return worst if worst == worst else float("inf")  # not a number is no agreement

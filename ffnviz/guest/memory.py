@@ -1,0 +1,113 @@
+"""How much room a network takes, known before it is loaded, and how much there is."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+BESIDE_WEIGHTS = 400 * 2**20  # a trace, the pages, and what loading itself needs
+LARGE = 2_000_000_000  # parameters from which on the CPU takes half precision
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """A network's size, from its shapes alone.
+
+    Attributes:
+        n_parameters: weights, those that are used twice counted once.
+        dtype: in which it would be loaded.
+    """
+
+    n_parameters: int
+    dtype: torch.dtype
+
+    @property
+    def n_bytes(self) -> int:
+        """Of the weights in that dtype."""
+        return self.n_parameters * self.dtype.itemsize
+
+    @property
+    def in_words(self) -> str:
+        """For people."""
+        return (f"{_count(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
+                f"{dtype_name(self.dtype)}")  # fmt: skip
+
+
+def dtype_name(dtype: torch.dtype) -> str:
+    """As people write it: float32."""
+    return str(dtype).removeprefix("torch.")
+
+
+def gigabytes(n: float) -> str:
+    """As people say it: 16.1 GB."""
+    return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
+
+
+def _count(n: int) -> str:
+    for size, name in ((1e9, "B"), (1e6, "M")):
+        if n >= size:
+            return f"{n / size:.3g}{name}"
+    return f"{n:,}"
+
+
+def usual_dtype(n_parameters: int, device: torch.device) -> torch.dtype:
+    """float32 on the CPU below 2 billion parameters, else bfloat16."""
+    small = n_parameters < LARGE and device.type == "cpu"
+    return torch.float32 if small else torch.bfloat16
+
+
+def footprint(make: Any, device: torch.device, dtype: torch.dtype | None) -> Footprint:
+    """What a network would take, built without any weights.
+
+    Args:
+        make: builds it.
+        device: where it is to run.
+        dtype: None takes the usual one.
+    """
+    with torch.device("meta"):
+        model: nn.Module = make()
+    n = sum(parameter.numel() for parameter in model.parameters())
+    return Footprint(n, dtype or usual_dtype(n, device))
+
+
+def free_bytes(device: torch.device) -> int:
+    """What can be had now; for the CPU also within what a container is allowed."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        told = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
+        free = told["MemAvailable"]
+    except (OSError, KeyError, ValueError, IndexError):
+        free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(free, _allowed_by_container())
+
+
+def _allowed_by_container() -> int:
+    group = Path("/sys/fs/cgroup")
+    try:
+        most = int((group / "memory.max").read_text(encoding="ascii"))
+        return most - int((group / "memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):  # no container, or one without a bound
+        return 2**63
+
+
+def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:
+    """Why it does not fit, and what would; None if it fits."""
+    if needs.n_bytes + BESIDE_WEIGHTS <= free:
+        return None
+    where = {"cpu": "this computer's memory", "cuda": "the GPU's memory"}.get(device.type, "memory")
+    said = (f"it has {needs.in_words}, and {gigabytes(max(0, free))} of {where} are free. It "
+            "would not fit, so it was not loaded.")  # fmt: skip
+    half = Footprint(needs.n_parameters, torch.bfloat16)
+    if half.n_bytes < needs.n_bytes and half.n_bytes + BESIDE_WEIGHTS <= free:
+        return f"{said} In bfloat16 it needs {gigabytes(half.n_bytes)} and fits: --dtype bfloat16"
+    if device.type == "cuda":
+        on_cpu = free_bytes(torch.device("cpu"))
+        if half.n_bytes + BESIDE_WEIGHTS <= on_cpu:
+            return f"{said} It fits in this computer's own memory: --device cpu"
+    most = max(0, free - BESIDE_WEIGHTS) // torch.bfloat16.itemsize
+    return f"{said} In bfloat16, {_count(most)} parameters would fit here; choose a smaller network"

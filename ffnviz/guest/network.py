@@ -1,0 +1,303 @@
+"""A proved network of somebody else, seen through the same protocol as ours."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache, partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.assets import ASSETS
+from ffnviz.guest import views
+from ffnviz.guest.compare import rows
+from ffnviz.guest.hooks import Recording, SeenBlock, install, record, there, unwatched
+from ffnviz.guest.proof import Proof, ProvedBlock
+from ffnviz.guest.stream_roles import PARALLEL, POST
+from ffnviz.guest.tail import AT_ONCE, tail
+from ffnviz.guest.tokenizer import GuestTokenizer
+from ffnviz.model.attention import AttentionRecord
+from ffnviz.model.card import Card, Provenance, Sizes
+from ffnviz.model.edit import Edit, edits_of
+from ffnviz.model.feed_forward import FeedForwardRecord
+from ffnviz.model.network import NotForThisNetwork
+from ffnviz.model.on_demand import OnDemand
+from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.model.views import FfnView, WordHead, WordVectors
+
+
+@dataclass(frozen=True, eq=False)
+class Guest:
+    """A network that transformers made and whose equations are proved; a Network.
+
+    Attributes:
+        name: what a link calls it.
+        label: what a page calls it.
+        colour: on pages.
+        model: the network itself, unmodified but for hooks that look on.
+        tokenizer: text to ids and spans, and back.
+        proof: what was proved of it.
+        probe: the ids it was proved on, (B, T).
+        max_tokens: the longest text that is read.
+        about: in a line, where it comes from and how it was loaded.
+    """
+
+    name: str
+    label: str
+    colour: str
+    model: nn.Module = field(repr=False)
+    tokenizer: GuestTokenizer
+    proof: Proof = field(repr=False)
+    probe: Tensor = field(repr=False)
+    max_tokens: int
+    about: str = ""
+
+    def __post_init__(self) -> None:
+        install(self.proof)
+        object.__setattr__(self, "_view", lru_cache(maxsize=2)(self._new_view))
+
+    @cached_property
+    def card(self) -> Card:
+        """What it is, as far as its proof says."""
+        head, first = self.head, self.proof.blocks[0]
+        index = ASSETS / "index" / f"{self.name}.npz"
+        streams = [proved.stream for proved in self.proof.blocks]
+        return Card(
+            id=self.name,
+            label=self.label,
+            phi=self.ffn(0).phi,
+            colour=self.colour,
+            gated=first.ffn.gated,
+            causal=self.proof.causal,
+            has_mask=self.tokenizer.mask_id is not None and not self.proof.causal,
+            has_word_head=head is not None,
+            has_word_vectors=head is not None and head.words is not None,
+            pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
+            provenance=Provenance(index=index) if index.is_file() else None,
+            proof=(self.about, *self.proof.in_words),
+        )
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How large it is."""
+        first = self.proof.blocks[0]
+        return Sizes(
+            d_model=self.proof.last.shape[-1],
+            d_ff=first.ffn.d_ff,
+            n_blocks=len(self.proof.blocks),
+            vocab_size=self.tokenizer.vocab_size,
+            max_tokens=self.max_tokens,
+            n_parameters=sum(weight.numel() for weight in self.model.parameters()),
+        )
+
+    @cached_property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.model.parameters()).device
+
+    @cached_property
+    def input_words(self) -> WordVectors:
+        """The vectors that words enter the stream with, (vocab_size, d_model).
+
+        Raises:
+            NotForThisNetwork: if they are of another width than the stream.
+        """
+        found = views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
+        if found is None:
+            raise NotForThisNetwork(
+                f"Not for {self.label}: its words have vectors of another width than its stream."
+            )
+        return found
+
+    @cached_property
+    def head(self) -> WordHead | None:
+        """How the last stream becomes a score a word; None without a word head."""
+        with unwatched():
+            return views.word_head(self.model, self.proof)
+
+    def ffn(self, block: int) -> FfnView:
+        """One block's FFN, by its place from 0."""
+        view: FfnView = self._view(block)  # type: ignore[attr-defined]
+        return view
+
+    def _new_view(self, block: int) -> FfnView:
+        return views.ffn_view(self.proof.blocks[block], self.sizes.d_model)
+
+    @torch.inference_mode()
+    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+        """What it computes for a text of at most max_tokens tokens; see Model.trace.
+
+        Raises:
+            ValueError: if the text is empty, or an edit is to change what is not there.
+        """
+        encoding = self.tokenizer.encode(text, self.max_tokens)
+        if not encoding.tokens:
+            raise ValueError("The text is empty: there is nothing to trace.")
+        ids = torch.tensor(encoding.ids, device=self.device)
+        run = self.run(ids, edits, () if look_at is None else (look_at,))
+        return Trace(
+            run.ids, run.embedding, run.blocks, run.final, run.unembed,
+            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+        )  # fmt: skip
+
+    def run(
+        self, ids: Tensor, edits: Sequence[Edit] = (), hold: Collection[int] = ()
+    ) -> StreamTrace:
+        """The same for ids, (*batch, T); the stages of the blocks in `hold` are kept.
+
+        Raises:
+            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
+                what is not there.
+        """
+        chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
+        for number, seen in enumerate(self._seen(ids, edits, hold)):
+            # What one block writes the next one reads: it is kept once.
+            before = blocks[-1].output if chained and blocks else _plain(seen.input, ids.shape)
+            blocks.append(self._block_trace(number, seen, before, edits_of(edits, number), ids))
+        return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
+
+    def _seen(
+        self,
+        ids: Tensor,
+        edits: Sequence[Edit] = (),
+        hold: Collection[int] = (),
+        write: Mapping[int, Tensor] | None = None,
+    ) -> list[SeenBlock]:
+        n_tokens = ids.shape[-1]
+        if not 0 < n_tokens <= self.max_tokens:
+            raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
+        for edit in edits:
+            edit.check(self.sizes.n_blocks, self.sizes.d_ff, n_tokens)
+        batch = ids.reshape(-1, n_tokens)
+        recording = Recording(
+            (len(batch), n_tokens), tuple(edits), hold, write or {},
+            chained=self.proof.errors["E4"] == 0,
+        )  # fmt: skip
+        record(self.model, batch, recording)
+        return recording.blocks
+
+    def _block_trace(
+        self,
+        number: int,
+        seen: SeenBlock,
+        before: Tensor,
+        edits: tuple[Edit, ...],
+        ids: Tensor,
+    ) -> BlockTrace:
+        proved, shape = self.proof.blocks[number], ids.shape
+        middle = _plain(_middle(proved, seen), shape)
+        read = _reader(proved, seen, before, middle)
+
+        def stages() -> FeedForwardRecord:
+            return _shaped(views.ffn_stages(proved, edits, read()), shape)
+
+        held = None
+        if seen.up is not None and seen.hidden is not None and seen.written is not None:
+            x, (pre, value) = there(seen.ffn_input), proved.ffn.split(seen.up, seen.gate)
+            made = views.as_record(proved, x, pre, value, seen.hidden, seen.written)
+            held = _shaped(made, shape)
+        return BlockTrace(
+            before,
+            middle,
+            _plain(there(seen.output), shape),
+            OnDemand(partial(_no_attention, self.label)),
+            OnDemand(stages, held),
+        )
+
+    def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
+        """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
+        blocks = list(self.run(ids).blocks)
+        while blocks:
+            yield blocks.pop(0)
+
+    @torch.inference_mode()
+    def logits(self, rows_: Tensor) -> Tensor:
+        """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size).
+
+        By the network's own norm, head, caps and scales.
+
+        Raises:
+            NotForThisNetwork: without a word head.
+        """
+        if self.head is None:
+            raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
+        dtype = self.proof.last.dtype
+        flat = rows(rows_).to(dtype)
+        size = max(1, AT_ONCE // self.sizes.vocab_size)
+        with unwatched():
+            made = [
+                views.plain(tail(self.model, self.proof.blocks, part, self.device))
+                for part in torch.split(flat, size)
+            ]
+        return torch.cat(made).reshape(*rows_.shape[:-1], -1)
+
+    @torch.inference_mode()
+    def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
+        """The word's vector and what else its embedding is made of, (d_model,) each."""
+        whole = trace.embedding[token]
+        try:
+            word = self.input_words.vectors[trace.ids[token]]
+        except NotForThisNetwork:
+            return {"embedding": whole}
+        rest = whole - word
+        return {"word": word} | ({"position": rest} if bool(rest.abs().max() > 1e-6) else {})
+
+    @torch.inference_mode()
+    def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
+        """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model).
+
+        The network itself does all the rest, from that layer on.
+        """
+        stream = self.proof.blocks[block].stream
+        written = output if stream.written_norm else output / stream.multiplier
+        last = self._seen(trace.ids, write={block: written})[-1].output
+        return views.plain(there(last)).reshape(output.shape)
+
+
+def _middle(proved: ProvedBlock, seen: SeenBlock) -> Tensor:
+    """The stream between attention and FFN; parallel, what attention alone would have left."""
+    stream = proved.stream
+    if seen.attention is not None:
+        return seen.input + stream.multiplier * seen.attention
+    return there(seen.ffn_input if stream.norm_before is None else seen.middle)
+
+
+def _plain(values: Tensor, shape: torch.Size) -> Tensor:
+    return views.plain(values).reshape(*shape, values.shape[-1])
+
+
+def _reader(
+    proved: ProvedBlock, seen: SeenBlock, before: Tensor, middle: Tensor
+) -> Callable[[], Tensor]:
+    """What makes the FFN's input again, from the stream that is kept, by the norm in front of it.
+
+    In the shape and precision of the pass: others might be rounded in another way.
+    """
+    x, norm, parallel = there(seen.ffn_input), proved.stream.norm_before, proved.stream.kind
+    if norm is None and parallel == PARALLEL:
+        return lambda: x
+    stream, shape, dtype = before if parallel == PARALLEL else middle, x.shape, x.dtype
+
+    @torch.inference_mode()
+    def read() -> Tensor:
+        same = stream.reshape(shape).to(dtype)
+        if norm is None:
+            return same
+        with unwatched():
+            made: Tensor = norm.module(same)
+            return made
+
+    return read
+
+
+def _shaped(made: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
+    values: dict[str, Any] = {
+        name: stage.reshape(*shape, stage.shape[-1]) for name, stage in vars(made).items()
+    }
+    return type(made)(**values)
+
+
+def _no_attention(label: str) -> AttentionRecord:
+    raise NotForThisNetwork(
+        f"Not for {label}: its attention is not taken apart. Only its FFNs are."
+    )

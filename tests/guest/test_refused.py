@@ -1,0 +1,113 @@
+"""What breaks an equation is refused, with the equation and the block."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import pytest
+import torch
+import transformers as T  # noqa: N812
+from torch import nn
+
+from ffnviz.guest.proof import prove
+from ffnviz.guest.refusal import NotProvedError
+from tests.guest.families import HEADS, IDS, WIDE, build, two_texts
+
+
+def _norm_inside(model: Any) -> None:  # BitNet has one
+    mlp, norm = model.model.layers[1].mlp, nn.LayerNorm(88)
+    mlp.inside = norm
+    mlp.forward = lambda x: mlp.down_proj(norm(mlp.act_fn(mlp.gate_proj(x)) * mlp.up_proj(x)))
+
+
+def _layer_scale(model: Any) -> None:
+    mlp, scale = model.model.layers[1].mlp, torch.linspace(0.5, 1.5, 32)
+    own = mlp.forward
+    mlp.forward = lambda x: own(x) * scale
+
+
+def _tanh(model: Any) -> None:
+    mlp = model.model.layers[1].mlp
+    mlp.forward = lambda x: mlp.down_proj(torch.tanh(mlp.gate_proj(x)) * mlp.up_proj(x))
+
+
+def _norm_as_phi(model: Any) -> None:
+    mlp, norm = model.model.layers[1].mlp, nn.LayerNorm(88)
+    mlp.act_fn = norm
+
+
+def _output_scaled(model: Any) -> None:
+    down = model.model.layers[1].mlp.down_proj
+    own = down.forward
+    down.forward = lambda x: own(x) * 1.01
+
+
+def _ids_leak(model: Any) -> None:
+    own = model.forward
+
+    @wraps(own)
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        told = own(*args, **kwargs)
+        told.logits = told.logits + 0.01 * kwargs["input_ids"].float().mean()
+        return told
+
+    model.forward = forward
+
+
+def _stream_between(model: Any) -> None:
+    layer = model.model.layers[1]
+    layer.register_forward_pre_hook(lambda _, args: (args[0] * 1.01, *args[1:]), prepend=True)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "equation", "block"),
+    [
+        (_norm_inside, "E2", 1),
+        (_tanh, "E2", 1),
+        (_norm_as_phi, "E2", 1),
+        (_output_scaled, "E1", 1),
+        (_layer_scale, "E3", 1),
+        (_stream_between, "E4", None),
+        (_ids_leak, "E5", None),
+    ],
+)
+def test_a_broken_equation_is_named(
+    spoil: Callable[[Any], None], equation: str, block: int | None, llama: nn.Module
+) -> None:
+    prove(llama, two_texts(), 6)  # sound before
+    spoil(llama)
+    with pytest.raises(NotProvedError) as caught:
+        prove(llama, two_texts(), 6)
+    assert caught.value.equation == equation
+    assert caught.value.block == block
+    assert str(caught.value).startswith(f"{equation}:" if block is None else f"block 2, {equation}")
+
+
+def _mixtral() -> nn.Module:
+    config = T.MixtralConfig(**WIDE, num_local_experts=4, num_experts_per_tok=2)
+    return build(lambda: T.AutoModelForCausalLM.from_config(config))
+
+
+def _dense_then_experts() -> nn.Module:
+    config = T.Qwen2MoeConfig(
+        **HEADS, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24,
+        shared_expert_intermediate_size=24, mlp_only_layers=[0],
+    )  # fmt: skip
+    return build(lambda: T.AutoModelForCausalLM.from_config(config))
+
+
+def _mamba() -> nn.Module:
+    config = T.MambaConfig(hidden_size=32, num_hidden_layers=2, vocab_size=97, state_size=8, **IDS)
+    return build(lambda: T.AutoModelForCausalLM.from_config(config))
+
+
+@pytest.mark.parametrize(
+    ("make", "equation", "block"),
+    [(_mixtral, "E2", 0), (_dense_then_experts, "E3", 1), (_mamba, "E2", 0)],
+)
+def test_what_is_no_ffn_of_its_own_is_refused(
+    make: Callable[[], nn.Module], equation: str, block: int
+) -> None:
+    with pytest.raises(NotProvedError) as caught:
+        prove(make(), two_texts(), 6)
+    assert (caught.value.equation, caught.value.block) == (equation, block)
