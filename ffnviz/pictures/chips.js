@@ -54,7 +54,8 @@ export function mount(tell) {
         Object.assign(track.firstChild.style, { width, background: accent });
       });
       // In a long text the chosen chip may be out of sight; who scrolled away since is left alone.
-      if (chosen !== at) row.scrollTo(intoView(row, row.children[chosen]));
+      const there = row.children[chosen]; // none while a token is chosen that is not shown
+      if (chosen !== at && there) row.scrollTo(intoView(row, there));
       at = chosen;
     },
   };
