@@ -289,10 +289,14 @@ def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
     traces = [net.trace(probe.text) for probe in PROBES]
     for number, block in enumerate(index.blocks):
         strongest = [f64(t.blocks[number].ffn.hidden).max(0) for t in traces]
-        assert_allclose(block.values[0], np.max(strongest, axis=0), rtol=1e-4, atol=1e-5)
-    read = probe_inputs(net, PROBES)
-    values = word_values(net, read, 0, NEURON)
-    assert values.max() == pytest.approx(float(index.blocks[0].values[0, NEURON]), rel=1e-4)
+        most = np.max(strongest, axis=0)
+        fires = block.texts > 0
+        assert fires.any()
+        assert_allclose(block.values[0, fires], most[fires], rtol=1e-4, atol=1e-5)
+        assert (most[~fires] <= index.threshold).all()
+    neuron = int(index.blocks[0].values[0].argmax())
+    values = word_values(net, probe_inputs(net, PROBES), 0, neuron)
+    assert values.max() == pytest.approx(float(index.blocks[0].values[0, neuron]), rel=1e-4)
 
 
 def test_guessing_masked_words(net: Network) -> None:

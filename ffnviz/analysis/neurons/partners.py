@@ -15,6 +15,7 @@ M = 512  # signs a token
 SAMPLED = 4  # one token in so many is looked at
 SHOWN = 8
 SURE = 4.0  # standard errors that a partnership must be above none at all
+MOST = 2**14  # neurons among whom partners are looked for: all pairs of more take too long
 _ROWS = 1_024  # of the table of all pairs, at a time
 
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
@@ -40,8 +41,13 @@ def signs(places: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.int
 
 
 def sketch(fires: Tensor, token_signs: Tensor) -> Tensor:
-    """The sums of signs, (d_ff, M), of tokens (n, M) on which neurons fire, (n, d_ff)."""
+    """The sums of signs, (d_ff, M), of tokens (n, M) on which neurons fire, (n, d_ff).
+
+    Of more than MOST neurons none, (0, M).
+    """
     # Whole numbers up to n: a float32 holds them exactly.
+    if fires.shape[1] > MOST:
+        return torch.zeros(0, M, dtype=torch.int64)
     return (fires.float().mT @ token_signs.float()).to(torch.int64)
 
 
@@ -51,27 +57,29 @@ def partners(
     """Each neuron's strongest partners, and how alike they fire.
 
     Args:
-        sketches: (d_ff, M).
+        sketches: (d_ff, M), or (0, M).
         fired: how many of the tokens looked at each fired on, (d_ff,).
 
     Returns:
-        Their numbers, (SHOWN, d_ff), −1 where there are no more that are surely partners, and the
+        Their numbers, (SHOWN, d_ff), −1 where there are no more that are surely partners (or more
+        than MOST neurons to look through), and the
         estimated cosine between the two, both / √(one · other), from 0 to 1, (SHOWN, d_ff).
     """
-    d_ff, m = sketches.shape
-    kept = min(SHOWN, d_ff)
+    d_ff, m = len(fired), sketches.shape[1]
     who = np.full((SHOWN, d_ff), -1, dtype=np.int32)
     alike = np.zeros((SHOWN, d_ff), dtype=np.float32)
-    exact = sketches.astype(np.float64)  # products below 2**53 are exact, in any order
-    length = np.sqrt(np.maximum(fired, 1).astype(np.float64))
-    for start in range(0, d_ff, _ROWS):
-        rows = slice(start, min(start + _ROWS, d_ff))
+    awake = np.flatnonzero(fired)  # who never fires has no partners
+    if not len(sketches):
+        return who, alike
+    exact = sketches[awake].astype(np.float64)  # products below 2**53 are exact, in any order
+    length = np.sqrt(fired[awake].astype(np.float64))
+    for start in range(0, len(awake), _ROWS):
+        rows = slice(start, min(start + _ROWS, len(awake)))
         cosine = exact[rows] @ exact.T / (m * length[rows, None] * length[None])
         cosine[np.arange(len(cosine)), np.arange(rows.start, rows.stop)] = -np.inf
-        cosine = np.minimum(cosine, 1.0)
-        best = np.argsort(-cosine, axis=1, kind="stable")[:, :kept]
-        found = np.take_along_axis(cosine, best, axis=1)
-        sure = found > SURE / np.sqrt(m)
-        who[:kept, rows] = np.where(sure, best, -1).T
-        alike[:kept, rows] = np.where(sure, found, 0.0).T
+        for neuron, row in zip(awake[rows], np.minimum(cosine, 1.0), strict=True):
+            sure = np.flatnonzero(row > SURE / np.sqrt(m))
+            best = sure[np.argsort(-row[sure], kind="stable")[:SHOWN]]
+            who[: len(best), neuron] = awake[best]
+            alike[: len(best), neuron] = row[best]
     return who, alike
