@@ -235,7 +235,7 @@ def test_who_hears_whom_at_any_length_and_depth(new_page: OpenPage, tried: Subje
         "Over 4 tokens in 2 layers an RNN takes 5 steps in a row: 4 for the tokens, and 1 more"
         in journey.sentence("lab-influence")
     )
-    assert "with recurrent weights 8 times as large × " in journey.sentence("lab-decay")
+    assert "with recurrent weights × 8 by " in journey.sentence("lab-decay")
     journey.slide("layers", 0)
     expect(journey.page.get_by_text("Press “Differentiate” again")).to_be_visible()
     assert journey.query()["depth"] == "1"

@@ -108,9 +108,10 @@ def approximate(
     Hidden weights by Adam, the output's by least squares, in float64. What n ReLU units can reach
     at least: the straight pieces between n evenly spaced points, which in each piece are no
     further off than the function moves there; and so can n of GELU or SiLU, which come as close to
-    ReLU as one likes: φ(kx)/k for a large k. That any continuous function on a compact set can be
-    approached is so for every φ that is continuous and no polynomial, and for no other (Leshno et
-    al. 1993; Pinkus 1999, theorem 3.1); this bound follows from the pieces alone.
+    ReLU as one likes: φ(kx)/k for a large k. A staircase of steep sigmoids can as well. That any
+    continuous function on a compact set can be approached is so for every φ that is continuous and
+    no polynomial, and for no other (Leshno et al. 1993; Pinkus 1999, theorem 3.1); this bound
+    follows from the pieces alone.
     """
     x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
     y = function(x)

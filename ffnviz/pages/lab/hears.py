@@ -169,9 +169,9 @@ def _factors(found: Influence) -> Sentence:
     if len(found.memory) < 3:
         return ["It takes three tokens to see how a gradient goes on over a distance."]
     rnn, lstm, loud = (
-        number(f"× {short(float(np.exp(np.log(each.factors).mean())))}") for each in found.fading
+        number(short(float(np.exp(np.log(each.factors).mean())))) for each in found.fading
     )
     return [
-        "With each step back an RNN's gradient goes ", rnn, ", an LSTM's ", lstm,
-        f", and with recurrent weights {found.gain:g} times as large ", loud, ".",
+        "Each step back multiplies an RNN's gradient by ", rnn, ", an LSTM's by ", lstm,
+        f", and an RNN's with recurrent weights × {found.gain:g} by ", loud, ".",
     ]  # fmt: skip

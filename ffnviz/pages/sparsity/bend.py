@@ -60,5 +60,6 @@ def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sent
                 f"{label} sets every one of them to exactly 0."]  # fmt: skip
     return [f"In block {block + 1}, ", below, f" of the pre-activations are below zero; {label} "
             "softens them. ", number(percent(landed.near_zero)),
-            f" of the activations are within {threshold:g} of zero, ",
-            number(percent(landed.exactly_zero)), " are exactly 0."]  # fmt: skip
+            f" of the activations are within {threshold:g} of zero, and ",
+            number(percent(landed.exactly_zero)),
+            " are so small that float32 keeps exactly 0."]  # fmt: skip

@@ -113,3 +113,9 @@ def test_the_twin_remade_from_its_seed_is_as_awake_as_the_record_says(twin: str)
         )
     for block, share in zip(trace.blocks, record.active[0], strict=True):
         assert float((block.ffn.hidden > 0).float().mean()) == pytest.approx(share, abs=0.03)
+
+
+def test_far_below_zero_float32_keeps_nothing_of_gelu_as_the_note_says() -> None:
+    x = torch.tensor([-5.6, -5.4])
+    assert (torch.nn.functional.gelu(x) == 0).tolist() == [True, False]
+    assert (torch.nn.functional.gelu(x.double()) != 0).all()
