@@ -119,9 +119,9 @@ def watch(layers: list[Callable[[Tensor], Tensor]], x: Tensor, token: int) -> St
             streams.append(each(streams[-1]))
         top = streams[-1][token]
         generator = torch.Generator().manual_seed(0)
-        direction = torch.randn(top.shape, generator=generator, dtype=top.dtype)
+        direction = torch.randn(top.shape, generator=generator, dtype=top.dtype).to(top.device)
         slopes = torch.autograd.grad(top, streams, direction / direction.norm())
-    values = [stream.detach().double() for stream in streams]
+    values = [stream.detach().cpu().double() for stream in streams]
     cosines = [_cosines(value) for value in values]
     n = len(x)
     pairs = n * (n - 1)
