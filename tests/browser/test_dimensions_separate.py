@@ -25,6 +25,7 @@ def test_points_are_put_and_taken_and_come_back_by_their_link(new_page: OpenPage
     journey.page.get_by_role("button", name="Clear").click()
     journey.settle()
     assert "no points yet" in journey.sentence("separate")
+    expect(journey.chart("lifted")).to_have_count(0)  # of nothing there is nothing to see
     # A click puts a circle, another one on it takes it away; then four corners, crosswise.
     for _ in range(2):
         canvas.click(position={"x": 200, "y": 200})

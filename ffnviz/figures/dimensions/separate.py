@@ -30,8 +30,8 @@ def lifted(
          "marker": {"size": 10, "color": colour, "symbol": symbol}}
         for name, mine, (colour, symbol) in zip(names, (first, ~first), CLASSES, strict=True)
     ]  # fmt: skip
-    reach = 1.1 * float(np.abs(away).max(initial=1e-6))
-    tall = 1.15 * float(np.abs(across).max(initial=1e-6))
+    reach = 1.1 * float(np.abs(away).max(initial=1e-2))
+    tall = 1.15 * float(np.abs(across).max(initial=1e-2))
     return {
         "data": traces,
         "layout": layout(

@@ -26,11 +26,11 @@ NAMES = {
     "batch": "batch, PyTorch",
 }  # fmt: skip
 EQUATIONS = {
-    "rows": r"Y = \varphi(X W_1 + b_1)\, W_2 + b_2",
-    "columns": r"Y^{\top} = W_2^{\top}\, \varphi(W_1^{\top} X^{\top} + b_1) + b_2",
-    "numpy": r"Y = \varphi(X W_1 + b_1)\, W_2 + b_2",
-    "batch": r"Y_{bt} = \varphi(X_{bt} W_1 + b_1)\, W_2 + b_2",
-}  # fmt: skip
+    "rows": "Y = φ(X W₁ + b₁) W₂ + b₂",
+    "columns": "Yᵀ = W₂ᵀ φ(W₁ᵀ Xᵀ + b₁) + b₂",
+    "numpy": "Y = φ(X W₁ + b₁) W₂ + b₂",
+    "batch": f"Y = φ(X W₁ + b₁) W₂ + b₂, for each of {BATCH} × {TOKENS} tokens",
+}
 TORCH = {
     "relu": "torch.relu(z)", "gelu": "F.gelu(z)", "gelu_tanh": 'F.gelu(z, approximate="tanh")',
     "silu": "F.silu(z)", "sigmoid": "torch.sigmoid(z)", "tanh": "torch.tanh(z)", "identity": "z",
@@ -85,7 +85,7 @@ def render(run: Run, navigator: Navigator) -> None:
         form = str(st.segmented_control("Way to write it", required=True,
                                         label_visibility="collapsed",
                                         **navigator.options(FORM)))  # fmt: skip
-        st.latex(EQUATIONS[form])
+        st.markdown(f"**{EQUATIONS[form]}**")
         st.code(code(run, form), language=None, wrap_lines=True)
         if form == "columns":
             st.markdown("Many textbooks write columns, and call W what is Wᵀ here.")

@@ -68,6 +68,8 @@ def render(run: Run, navigator: Navigator) -> None:
     line = run.subject.once(f"best line {of[0]}", lambda: best_line(points))
     with square:
         the_points(run, navigator, points, found, line, of)
+    if not len(points.first):
+        return
     with seen:
         what_the_cut_sees(run, points, found, of)
         widths = f"by width {of[0]} {phi} {draw}"
