@@ -5,12 +5,17 @@ import os
 import socket
 import sys
 from ipaddress import ip_address
+from pathlib import Path
 
 import click
 from streamlit.net_util import get_internal_ip
 
+from ffnviz.app import house
 from ffnviz.assets import TOP
 from ffnviz.headers import content_security_policy
+from ffnviz.lecture.chosen import FILE as LECTURE
+from ffnviz.lecture.chosen import lecture_file
+from ffnviz.lecture.reading import LectureError
 from ffnviz.serve import FRAMED_BY, application
 from ffnviz.workers import serve_with
 
@@ -49,7 +54,14 @@ from ffnviz.workers import serve_with
     show_envvar=True,
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
 )
-def app(host: str, port: int, workers: int, frame_ancestors: str) -> None:
+@click.option(
+    "--lecture",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar=LECTURE,
+    show_envvar=True,
+    help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
+)
+def app(host: str, port: int, workers: int, frame_ancestors: str, lecture: Path | None) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
     By now the package has imported PyTorch, so the first visitor need not wait for that.
@@ -58,6 +70,12 @@ def app(host: str, port: int, workers: int, frame_ancestors: str) -> None:
         content_security_policy("", frame_ancestors)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
+    if lecture is not None:
+        try:
+            lecture_file(lecture, house())
+        except LectureError as error:
+            raise click.ClickException(str(error)) from error
+        os.environ[LECTURE] = str(lecture.resolve())
     click.echo(announcement(free_address(host, port), port))
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:

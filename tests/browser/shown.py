@@ -19,6 +19,7 @@ from ffnviz.components.passages import Passage, passages
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.saving import save_button
 from ffnviz.components.slider import slider
+from ffnviz.components.story import Asked, Told, story
 from ffnviz.components.verdicts import Claim, verdicts
 from ffnviz.components.welcome import welcome
 from ffnviz.figures.layout import axis, layout
@@ -129,11 +130,22 @@ def show_bar(seed: int) -> None:
 
 
 def show_foot(seed: int) -> None:
-    foot(f"Next: {seed}", ["It is small.", f"It read {seed} books."], "foot", never)
+    knows = ["It is small.", f"It read {seed} books."]
+    foot(f"Next: {seed}", knows, "foot", never, [("add", "Add this view")], never)
 
 
 def show_welcome(_: int) -> None:
-    welcome(True, "welcome")
+    welcome(True, "Follow the story", "welcome", never)
+
+
+def show_story(seed: int) -> None:
+    question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
+    story(
+        Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], [f"It is {seed}."], "",
+             question, ["Notes."], "Third", presenting=False, exploring=False, strayed=False,
+             accent="relu"),
+        "story", never, never,
+    )  # fmt: skip
 
 
 def show_slider(seed: int) -> None:
@@ -164,5 +176,6 @@ ALL: dict[str, Callable[[int], None]] = {
     "prediction": show_prediction,
     "saving": show_saving,
     "slider": show_slider,
+    "story": show_story,
     "verdicts": show_verdicts,
 }

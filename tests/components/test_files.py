@@ -72,7 +72,7 @@ def test_no_picture_knows_streamlit(path: Path) -> None:
 def test_every_colour_of_a_style_sheet_is_in_the_palette(path: Path) -> None:
     palette = json.loads(text_of(PICTURES / "palettes.json"))["light"]
     used = set(re.findall(r"var\(--([\w-]+)", text_of(path)))
-    assert used <= set(palette) | {"font", "accent", "share", "stage"}
+    assert used <= set(palette) | {"font", "accent", "share", "stage", "room"}
 
 
 def test_streamlits_own_theme_has_the_palettes_colours() -> None:
