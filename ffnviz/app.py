@@ -11,6 +11,7 @@ from ffnviz.assets import ASSETS
 from ffnviz.components.welcome import welcome
 from ffnviz.idle import idle_collector
 from ffnviz.lecture import desk, hiding, menu, story
+from ffnviz.lecture.classroom import attending, brain
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.navigation import FIRST, opened_page
 from ffnviz.page import Page
@@ -37,9 +38,15 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         run = session.run()
     session.write_url(run)
     controls.bar(session, page, run)
+    attending.attend(session)
+    attending.tell_class(session, run)
+    if run is not None and brain.is_open():
+        brain.show_brain(session, run)
+        return
     if desk.is_open(page.name):
         desk.show_desk(session)
         return
+    menu.notices()
     story.show_scene(session, run)
     controls.network_and_block(session)
     if len(page.parts) > 1:

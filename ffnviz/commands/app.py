@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import sqlite3
 import sys
 from ipaddress import ip_address
 from pathlib import Path
@@ -15,6 +16,7 @@ from ffnviz.assets import TOP
 from ffnviz.headers import content_security_policy
 from ffnviz.lecture.chosen import FILE as LECTURE
 from ffnviz.lecture.chosen import lecture_file
+from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
 from ffnviz.lecture.reading import LectureError
 from ffnviz.serve import FRAMED_BY, application
 from ffnviz.workers import serve_with
@@ -61,7 +63,21 @@ from ffnviz.workers import serve_with
     show_envvar=True,
     help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
 )
-def app(host: str, port: int, workers: int, frame_ancestors: str, lecture: Path | None) -> None:
+@click.option(
+    "--class-store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar=STORE,
+    show_envvar=True,
+    help="The file in which classes are kept while they last; one of this user's, if left out.",
+)
+def app(
+    host: str,
+    port: int,
+    workers: int,
+    frame_ancestors: str,
+    lecture: Path | None,
+    class_store: Path | None,
+) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
     By now the package has imported PyTorch, so the first visitor need not wait for that.
@@ -76,7 +92,18 @@ def app(host: str, port: int, workers: int, frame_ancestors: str, lecture: Path 
         except LectureError as error:
             raise click.ClickException(str(error)) from error
         os.environ[LECTURE] = str(lecture.resolve())
-    click.echo(announcement(free_address(host, port), port))
+    address = free_address(host, port)
+    click.echo(announcement(address, port))
+    if class_store is not None:
+        os.environ[STORE] = str(class_store.resolve())
+    if not ip_address(address).is_loopback:
+        os.environ[ALLOWED] = "1"
+        try:
+            store().ready()
+        except (OSError, sqlite3.Error) as error:
+            raise click.ClickException(
+                f"Classes cannot be kept: {error}. --class-store takes another file."
+            ) from error
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:
         serve_with(workers, host, port)

@@ -4,12 +4,15 @@ import streamlit as st
 
 from ffnviz.lecture import desk
 from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.classroom import attending
 from ffnviz.lecture.draft import add_view, draft
 from ffnviz.lecture.reading import LectureError
 from ffnviz.lecture.story import LEFT, ask, start
 from ffnviz.page import Page
 from ffnviz.session import Session
 from ffnviz.showing import Showing
+
+HOW = "class-how"
 
 
 def short_label(session: Session) -> str:
@@ -44,6 +47,10 @@ def entries(session: Session) -> list[tuple[str, str]]:
         ("add", "Add this view to my lecture"),
         ("desk", _desk_label()),
     ]
+    if not attending.allowed():
+        found.append(("how", "Have a class follow: how?"))
+    elif attending.lecturer_of() is None and not session.showing.follows:
+        found.append(("class", "Open a class that follows this page"))
     return found
 
 
@@ -69,3 +76,16 @@ def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
         add_view(session.state, title, pictures)
     elif what == "desk":
         desk.open_desk(page.name)
+    elif what == "class":
+        attending.open_class(session)
+    elif what == "how":
+        st.session_state[HOW] = True
+
+
+def notices() -> None:
+    """What the menu has to say once."""
+    if st.session_state.pop(HOW, False):
+        st.info(
+            "A class can follow when others can reach this server. Start it with "
+            "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
+        )

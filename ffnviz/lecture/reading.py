@@ -95,7 +95,7 @@ class _Reader:
             raise self.wrong(at, "question must be a table: [scene.question].")
         self.only(table, at, OF_QUESTION, "a question")
         ask = self.told(table, (*at, "ask"), "ask")
-        options: list[Any] = table.get("options") or []
+        options: Any = table.get("options") or []
         fits = isinstance(options, list) and 2 <= len(options) <= MOST_OPTIONS
         if not fits or not all(isinstance(o, str) and len(o.strip()) > 0 for o in options):
             raise self.wrong((*at, "options") if "options" in table else at,

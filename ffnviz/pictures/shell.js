@@ -22,6 +22,7 @@ const PICTURES = {
   ffn_picture: () => import("./ffn_picture.js"),
   page_bar: () => import("./page_bar.js"),
   foot: () => import("./foot.js"),
+  klass: () => import("./klass.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
   passages: () => import("./passages.js"),

@@ -1,6 +1,7 @@
 // The scene of a lecture that the page shows: its words, its question, the way on. As a talk it is
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
+import { klass } from "./class_wire.js";
 import { each, element } from "./element.js";
 import { light, makeRoom } from "./spotlight.js";
 import { makeQuestion } from "./story_question.js";
@@ -46,14 +47,14 @@ export function mount(tell) {
   const tools = element("div", { class: "tools", role: "group", "aria-label": "Way through the lecture" },
     back, before, after, all, present, explore, notes, leave);
   const strayed = element("p", { class: "strayed", text: "You have left the scene. Explore freely: the way back stays here." });
-  const question = makeQuestion(() => paint());
+  const question = makeQuestion(() => { if (data) paint(); });
   const scenes = element("ol");
   const list = element("div", { popover: "auto", class: "list", role: "dialog", "aria-label": "Scenes" },
     element("h2", { text: "Scenes" }), scenes);
   const blank = element("div", { popover: "manual", class: "blank" });
   const told = element("div", { class: "told", role: "status" });
   const root = element("section", { class: "story", "aria-label": "Lecture" },
-    element("header", {}, where, title, tools), say, question.element, strayed, list, blank, told);
+    element("header", {}, where, title, tools), question.element, say, strayed, list, blank, told);
   // When the words take more lines or fewer, the picture has other room.
   const resized = new ResizeObserver(() => {
     makeRoom();
@@ -87,7 +88,7 @@ export function mount(tell) {
 
   const commands = {
     forward, back: () => step(-1), first: () => goTo(data.path[0]), last: () => goTo(data.path.at(-1)),
-    blank: toggleBlank, list: () => list.togglePopover(), notes: () => speaker.open(),
+    code: () => klass.showCode?.(), blank: toggleBlank, list: () => list.togglePopover(), notes: () => speaker.open(),
     present: () => tell("ask", "present"), explore: () => tell("ask", data.exploring ? "back" : "explore"),
   };
   const speaker = makeSpeaker((what) => commands[what]?.());
@@ -104,7 +105,9 @@ export function mount(tell) {
     question.update(data, theme, span);
     say.hidden = data.say.length === 0 || veiled();
     say.replaceChildren(...data.say.map((part) => span(part, theme)));
-    strayed.hidden = !data.strayed || talk;
+    const led = klass.role === "student" && !klass.alone && !klass.over; // the way is the lecturer's
+    tools.hidden = led;
+    strayed.hidden = !data.strayed || talk || led;
     back.hidden = !data.strayed && !data.exploring;
     explore.hidden = !talk;
     notes.hidden = !data.presenting;
@@ -133,6 +136,7 @@ export function mount(tell) {
     },
     destroy() {
       resized.disconnect();
+      question.destroy();
       keys.stop();
       speaker.close();
       if (current !== root) return;

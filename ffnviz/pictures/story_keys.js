@@ -2,7 +2,7 @@
 
 const TALK = {
   ArrowRight: "forward", PageDown: "forward", " ": "forward", Enter: "forward", ArrowLeft: "back", PageUp: "back",
-  Home: "first", End: "last", b: "blank", ".": "blank", g: "list", e: "explore", n: "notes", p: "present", Escape: "present",
+  Home: "first", End: "last", b: "blank", ".": "blank", g: "list", e: "explore", n: "notes", c: "code", p: "present", Escape: "present",
 };
 const ALWAYS = { p: "present", g: "list" };
 const EXPLORING = { Escape: "explore", e: "explore", n: "notes", p: "present" };

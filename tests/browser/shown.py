@@ -12,6 +12,7 @@ from ffnviz.components.examples import examples
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.foot import foot
 from ffnviz.components.head import Head
+from ffnviz.components.klass import Attending, klass
 from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.opening import open_file
 from ffnviz.components.page_bar import page_bar
@@ -138,6 +139,10 @@ def show_welcome(_: int) -> None:
     welcome(True, "Follow the story", "welcome", never)
 
 
+def show_klass(_: int) -> None:
+    klass(Attending(""), "klass", never, never, never)
+
+
 def show_story(seed: int) -> None:
     question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
     story(
@@ -169,6 +174,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "foot": show_foot,
     "welcome": show_welcome,
     "ffn_picture": show_ffn,
+    "klass": show_klass,
     "neuron_card": show_card,
     "opening": show_opening,
     "page_bar": show_bar,

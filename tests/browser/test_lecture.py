@@ -1,12 +1,15 @@
 """A lecture on the page: a story to follow, a talk to give, and a file of one's own."""
 
 import json
+from collections.abc import Sequence
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from ffnviz.lecture.chosen import OURS, lecture_file
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
+from tests.browser.test_parts import FAULTS, FITTED, FRAMES
 from tests.lecture.lecture_runs import house
 
 TITLES = [scene.title for scene in lecture_file(OURS, house()).scenes]
@@ -15,6 +18,28 @@ TITLES = [scene.title for scene in lecture_file(OURS, house()).scenes]
 def at(journey: Journey) -> str:
     """The scene's title."""
     return journey.page.locator(".story h2").first.inner_text()
+
+
+LAST_ROW = 24  # pixels, of the smallest type in a talk
+FITS = """() => { const m = document.querySelector('[data-testid="stMain"]');
+    return m.scrollHeight <= m.clientHeight && m.scrollWidth <= m.clientWidth; }"""
+
+
+def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int) -> list[str]:
+    """What is wrong with a scene in windows of these sizes, light and dark."""
+    page, found = journey.page, []
+    for width, height in sizes:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(FRAMES)
+        page.wait_for_function(FITTED, arg=[width, height])
+        page.evaluate(FRAMES)
+        found += page.evaluate(FAULTS, {"smallest": smallest})
+        if smallest and not page.evaluate(FITS):
+            found.append(f"it does not fit {width} × {height}")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        found += [each["id"] for each in Axe().run(page).response["violations"]]
+    return [f"{at(journey)}: {each}" for each in found]
 
 
 def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPage) -> None:
@@ -58,8 +83,10 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     page = journey.page
     page.goto(f"{journey.address}/?scene=1&present=1")
     journey.wait_for("He smiled")
-    seen = [at(journey)]
+    seen, wrong = [at(journey)], []
+    halls = ((1920, 1080), (1280, 720))
     for _ in range(2 * len(TITLES)):
+        wrong += complaints(journey, halls, LAST_ROW)
         open_question = page.locator(".story .question.open").count()
         page.keyboard.press("PageDown")
         if open_question:
@@ -71,6 +98,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
         journey.settle()
         seen.append(at(journey))
     assert seen == TITLES
+    assert wrong == []
     page.keyboard.press("Home")
     expect(page.locator(".story h2").first).to_have_text(TITLES[0])
     journey.settle()
@@ -104,6 +132,24 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     journey.settle()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+
+
+def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
+    journey = new_page(width=390, height=844)
+    page, wrong = journey.page, []
+    page.goto(f"{journey.address}/?scene=1")
+    journey.wait_for("He smiled")
+    for title in TITLES:
+        expect(page.locator(".story h2").first).to_have_text(title)
+        journey.settle()
+        if page.locator(".story .question.open").count():
+            page.get_by_role("button", name="Show the answer").click()
+        expect(page.locator(".story .say")).to_be_visible()
+        expect(page.locator("[data-lit]").first).to_be_visible()
+        wrong += complaints(journey, ((390, 844),), 0)
+        if title != TITLES[-1]:
+            page.get_by_role("button", name="Next →").click()
+    assert wrong == []
 
 
 def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -> None:
