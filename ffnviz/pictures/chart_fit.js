@@ -66,7 +66,7 @@ function forHall(data, layout) {
   const lying = data.filter(({ type, orientation }) => type === "bar" && orientation === "h");
   for (const trace of lying) {
     const beside = lying.filter(({ yaxis }) => yaxis === trace.yaxis).length;
-    const fits = inside / (beside * Math.max(1, trace.y.length)) >= 1.05 * size;
+    const fits = inside / (beside * Math.max(1, trace.y.length)) >= 1.35 * size;
     Object.assign(trace, fits ? { constraintext: "none" } : { text: undefined, texttemplate: "", textposition: "none" });
   }
   const above = (layout.annotations ?? []).some(({ y, yref, yanchor }) => yref === "paper" && y >= 1 && yanchor === "bottom");

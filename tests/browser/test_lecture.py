@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
 from ffnviz.lecture.chosen import OURS, lecture_file
@@ -24,21 +25,26 @@ LAST_ROW = 24  # pixels, of the smallest type in a talk
 FITS = """() => { const m = document.querySelector('[data-testid="stMain"]');
     return m.scrollHeight <= m.clientHeight && m.scrollWidth <= m.clientWidth; }"""
 
+SIDE = """() => { const m = document.querySelector('[data-testid="stMain"]');
+    return m.scrollWidth <= m.clientWidth; }"""
+
 
 def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int) -> list[str]:
-    """What is wrong with a scene in windows of these sizes, light and dark."""
+    """What is wrong with a scene in windows of these sizes."""
     page, found = journey.page, []
     for width, height in sizes:
         page.set_viewport_size({"width": width, "height": height})
         page.evaluate(FRAMES)
         page.wait_for_function(FITTED, arg=[width, height])
         page.evaluate(FRAMES)
-        found += page.evaluate(FAULTS, {"smallest": smallest})
-        if smallest and not page.evaluate(FITS):
+        try:
+            page.wait_for_function(FITS if smallest else SIDE, timeout=5_000)
+        except Timeout:
             found.append(f"it does not fit {width} × {height}")
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-        found += [each["id"] for each in Axe().run(page).response["violations"]]
+        faults = page.evaluate(FAULTS, {"smallest": smallest})
+        # On a telephone the tokens stand in a row that is moved along.
+        found += [each for each in faults if smallest or not each.startswith("cut:")]
+    found += [each["id"] for each in Axe().run(page).response["violations"]]
     return [f"{at(journey)}: {each}" for each in found]
 
 
@@ -79,7 +85,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
 def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     new_page: OpenPage,
 ) -> None:
-    journey = new_page(width=1280, height=720)
+    journey = new_page(dark=True, width=1280, height=720)
     page = journey.page
     page.goto(f"{journey.address}/?scene=1&present=1")
     journey.wait_for("He smiled")

@@ -1,7 +1,9 @@
 """A class in its store: who may do what, what is counted, and that nothing is left of it."""
 
 import sqlite3
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -65,12 +67,13 @@ def test_only_the_secret_makes_a_lecturer(store: ClassStore, opened: Opened) -> 
     other = store.open("")
     for wrong in ("", "x", opened.code, other.secret, opened.secret[:-1]):
         assert not store.is_lecturer(opened.code, wrong)
-        for act in (
-            lambda wrong=wrong: store.move(opened.code, wrong, Place("lab")),
-            lambda wrong=wrong: store.reveal(opened.code, wrong, 0),
-            lambda wrong=wrong: store.hide(opened.code, wrong, 1),
-            lambda wrong=wrong: store.end(opened.code, wrong),
-        ):
+        acts: list[Callable[[], None]] = [
+            partial(store.move, opened.code, wrong, Place("lab")),
+            partial(store.reveal, opened.code, wrong, 0),
+            partial(store.hide, opened.code, wrong, 1),
+            partial(store.end, opened.code, wrong),
+        ]
+        for act in acts:
             with pytest.raises(NotTheLecturerError):
                 act()
     assert store.is_lecturer(opened.code, opened.secret)
