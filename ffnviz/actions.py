@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from ffnviz.model.tokenizer import MASK
-from ffnviz.state import House, Neuron, State, readable
+from ffnviz.state import House, Neuron, State, from_url, readable, to_url
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,13 @@ class Set:
     settings: Mapping[str, str | None]
 
 
+@dataclass(frozen=True)
+class Look:
+    """All of another state, as a scene of a lecture is."""
+
+    state: State
+
+
 Action = (
     Type
     | HideWord
@@ -111,6 +118,7 @@ Action = (
     | Turn
     | Meet
     | Set
+    | Look
 )
 
 
@@ -149,6 +157,8 @@ def reduce(state: State, action: Action, house: House) -> State:
         case Set(settings):
             texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
             return replace(state, settings=house.legal(state.page, state.part, texts))
+        case Look(wanted):
+            return from_url(wanted.page, to_url(wanted, house), house)
         case _:
             assert_never(action)
 

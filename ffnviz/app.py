@@ -10,6 +10,8 @@ from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.assets import ASSETS
 from ffnviz.components.welcome import welcome
 from ffnviz.idle import idle_collector
+from ffnviz.lecture import desk, hiding, menu, story
+from ffnviz.lecture.classroom import attending, brain
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.navigation import FIRST, opened_page
 from ffnviz.page import Page
@@ -37,6 +39,16 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         run = session.run()
     session.write_url(run)
     controls.bar(session, page, run)
+    attending.attend(session)
+    attending.tell_class(session, run)
+    if run is not None and brain.is_open():
+        brain.show_brain(session, run)
+        return
+    if desk.is_open(page.name):
+        desk.show_desk(session)
+        return
+    menu.notices()
+    story.show_scene(session, run)
     controls.network_and_block(session)
     if len(page.parts) > 1:
         controls.part_buttons(session, page, run)
@@ -53,7 +65,10 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         part.render(run, session.navigator())
         if page.name == "journey":
             controls.device(page)
-    foot.foot(session, page, part, run)
+    foot.foot(
+        session, page, part, run, menu.entries(session),
+        lambda what, pictures: menu.do(session, page, what, pictures),
+    )  # fmt: skip
 
 
 def house() -> House:
@@ -84,8 +99,15 @@ def main() -> None:
         st.text(str(error))
         st.stop()
     session.open(page.name)
+    story.begin(session)
     st.set_page_config(f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz")
+    hiding.hide(session.showing)
     controls.sentence_box(session)
     if page.name == FIRST.name:
-        welcome(session.came_bare, key="welcome")
+        welcome(
+            session.came_bare,
+            menu.short_label(session),
+            key="welcome",
+            on_story=lambda: story.start(session, short=True),
+        )
     show(session, page, addresses)

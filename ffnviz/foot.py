@@ -1,5 +1,7 @@
 """The foot of every part: the order in which the parts tell their story, and what helps."""
 
+from collections.abc import Callable, Sequence
+
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.components import foot as component
@@ -35,8 +37,15 @@ def what_it_knows(run: Run) -> list[str]:
     ]
 
 
-def foot(session: Session, page: Page, part: Part, run: Run) -> None:
-    """Show the foot."""
+def foot(
+    session: Session,
+    page: Page,
+    part: Part,
+    run: Run,
+    lecture: Sequence[tuple[str, str]] = (),
+    on_lecture: Callable[[str, list[str]], None] = lambda _, __: None,
+) -> None:
+    """Show the foot, with what can be done about a lecture: ids and words, as the component has."""
     coming = following(page, part, run)
     there, its = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
@@ -50,4 +59,6 @@ def foot(session: Session, page: Page, part: Part, run: Run) -> None:
         run.subject.once("what it knows", lambda: what_it_knows(run)),
         key="foot",
         on_next=lambda: session.navigator().turn(there.name, its.name),
+        lecture=lecture,
+        on_lecture=on_lecture,
     )

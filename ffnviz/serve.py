@@ -1,8 +1,8 @@
 """The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
 
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from ffnviz.assets import TOP
 from ffnviz.components.chart import serve_plotly
 from ffnviz.gate import one_run_at_a_time
 from ffnviz.headers import SafeHeaders, content_security_policy
+from ffnviz.lecture.classroom.attending import allowed, store
+from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.routes import class_routes
 from ffnviz.metrics import Numbers
 from ffnviz.pages import PAGES
 
@@ -42,20 +45,27 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
     policy = content_security_policy(_index(), framed_by)
     origins = frozenset(os.environ.get(ORIGINS, "").split())
+    hub = Hub(store()) if allowed() else None
+    classes = class_routes(hub) if hub else []
     return App(
         script,
         routes=[*our_routes(tuple(page.name for page in PAGES)),
-                Route("/metrics", numbers.answer)],
-        lifespan=_files_are_there,
+                Route("/metrics", numbers.answer), *classes],
+        lifespan=_ready(hub),
         middleware=[Middleware(SafeHeaders, policy=policy, origins=origins)],
     )  # fmt: skip
 
 
-@asynccontextmanager
-async def _files_are_there(_: App) -> AsyncIterator[None]:
-    # Before anybody asks: with several workers, it may be another that draws the first chart.
-    serve_plotly()
-    yield
+def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def ready(_: App) -> AsyncIterator[None]:
+        # Before anybody asks: with several workers, it may be another that draws the first chart.
+        serve_plotly()
+        if hub is not None:
+            hub.close_with_the_server()
+        yield
+
+    return ready
 
 
 def the_application() -> App:

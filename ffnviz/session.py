@@ -25,6 +25,7 @@ from ffnviz.networks import at_hand, open_at_hand
 from ffnviz.page import Navigator
 from ffnviz.reconnected import text_brought_along
 from ffnviz.run import Run, TraceTiming, Watched
+from ffnviz.showing import Showing, showing_from_url
 from ffnviz.state import House, Size, State, from_url, readable, to_url, with_masks
 
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
@@ -91,7 +92,9 @@ class Session:
         if "state" not in table:
             table["gpu"] = find_gpu().device is not None
             table["left"], table["parts"] = {}, {}
+            table["url"], table["shown"] = url, None  # a first page may lead on before it is shown
             table["bare"] = not url
+            table["came_with"] = frozenset(url)
             self._follow(page, url)
             typed = text_brought_along()
             if typed is not None and typed != table["text"]:
@@ -107,6 +110,22 @@ class Session:
         """Whether the visit began at an address that says nothing of what to show."""
         bare: bool = st.session_state["bare"]
         return bare
+
+    @property
+    def came_with(self) -> frozenset[str]:
+        """The names of the parameters that the visit began with."""
+        names: frozenset[str] = st.session_state["came_with"]
+        return names
+
+    @property
+    def showing(self) -> Showing:
+        """How it is shown."""
+        showing: Showing = st.session_state["showing"]
+        return showing
+
+    def show_as(self, showing: Showing) -> None:
+        """Show it in another way; the URL follows with the page."""
+        st.session_state["showing"] = showing
 
     @property
     def box_shows_the_sentence(self) -> bool:
@@ -159,13 +178,14 @@ class Session:
             trace = run.trace
             text = trace.text[: trace.tokens[-1].end]
             state = replace(state, sentence=text, token=run.token)
-        self._show_url(to_url(state, self.house))
+        self._show_url(to_url(state, self.house) | self.showing.to_url())
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may hold what is set on other parts of the page, for whoever turns to them.
         for part in self.house.rooms[page]:
             st.session_state["left"] |= dict(self.house.legal(page, part, url))
         self._look_at(from_url(page, url, self.house))
+        st.session_state["showing"] = showing_from_url(url)
         # The box keeps all of a text, also what no link of ours would hold.
         st.session_state["text"] = url.get("text", self.house.start)
 

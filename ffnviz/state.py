@@ -11,6 +11,7 @@ from typing import Any
 
 from ffnviz.model.tokenizer import MASK
 from ffnviz.settings import Setting, shortened
+from ffnviz.showing import NAMES as SHOWING
 
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
@@ -138,7 +139,7 @@ class House:
         return tuple(sorted(kept.items()))
 
 
-_NAMES = ("text", "twin", "block", "token", "neuron", "order", "partner", "part")
+_NAMES = ("text", "twin", "block", "token", "neuron", "order", "partner", "part", *SHOWING)
 _OWN = Setting("", "", lambda _: "", str)
 
 

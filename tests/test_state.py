@@ -16,6 +16,7 @@ from ffnviz.actions import (
     ChoosePartner,
     ChooseToken,
     HideWord,
+    Look,
     Meet,
     Set,
     Turn,
@@ -107,6 +108,7 @@ actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Turn, st.sampled_from([*HOUSE.rooms, "x"]), anything, urls),
     st.builds(Meet, neurons() | st.sampled_from(STRANGE), st.just("neurons"), places, tokens),
     st.builds(Set, st.dictionaries(names, st.none() | anything)),
+    st.builds(Look, states() | st.builds(replace, states(), part=anything, block=st.just(99))),
 )  # fmt: skip
 
 
@@ -217,6 +219,11 @@ def test_a_setting_at_its_default_is_not_kept() -> None:
     assert dict(here.settings) == {"much": "5"}
     assert reduce(here, Set({"much": "2"}), HOUSE) == HERE
     assert reduce(here, Set({"much": None}), HOUSE) == HERE
+
+
+def test_a_state_that_is_looked_at_is_taken_as_a_whole() -> None:
+    there = State("lab", "fit", "It rained.", "gelu", 0, 2, Neuron("gelu", 0, 7), "index")
+    assert reduce(HERE, Look(there), HOUSE) == there
 
 
 def test_a_hidden_word_is_a_mask_and_the_chosen_token() -> None:

@@ -3,6 +3,7 @@
 import errno
 import os
 import socket
+import sqlite3
 import sys
 from ipaddress import ip_address
 from pathlib import Path
@@ -10,9 +11,14 @@ from pathlib import Path
 import click
 from streamlit.net_util import get_internal_ip
 
+from ffnviz.app import house
 from ffnviz.assets import TOP
 from ffnviz.commands.network import dtype_option
 from ffnviz.headers import content_security_policy
+from ffnviz.lecture.chosen import FILE as LECTURE
+from ffnviz.lecture.chosen import lecture_file
+from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
+from ffnviz.lecture.reading import LectureError
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.networks import Asked, at_hand, open_at_hand, show_also
 from ffnviz.serve import FRAMED_BY, application
@@ -62,6 +68,20 @@ from ffnviz.workers import serve_with
 )
 @click.option("--no-twins", is_flag=True, help="Show only what --model names.")
 @dtype_option
+@click.option(
+    "--lecture",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar=LECTURE,
+    show_envvar=True,
+    help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
+)
+@click.option(
+    "--class-store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar=STORE,
+    show_envvar=True,
+    help="The file in which classes are kept while they last; one of this user's, if left out.",
+)
 def app(
     host: str,
     port: int,
@@ -70,6 +90,8 @@ def app(
     models: tuple[str, ...],
     no_twins: bool,
     dtype: str | None,
+    lecture: Path | None,
+    class_store: Path | None,
 ) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
@@ -82,9 +104,11 @@ def app(
         raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
     if no_twins and not models:
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
+    _take_lecture(lecture)
     address = free_address(host, port)
     show([asked(name, dtype) for name in models], not no_twins)
     click.echo(announcement(address, port))
+    _open_to_classes(address, class_store)
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:
         serve_with(workers, host, port)
@@ -116,6 +140,32 @@ def show(models: list[Asked], twins: bool) -> None:
             open_at_hand(name, "cpu", click.echo)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
+
+
+def _take_lecture(lecture: Path | None) -> None:
+    """The lecture is read now, so that what is wrong with it is said before anything is served."""
+    if lecture is None:
+        return
+    try:
+        lecture_file(lecture, house())
+    except LectureError as error:
+        raise click.ClickException(str(error)) from error
+    os.environ[LECTURE] = str(lecture.resolve())
+
+
+def _open_to_classes(address: str, class_store: Path | None) -> None:
+    """Where others can reach the page, classes may be opened, if they can be kept."""
+    if class_store is not None:
+        os.environ[STORE] = str(class_store.resolve())
+    if ip_address(address).is_loopback:
+        return
+    os.environ[ALLOWED] = "1"
+    try:
+        store().ready()
+    except (OSError, sqlite3.Error) as error:
+        raise click.ClickException(
+            f"Classes cannot be kept: {error}. --class-store takes another file."
+        ) from error
 
 
 def free_address(host: str, port: int) -> str:

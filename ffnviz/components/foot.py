@@ -1,13 +1,24 @@
-"""The foot of a part: what comes next, the glossary, and what the network knows."""
+"""The foot of a part: what comes next, the lecture, the glossary, what the network knows."""
 
 from collections.abc import Callable, Sequence
 
+import streamlit as st
+
 from ffnviz.components.declare import declare
+from ffnviz.components.sent import entry, one_of
 
 _mount = declare("foot")
+MOST_PICTURES, LONGEST_NAME = 20, 40
 
 
-def foot(following: str, knows: Sequence[str], key: str, on_next: Callable[[], None]) -> None:
+def foot(
+    following: str,
+    knows: Sequence[str],
+    key: str,
+    on_next: Callable[[], None],
+    lecture: Sequence[tuple[str, str]] = (),
+    on_lecture: Callable[[str, list[str]], None] = lambda _, __: None,
+) -> None:
     """Show the foot; a click on what comes next calls `on_next` before the page runs again.
 
     Args:
@@ -15,5 +26,24 @@ def foot(following: str, knows: Sequence[str], key: str, on_next: Callable[[], N
         knows: what the network knows, a paragraph each; none if nothing is known of it.
         key: unique on the page.
         on_next: called when the person goes on.
+        lecture: what can be done about a lecture: an id and the words of its button, each.
+        on_lecture: called with the id, and the names of the notes of the page's pictures.
     """
-    _mount({"next": following, "knows": list(knows)}, key=key, on_next_change=on_next)
+    ids = [name for name, _ in lecture]
+
+    def wanted() -> None:
+        sent = st.session_state[key].lecture
+        what, pictures = one_of(entry(sent, "what"), ids), entry(sent, "pictures")
+        if what is not None:
+            on_lecture(what, names(pictures))
+
+    data = {"next": following, "knows": list(knows), "lecture": [list(each) for each in lecture]}
+    _mount(data, key=key, on_next_change=on_next, on_lecture_change=wanted)
+
+
+def names(sent: object) -> list[str]:
+    """Short texts that a browser sent, as many as a page can have pictures."""
+    if not isinstance(sent, list):
+        return []
+    short = [name for name in sent if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME]
+    return short[:MOST_PICTURES]

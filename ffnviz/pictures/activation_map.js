@@ -2,6 +2,7 @@ import { each, element } from "./element.js";
 import { makeMap } from "./map_canvas.js";
 import { grouped, number, short } from "./numbers.js";
 import { signedScale, signedScaleCss } from "./scale.js";
+import { roomOf } from "./spotlight.js";
 import { makeTip } from "./tip.js";
 
 export const styles = ["tip.css", "activation_map.css"];
@@ -9,7 +10,13 @@ export const styles = ["tip.css", "activation_map.css"];
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
 const SHARE = 0.14;
 
-const rowHeight = (n_tokens) => Math.max(4, Math.min(30, Math.floor((SHARE * Math.max(600, innerHeight)) / n_tokens)));
+const AROUND = 6; // lines of type that titles and legend take where the maps stand alone
+
+function rowHeight(n_tokens, room) {
+  const type = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const height = room === null ? SHARE * Math.max(600, innerHeight) : (room - AROUND * type) / 2;
+  return Math.max(4, Math.min(room === null ? 30 : 60, Math.floor(height / n_tokens)));
+}
 
 function makeLegend() {
   const [columns, lowest, highest] = [element("span"), element("span"), element("span")];
@@ -59,7 +66,8 @@ export function mount(tell) {
 
   function paint() {
     const colour = signedScale(colours, shown.largest);
-    const height = rowHeight(Math.max(...shown.maps.map(({ texts }) => texts.length)));
+    const rows = Math.max(...shown.maps.map(({ texts }) => texts.length));
+    const height = rowHeight(rows, roomOf(root.getRootNode().host));
     if (![...made.values()].some((map) => map.speaks())) tip.hide();
     for (const [name, map] of made) {
       if (shown.maps.some((one) => one.name === name)) continue;

@@ -5,6 +5,7 @@ import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element } from "./element.js";
 import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
+import { roomOf } from "./spotlight.js";
 import { theme as colours } from "./theme.js";
 
 export const styles = ["chart.css"];
@@ -26,7 +27,7 @@ export function mount(tell) {
   }
 
   // The figure for so much room. Its fonts are the page's.
-  function figureOf(view, theme, width, height, pageType) {
+  function figureOf(view, theme, width, height, pageType, hall = false) {
     const arrays = Object.fromEntries(Object.entries(view.arrays).map(([name, array]) =>
       [name, inRows(array, view.shapes[name])]));
     const { data, layout } = filled(view.figure, arrays, theme);
@@ -37,7 +38,7 @@ export function mount(tell) {
       font: { size: 16, ...layout.font, color: theme.text, family },
       hoverlabel: { bgcolor: theme.background, bordercolor: theme.line, font: { size: 16, color: theme.text, family } },
     });
-    fit(data, layout, width, height, pageType);
+    fit(data, layout, width, height, pageType, hall);
     return { data, layout };
   }
 
@@ -45,22 +46,23 @@ export function mount(tell) {
   const forSaving = () => figureOf(shown, colours(), SIZE.width, SIZE.height, SIZE.type);
 
   // A column may change its width while its chart is drawn or later, as when a scroll bar comes.
-  const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1
-    || heightFor(shown, plot.clientWidth) !== paintedHeight;
+  const room = () => roomOf(root.getRootNode().host);
+  const height = () => heightFor(shown, plot.clientWidth, room());
+  const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
   const resized = new ResizeObserver(refit);
   resized.observe(plot);
   addEventListener("resize", refit);
 
   async function paint(view, theme) {
-    if (!plot.style.height) plot.style.height = `${heightFor(view, plot.clientWidth)}px`;
+    if (!plot.style.height) plot.style.height = `${height()}px`;
     root.classList.toggle("clickable", view.clickable);
     plot.setAttribute("aria-label", view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     paintedWidth = plot.clientWidth;
-    paintedHeight = heightFor(view, paintedWidth);
-    const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType());
+    paintedHeight = height();
+    const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType(), room() !== null);
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
     // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.

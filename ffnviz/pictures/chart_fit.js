@@ -22,9 +22,11 @@ function barsNeed({ figure: { data, layout }, shapes }) {
   return BAR * Math.max(0, ...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0);
 }
 
-// A higher window has higher charts, a lower one lower ones; a phone scrolls anyway.
-export function heightFor(view, width) {
+// A higher window has higher charts, a lower one lower ones; a phone scrolls anyway. One that stands
+// alone takes all the room there is.
+export function heightFor(view, width, room = null) {
   const { height } = view;
+  if (room !== null && !isPhone(width)) return Math.round(room);
   if (isPhone(width)) return height;
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
   return Math.round(height * Math.min(MOST, Math.max(least, innerHeight / TALL)));
@@ -65,10 +67,27 @@ function scaleType(data, layout, share) {
   for (const font of fonts) if (font?.size) font.size = Math.round(share * font.size);
 }
 
+// Before a hall no type may shrink: a bar's text is as large as all other, or it is left out where
+// bars stand too close for it; and a legend makes room for what stands above the axes.
+function forHall(data, layout) {
+  const { size } = layout.font, inside = layout.height - layout.margin.t - layout.margin.b;
+  const lying = data.filter(({ type, orientation }) => type === "bar" && orientation === "h");
+  for (const trace of lying) {
+    const beside = lying.filter(({ yaxis }) => yaxis === trace.yaxis).length;
+    const fits = inside / (beside * Math.max(1, trace.y.length)) >= 1.35 * size;
+    Object.assign(trace, fits ? { constraintext: "none" } : { text: undefined, texttemplate: "", textposition: "none" });
+  }
+  const above = (layout.annotations ?? []).some(({ y, yref, yanchor }) => yref === "paper" && y >= 1 && yanchor === "bottom");
+  if (!above || layout.showlegend === false || !layout.legend) return;
+  layout.margin.t += Math.round(1.3 * size);
+  layout.legend.y = 1 + (1.5 * size) / Math.max(1, inside);
+}
+
 // Less margin, smaller type, panels stacked, and names of ticks that would touch are turned.
-export function fit(data, layout, width, height, pageType) {
+export function fit(data, layout, width, height, pageType, hall = false) {
   Object.assign(layout, { width, height });
   scaleType(data, layout, pageType / PAGE_TYPE);
+  if (hall) forHall(data, layout);
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };

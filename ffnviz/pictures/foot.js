@@ -2,6 +2,7 @@
 
 import { each, element } from "./element.js";
 import { place } from "./popover.js";
+import { notes } from "./spotlight.js";
 import { glossary } from "./terms.js";
 import { fillWelcome } from "./welcome.js";
 
@@ -31,12 +32,21 @@ function makeHelp(label, fill) {
 export function mount(tell) {
   const next = element("button", { type: "button", class: "next", onclick: () => tell("next", true) });
   const knows = makeHelp("What does the network know?", () => {});
-  const helps = [makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
+  const lecture = makeHelp("Lecture", () => {});
+  const helps = [lecture, makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
   return {
     element: element("nav", { class: "foot", "aria-label": "Where to go from here" },
       ...helps.flatMap(({ button, box }) => [button, box]), next),
     update(data) {
       next.textContent = `${data.next} →`;
+      lecture.button.hidden = data.lecture.length === 0;
+      each(lecture.box, data.lecture, () => element("button", { type: "button", class: "do" }), (button, [what, words]) => {
+        button.textContent = words;
+        button.onclick = () => {
+          lecture.box.hidePopover();
+          tell("lecture", { what, pictures: notes() });
+        };
+      });
       knows.button.hidden = data.knows.length === 0;
       each(knows.box, data.knows, () => element("p"), (line, text) => { line.textContent = text; });
     },

@@ -4,7 +4,8 @@ import { element } from "./element.js";
 import { grouped, number } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
-const LABEL_FROM = 13; // pixels that a label needs
+// Pixels that a label needs; before a hall its type is larger.
+const labelFrom = () => Math.max(13, 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize) - 2);
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
@@ -123,13 +124,13 @@ export function makeMap(name, tip, told) {
 
   // Where rows are too low for a label each, every second or third has one; so has the chosen row.
   function drawLabels(height) {
-    const every = Math.ceil(LABEL_FROM / height);
+    const every = Math.ceil(labelFrom() / height);
     const labelled = (token) => token === data.token
       || (token % every === 0 && Math.abs(token - data.token) >= every);
     labels.replaceChildren(...data.texts.map((text, token) => element("bdi", {
       text: labelled(token) ? text : "",
       class: token === data.token ? "chosen" : "",
-      style: { height: `${height}px`, lineHeight: `${Math.max(height, LABEL_FROM)}px` },
+      style: { height: `${height}px`, lineHeight: `${Math.max(height, labelFrom())}px` },
     })));
   }
 

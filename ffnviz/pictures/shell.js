@@ -10,6 +10,7 @@ import { makeHead, titleOf } from "./head.js";
 import { unpack } from "./payload.js";
 import { saveButtons } from "./save_buttons.js";
 import { elementAsSvg } from "./save_svg.js";
+import { shows, showsNoMore } from "./spotlight.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
 
 const PICTURES = {
@@ -22,12 +23,14 @@ const PICTURES = {
   ffn_picture: () => import("./ffn_picture.js"),
   page_bar: () => import("./page_bar.js"),
   foot: () => import("./foot.js"),
+  klass: () => import("./klass.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
   passages: () => import("./passages.js"),
   points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
   saving: () => import("./saving.js"),
+  story: () => import("./story.js"),
   slider: () => import("./slider.js"),
   verdicts: () => import("./verdicts.js"),
   welcome: () => import("./welcome.js"),
@@ -98,6 +101,7 @@ export function mount(host, name, tell) {
         head ??= makeHead([made.controls, saving()].filter(Boolean));
         if (!head.element.isConnected) made.element.prepend(head.element);
         head.update(shown.head, colours);
+        shows(root.host, shown.head.note);
       }
       const painting = made.update(shown, colours);
       if (painting) painting.then(done, fail);
@@ -137,6 +141,7 @@ export function mount(host, name, tell) {
       gone = true;
       stopTheme();
       head?.destroy();
+      showsNoMore(root.host);
       made?.destroy?.();
       [waiting, fault, made?.element].forEach((part) => part?.remove());
       root.adoptedStyleSheets = [];

@@ -28,10 +28,11 @@ export async function fillWelcome(box) {
   box.append(terms.box);
 }
 
-export function mount() {
+export function mount(tell) {
+  const story = element("button", { type: "button", class: "story", onclick: () => tell("story", true) });
   const text = element("div", { class: "text" });
   const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close the welcome", title: "Close for good; “New here?” below brings it back" });
-  const line = element("section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, close);
+  const line = element("section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, story, close);
   close.onclick = () => {
     kept("localStorage", CLOSED, "yes");
     line.hidden = true;
@@ -39,7 +40,9 @@ export function mount() {
   return {
     element: element("div", {}, line),
     // Whoever follows a link that says what to show is shown that, and nothing before it.
-    async update({ bare }) {
+    async update({ bare, story: words }) {
+      story.textContent = words;
+      story.hidden = !words;
       if (bare) kept("sessionStorage", CAME_BARE, "yes");
       const wanted = kept("sessionStorage", CAME_BARE) === "yes" && kept("localStorage", CLOSED) !== "yes";
       if (wanted && !text.childElementCount) await fillWelcome(text);

@@ -13,6 +13,7 @@ from ffnviz.components.examples import examples
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.foot import foot
 from ffnviz.components.head import Head
+from ffnviz.components.klass import Attending, klass
 from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.opening import open_file
 from ffnviz.components.page_bar import page_bar
@@ -21,6 +22,7 @@ from ffnviz.components.points import point_square
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.saving import save_button
 from ffnviz.components.slider import slider
+from ffnviz.components.story import Asked, Told, story
 from ffnviz.components.verdicts import Claim, verdicts
 from ffnviz.components.welcome import welcome
 from ffnviz.figures.layout import axis, layout
@@ -144,11 +146,26 @@ def show_bar(seed: int) -> None:
 
 
 def show_foot(seed: int) -> None:
-    foot(f"Next: {seed}", ["It is small.", f"It read {seed} books."], "foot", never)
+    knows = ["It is small.", f"It read {seed} books."]
+    foot(f"Next: {seed}", knows, "foot", never, [("add", "Add this view")], never)
 
 
 def show_welcome(_: int) -> None:
-    welcome(True, "welcome")
+    welcome(True, "Follow the story", "welcome", never)
+
+
+def show_klass(_: int) -> None:
+    klass(Attending(""), "klass", never, never, never)
+
+
+def show_story(seed: int) -> None:
+    question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
+    story(
+        Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], [f"It is {seed}."], "",
+             question, ["Notes."], "Third", presenting=False, exploring=False, strayed=False,
+             accent="relu"),
+        "story", never, never,
+    )  # fmt: skip
 
 
 def show_slider(seed: int) -> None:
@@ -210,6 +227,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "foot": show_foot,
     "welcome": show_welcome,
     "ffn_picture": show_ffn,
+    "klass": show_klass,
     "neuron_card": show_card,
     "opening": show_opening,
     "page_bar": show_bar,
@@ -218,5 +236,6 @@ ALL: dict[str, Callable[[int], None]] = {
     "prediction": show_prediction,
     "saving": show_saving,
     "slider": show_slider,
+    "story": show_story,
     "verdicts": show_verdicts,
 }

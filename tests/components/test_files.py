@@ -72,7 +72,7 @@ def test_no_picture_knows_streamlit(path: Path) -> None:
 def test_every_colour_of_a_style_sheet_is_in_the_palette(path: Path) -> None:
     palette = json.loads(text_of(PICTURES / "palettes.json"))["light"]
     used = set(re.findall(r"var\(--([\w-]+)", text_of(path)))
-    assert used <= set(palette) | {"font", "accent", "share", "stage"}
+    assert used <= set(palette) | {"font", "accent", "share", "stage", "room"}
 
 
 def test_streamlits_own_theme_has_the_palettes_colours() -> None:
@@ -99,7 +99,8 @@ def notes_in(path: Path) -> Iterator[str]:
 
 def test_every_note_a_page_opens_is_there_with_an_equation() -> None:
     package = ROOT / "ffnviz"
-    sources = [package / "controls.py", *(package / "pages").rglob("*.py")]
+    sources = [package / "controls.py", *(package / "pages").rglob("*.py"),
+               *(package / "lecture").rglob("*.py")]  # fmt: skip
     opened = {note for path in sources for note in notes_in(path)}
     written = {path.stem for path in (PICTURES / "notes").glob("*.html")}
     assert opened == written

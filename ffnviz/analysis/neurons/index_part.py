@@ -118,7 +118,7 @@ def empty(n_blocks: int, d_ff: int, n_positions: int, n_classes: int, n_tags: in
 
     block = BlockPart(
         zeros(n_positions, d_ff), zeros(n_classes, d_ff), zeros(d_ff), zeros(n_tags, d_ff),
-        zeros(d_ff), zeros(d_ff), zeros(d_ff, histogram.BINS), 
+        zeros(d_ff), zeros(d_ff), zeros(d_ff, histogram.BINS),
         zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
         zeros(d_ff), np.full((EXAMPLES, d_ff), -np.inf, dtype=np.float32),
         np.full((EXAMPLES, d_ff), NOWHERE), np.zeros((EXAMPLES, d_ff), dtype=np.int32),

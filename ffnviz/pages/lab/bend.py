@@ -12,7 +12,7 @@ from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.numbers import short
 from ffnviz.page import Navigator
-from ffnviz.pages.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.pages.lab.subject import kept, show_verdicts, subject_of, tally
 from ffnviz.run import Run
 
 
@@ -21,7 +21,9 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     subject = subject_of(run)
     folded = run.subject.once(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
     loss = run.subject.once("worth of φ", lambda: worth(subject.model))
-    found = delete_bend(subject, folded=folded, loss=loss)
+    found = kept(
+        run, "bend deleted", lambda subject: delete_bend(subject, folded=folded, loss=loss)
+    )
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(

@@ -1,0 +1,47 @@
+"""Which lecture is followed: the visitor's own, the one that `ffnviz app` was given, or ours."""
+
+import os
+from pathlib import Path
+
+import streamlit as st
+
+from ffnviz.assets import ASSETS
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.scene import Lecture
+from ffnviz.state import House
+
+OURS = ASSETS / "lectures" / "ffn.toml"
+FILE = "FFNVIZ_LECTURE"  # where the server's lecture lies; ours, if this is not set
+OWN = "own_lecture"
+
+
+def lecture_file(path: Path, house: House) -> Lecture:
+    """The lecture of a file.
+
+    Raises:
+        LectureError: if it cannot be read or is none; the message names the file.
+    """
+    try:
+        return read_lecture(path.read_text(encoding="utf-8"), house, FACTS)
+    except OSError as error:
+        raise LectureError(f"{path} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise LectureError(f"{path} is not a text in UTF-8.") from error
+    except LectureError as error:
+        raise LectureError(f"{path} is no lecture. {error}") from error
+
+
+@st.cache_resource(show_spinner=False)
+def _of_server(path: str, _house: House) -> Lecture:
+    return lecture_file(Path(path), _house)
+
+
+def lecture_of(house: House) -> Lecture:
+    """The lecture of this visitor.
+
+    Raises:
+        LectureError: if the server's file is gone, or is none any more.
+    """
+    own: Lecture | None = st.session_state.get(OWN)
+    return own or _of_server(os.environ.get(FILE) or str(OURS), house)

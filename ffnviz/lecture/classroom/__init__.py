@@ -1,0 +1,1 @@
+"""A class that follows a lecture: no accounts, no names, and gone when it is over."""

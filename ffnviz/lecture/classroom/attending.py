@@ -1,0 +1,181 @@
+"""A page that takes part in a class: as the lecturer's, or as a student's that follows."""
+
+import os
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+from streamlit.net_util import get_internal_ip
+
+from ffnviz.actions import Look
+from ffnviz.components.klass import Attending, klass
+from ffnviz.lecture.chosen import OWN, lecture_of
+from ffnviz.lecture.classroom.course import LONGEST_SENTENCE, NoSuchClassError, Place
+from ffnviz.lecture.classroom.store import ClassStore, usual_path
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.scene import Lecture
+from ffnviz.lecture.writing import written_lecture
+from ffnviz.run import Run
+from ffnviz.session import Session
+from ffnviz.state import House, from_url, to_url
+
+ALLOWED = "FFNVIZ_CLASSES"  # set by `ffnviz app` where others can reach it on purpose
+STORE = "FFNVIZ_CLASS_STORE"
+CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
+OURS = ("localhost", "127.0.0.1", "::1")
+
+
+def allowed() -> bool:
+    """Whether classes can be opened at this server."""
+    return os.environ.get(ALLOWED) == "1"
+
+
+@cache
+def store() -> ClassStore:
+    """Where this server's classes are kept."""
+    path = os.environ.get(STORE)
+    return ClassStore(Path(path) if path else usual_path())
+
+
+def open_class(session: Session) -> None:
+    """A class that follows this page, from now on."""
+    opened = store().open(written_lecture(lecture_of(session.house), session.house))
+    st.session_state[CLASS] = (opened.code, opened.secret)
+    st.session_state[TOLD] = None
+
+
+def lecturer_of() -> tuple[str, str] | None:
+    """Code and secret of the class that this page leads."""
+    kept: tuple[str, str] | None = st.session_state.get(CLASS)
+    return kept
+
+
+def attend(session: Session) -> None:
+    """The line of the class; where none is attended, what finds out whether one was led here."""
+    if not allowed():
+        return
+    led, code = lecturer_of(), session.showing.follows
+    if led is not None:
+        link = link_of(st.session_state.get(BASE, ""), led[0])
+        shown = Attending("lecturer", *led, link, picture_of(link) if link else "")
+    elif code:
+        alone = bool(st.session_state.get(ALONE))
+        shown = Attending("student", code, alone=alone, longest=LONGEST_SENTENCE)
+    else:
+        shown = Attending("")
+    klass(
+        shown,
+        key="klass",
+        on_resume=resume,
+        on_moved=lambda: follow(session),
+        on_ask=lambda what: ask(session, what),
+    )
+
+
+def resume(code: str, secret: str, base: str) -> None:
+    """The browser has the secret of a class: this page leads it, if the secret is right."""
+    try:
+        if not store().is_lecturer(code, secret):
+            return
+    except NoSuchClassError:
+        return
+    if lecturer_of() is None:
+        st.session_state[CLASS] = (code, secret)
+    st.session_state[BASE] = base
+
+
+def ask(session: Session, what: str) -> None:
+    """What the line's buttons ask for."""
+    led = lecturer_of()
+    if what == "brain" and led is not None:
+        st.session_state[BRAIN] = not st.session_state.get(BRAIN)
+    elif what == "end" and led is not None:
+        st.session_state[BRAIN] = False
+        st.session_state.pop(CLASS)
+        with suppress(NoSuchClassError):  # it was over
+            store().end(*led)
+    elif what == "left":
+        st.session_state.pop(CLASS, None)
+        session.show_as(replace(session.showing, follows=""))
+    elif what == "alone":
+        st.session_state[ALONE] = True
+    elif what == "back":
+        st.session_state[ALONE] = False
+        follow(session)
+
+
+def follow(session: Session) -> None:
+    """To where the lecturer is."""
+    code = session.showing.follows
+    if not code or lecturer_of() is not None or st.session_state.get(ALONE):
+        return
+    try:
+        course, text = store().course(code), store().lecture(code)
+    except NoSuchClassError:
+        return
+    if not course.place.page:
+        return
+    lecture = lecture_of_class(text, session.house)
+    if lecture is not None:
+        st.session_state[OWN] = lecture
+    place = course.place
+    showing = replace(session.showing, scene=place.scene, short=place.short, exploring=False)
+    session.show_as(replace(showing, presenting=False))
+    session.do(Look(from_url(place.page, place.query, session.house)))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def lecture_of_class(text: str, _house: House) -> Lecture | None:
+    """The lecture of a class, read once for all who follow it."""
+    try:
+        return read_lecture(text, _house, FACTS)
+    except LectureError:
+        return None
+
+
+def tell_class(session: Session, run: Run | None) -> None:
+    """Where this page is, if it leads a class and has not left its scene for a while."""
+    led, showing = lecturer_of(), session.showing
+    if led is None or run is None or showing.exploring:
+        return
+    state = replace(run.state, token=run.token)
+    place = Place(state.page, to_url(state, session.house), showing.scene, showing.short)
+    lecture = lecture_of(session.house)
+    if st.session_state.get(TOLD) == (place, lecture):
+        return
+    try:
+        store().move(*led, place, written_lecture(lecture, session.house))
+    except NoSuchClassError:
+        return
+    st.session_state[TOLD] = (place, lecture)
+
+
+def link_of(base: str, code: str) -> str:
+    """The address that students open; one of this computer alone becomes the network's."""
+    parts = urlsplit(base)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return ""
+    host = parts.hostname
+    if host in OURS:
+        host = get_internal_ip() or host
+    shown = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port else ""
+    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
+    return urlunsplit((parts.scheme, f"{shown}{port}", f"{path}class/{code}", "", ""))
+
+
+@cache
+def _qr(link: str) -> str:
+    return str(
+        segno.make(link, error="m", micro=False).svg_data_uri(scale=10, border=3, light="#fff")
+    )
+
+
+def picture_of(link: str) -> str:
+    """The link as a QR code, in an address that holds the picture itself."""
+    return _qr(link[:300])

@@ -1,0 +1,37 @@
+"""What may stand in braces in a scene's words: each computed from what is shown, just now."""
+
+from collections.abc import Callable, Mapping
+from string import Formatter
+
+from ffnviz.figures.wording import Number, Sentence, Typed
+from ffnviz.lecture.facts import hidden, neuron, parts, words
+from ffnviz.model.network import NotForThisNetwork
+from ffnviz.run import Run
+
+FACTS: Mapping[str, Callable[[Run], Number | Typed]] = {
+    **hidden.FACTS,
+    **words.FACTS,
+    **parts.FACTS,
+    **neuron.FACTS,
+}
+
+
+def computed(said: str, run: Run) -> Sentence:
+    """A scene's words with each {name} computed; what this network has not is a dash."""
+    told: Sentence = []
+    for text, name, _, _ in Formatter().parse(said):
+        if text:
+            told.append(text)
+        if name is not None:
+            told.append(_fact(name, run))
+    return told
+
+
+def _fact(name: str, run: Run) -> Number | Typed:
+    state = run.state
+    key = ("fact", name, state.block, run.token, state.neuron, state.settings,
+           run.partner.card.id if run.partner else None)  # fmt: skip
+    try:
+        return run.subject.here(key, lambda: FACTS[name](run))
+    except NotForThisNetwork:
+        return "–", "number"

@@ -1,0 +1,86 @@
+"""Numbers of the hidden layer: how wide it is, who is awake, and what that took."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
+from ffnviz.analysis.sparsity.keep import concentration
+from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
+from ffnviz.figures.wording import Number, number, percent, signed
+from ffnviz.model.network import NotForThisNetwork
+from ffnviz.run import Run, Watched
+
+FEW = 0.05  # of the neurons, as the page “The strongest few” begins with
+
+
+def _partner(run: Run) -> Watched:
+    if run.partner is None:
+        raise NotForThisNetwork(Need.PARTNER.value)
+    return run.partner
+
+
+def _awake(run: Run, of: Watched) -> Awake:
+    return awake(of.trace, run.state.block, threshold_for(of.card.phi))
+
+
+def _asleep(run: Run, of: Watched) -> Number:
+    return number(percent(1 - _awake(run, of).share), of.card.colour)
+
+
+def _awake_here(run: Run) -> tuple[int, int]:
+    found = _awake(run, run.subject)
+    return int(found.counts[run.token]), found.d_ff
+
+
+def _negative(run: Run, of: Watched) -> Number:
+    before = of.trace.blocks[run.state.block].ffn.pre_activation
+    return number(percent(float((before < 0).float().mean())), of.card.colour)
+
+
+def _exact_zeros(run: Run, of: Watched) -> Number:
+    hidden = of.trace.blocks[run.state.block].ffn.hidden
+    return number(percent(float((hidden == 0).float().mean())), of.card.colour)
+
+
+def _carried(run: Run, of: Watched) -> Number:
+    shares = concentration(of.network, of.trace, run.state.block).shares
+    return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), of.card.colour)
+
+
+def _largest_hidden(run: Run) -> Number:
+    hidden = run.trace.blocks[run.state.block].ffn.hidden[run.token].float().cpu().numpy()
+    return number(signed(float(hidden[np.abs(hidden).argmax()])))
+
+
+def _record(run: Run) -> TrainingRecord:
+    return record_of(run.model)
+
+
+def _never(run: Run) -> Number:
+    asleep = _record(run).final_never_active[run.state.block]
+    return number(percent(len(asleep) / run.model.sizes.d_ff))
+
+
+FACTS: dict[str, Callable[[Run], Number]] = {
+    "d_model": lambda run: number(f"{run.model.sizes.d_model:,}"),
+    "d_ff": lambda run: number(f"{run.model.sizes.d_ff:,}"),
+    "times": lambda run: number(f"{run.model.sizes.d_ff / run.model.sizes.d_model:g}"),
+    "awake": lambda run: number(f"{_awake_here(run)[0]:,}"),
+    "awake_share": lambda run: number(percent(_awake_here(run)[0] / _awake_here(run)[1])),
+    "cut": lambda run: number(f"{_awake_here(run)[1] - _awake_here(run)[0]:,}"),
+    "asleep": lambda run: _asleep(run, run.subject),
+    "partner_asleep": lambda run: _asleep(run, _partner(run)),
+    "negative": lambda run: _negative(run, run.subject),
+    "partner_negative": lambda run: _negative(run, _partner(run)),
+    "exact_zeros": lambda run: _exact_zeros(run, run.subject),
+    "partner_exact_zeros": lambda run: _exact_zeros(run, _partner(run)),
+    "strongest_carry": lambda run: _carried(run, run.subject),
+    "partner_strongest_carry": lambda run: _carried(run, _partner(run)),
+    "largest_hidden": _largest_hidden,
+    "born_from": lambda run: number(percent(float(_record(run).active[0, run.state.block]))),
+    "born_to": lambda run: number(percent(float(_record(run).active[-1, run.state.block]))),
+    "trained_on": lambda run: number(f"{_record(run).tokens[-1] / 1e6:.1f} million"),
+    "never_awake": _never,
+}

@@ -1,0 +1,74 @@
+"""Names and words: what is looked at, and what the network says, whole or with a part taken out."""
+
+from collections.abc import Callable
+
+from ffnviz.analysis.lab.bend_deleted import (
+    WITHOUT_ATTENTION,
+    WITHOUT_FFN,
+    WITHOUT_PHI,
+    BendDeleted,
+    delete_bend,
+    fold,
+)
+from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
+from ffnviz.figures.wording import Number, Typed, number, percent, quoted
+from ffnviz.numbers import short
+from ffnviz.pages.lab.subject import kept, subject_of
+from ffnviz.run import Run
+
+
+def _told(run: Run) -> Prediction:
+    return predict(run.model, run.trace, run.token)
+
+
+def _without(run: Run) -> Prediction:
+    return predict_without_ffn(run.model, run.trace, run.state.block, run.token)
+
+
+def _deleted(run: Run) -> BendDeleted:
+    block = run.state.block
+    folded = run.subject.once(f"folded {block}", lambda: fold(subject_of(run).double.ffn))
+    return kept(run, "bend deleted", lambda subject: delete_bend(subject, folded=folded))
+
+
+def _word(prediction: Prediction) -> Number:
+    return number(f"“{prediction.words[0]}”")
+
+
+def _share(prediction: Prediction) -> Number:
+    return number(percent(float(prediction.probabilities[0])))
+
+
+def _then(run: Run) -> Number:
+    """The probability, without this block's FFN, of the word that is likeliest with it."""
+    word, without = (
+        int(_told(run).ids[0]),
+        predict_without_ffn(
+            run.model, run.trace, run.state.block, run.token, run.model.sizes.vocab_size
+        ),
+    )
+    place = without.ids.tolist().index(word)
+    return number(percent(float(without.probabilities[place])))
+
+
+FACTS: dict[str, Callable[[Run], Number | Typed]] = {
+    "sentence": lambda run: (f"“{run.trace.text}”", "typed"),
+    "token": lambda run: quoted(run.labels[run.token]),
+    "tokens": lambda run: number(f"{len(run.labels)}"),
+    "network": lambda run: number(run.card.label, run.card.colour),
+    "partner": lambda run: (
+        number(run.partner.card.label, run.partner.card.colour) if run.partner else number("–")
+    ),
+    "block": lambda run: number(f"{run.state.block + 1}"),
+    "vocabulary": lambda run: number(f"{run.model.sizes.vocab_size:,}"),
+    "says": lambda run: _word(_told(run)),
+    "says_share": lambda run: _share(_told(run)),
+    "without_ffn": lambda run: _word(_without(run)),
+    "without_ffn_share": lambda run: _share(_without(run)),
+    "says_share_without_ffn": _then,
+    "no_ffns": lambda run: _word(_deleted(run).predictions[WITHOUT_FFN]),
+    "no_attention": lambda run: _word(_deleted(run).predictions[WITHOUT_ATTENTION]),
+    "no_phi": lambda run: _word(_deleted(run).predictions[WITHOUT_PHI]),
+    "no_phi_nats": lambda run: number(f"{short(_deleted(run).divergences[WITHOUT_PHI])} nats"),
+    "folded_rank": lambda run: number(f"{_deleted(run).rank:,}"),
+}

@@ -1,0 +1,91 @@
+"""What stands behind “Lecture” at the foot of every page."""
+
+import streamlit as st
+
+from ffnviz.lecture import desk
+from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.classroom import attending
+from ffnviz.lecture.draft import add_view, draft
+from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.story import LEFT, ask, start
+from ffnviz.page import Page
+from ffnviz.session import Session
+from ffnviz.showing import Showing
+
+HOW = "class-how"
+
+
+def short_label(session: Session) -> str:
+    """What the button says that leads on to the shorter path; empty if there is no lecture."""
+    try:
+        lecture = lecture_of(session.house)
+    except LectureError:
+        return ""
+    short = any(scene.short for scene in lecture.scenes)
+    minutes = lecture.short_minutes if short else lecture.minutes
+    return "Follow the story" + (f" ({minutes} minutes)" if minutes else "")
+
+
+def entries(session: Session) -> list[tuple[str, str]]:
+    """What can be done now: an id and its words, each."""
+    try:
+        lecture = lecture_of(session.house)
+    except LectureError:
+        return [("add", "Add this view to my lecture"), ("desk", _desk_label())]
+    left: Showing | None = st.session_state.get(LEFT)
+    found = []
+    if left is not None and left.scene is not None and session.showing.scene is None:
+        place = lecture.path(left.short)
+        at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
+        found.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
+    found.append(("short", short_label(session)))
+    minutes = f", {lecture.minutes} minutes" if lecture.minutes else ""
+    whole = f"{len(lecture.scenes)} scenes{minutes}"
+    found += [
+        ("whole", f"The whole lecture ({whole})"),
+        ("present", "Present it: only the scene, large"),
+        ("add", "Add this view to my lecture"),
+        ("desk", _desk_label()),
+    ]
+    if not attending.allowed():
+        found.append(("how", "Have a class follow: how?"))
+    elif attending.lecturer_of() is None and not session.showing.follows:
+        found.append(("class", "Open a class that follows this page"))
+    return found
+
+
+def _desk_label() -> str:
+    n = len(draft().scenes)
+    return f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"
+
+
+def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
+    """What a button of the menu asks for."""
+    if what in ("short", "whole"):
+        start(session, short=what == "short", anew=True)
+    elif what == "return":
+        left: Showing = st.session_state[LEFT]
+        start(session, short=left.short)
+    elif what == "present":
+        if session.showing.scene is None:
+            start(session, short=False)
+        ask(session, "present")
+    elif what == "add":
+        part = page.part(session.state.part)
+        title = part.title if len(page.parts) > 1 else page.title
+        add_view(session.state, title, pictures)
+    elif what == "desk":
+        desk.open_desk(page.name)
+    elif what == "class":
+        attending.open_class(session)
+    elif what == "how":
+        st.session_state[HOW] = True
+
+
+def notices() -> None:
+    """What the menu has to say once."""
+    if st.session_state.pop(HOW, False):
+        st.info(
+            "A class can follow when others can reach this server. Start it with "
+            "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
+        )

@@ -1,0 +1,90 @@
+// The browser's end of a class: what the server tells all who follow, and what they send.
+
+const AGAIN_MS = [500, 1_000, 2_000, 5_000]; // between two tries to reach a server that is gone
+const listeners = new Set();
+
+// `lost` says that the server was gone for a while: the page's own session is gone with it.
+// `showCode` shows the code of a class that this page leads.
+export const klass = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, showCode: null };
+let secret = "", connection = null, tries = 0;
+
+// The page's own folder: pages stand side by side in it.
+export const base = () => new URL("./", location.href).href;
+
+// Who this is: random, in this tab alone, and no name.
+function who() {
+  const kept = sessionStorage.getItem("ffnviz-who");
+  if (kept) return kept;
+  const made = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  sessionStorage.setItem("ffnviz-who", made);
+  return made;
+}
+
+export function onClass(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+const changed = () => listeners.forEach((listener) => listener());
+
+const headers = (more = {}) => (secret ? { ...more, "X-Ffnviz-Lecturer": secret } : more);
+const address = (what) => new URL(`class/${klass.code}/${what}`, base());
+
+export async function send(what, sent) {
+  const answer = await fetch(address(what), {
+    method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: who(), ...sent }),
+  });
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
+}
+
+function heard(block) {
+  if (/^event: over/m.test(block)) {
+    klass.over = true;
+    changed();
+    return;
+  }
+  const data = /^data: (.*)$/m.exec(block)?.[1];
+  if (!data) return;
+  klass.now = JSON.parse(data);
+  klass.problem = "";
+  changed();
+}
+
+async function listen(controller) {
+  const answer = await fetch(`${address("events")}?who=${who()}`, { headers: headers(), signal: controller.signal, cache: "no-store" });
+  if (!answer.ok) {
+    klass.problem = (await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`;
+    klass.over = answer.status === 404;
+    changed();
+    return;
+  }
+  tries = 0;
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = "", part = await reader.read(); !part.done; part = await reader.read()) {
+    const blocks = (rest + part.value).split("\n\n");
+    rest = blocks.pop();
+    blocks.forEach(heard);
+  }
+}
+
+async function keepListening(controller) {
+  while (!controller.signal.aborted && !klass.over) {
+    await listen(controller).catch(() => { klass.lost ||= klass.now !== null && !controller.signal.aborted; });
+    if (controller.signal.aborted || klass.over) return;
+    const wait = AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)];
+    await new Promise((done) => { setTimeout(done, wait * (0.5 + Math.random())); });
+  }
+}
+
+// Take part in a class, or in none; said again it changes nothing.
+export function attend(role, code, key) {
+  if (klass.role === role && klass.code === code && secret === key) return;
+  connection?.abort();
+  connection = null;
+  Object.assign(klass, { role, code, now: null, problem: "", over: false, lost: false });
+  secret = key;
+  tries = 0;
+  if (!role) return changed();
+  connection = new AbortController();
+  keepListening(connection);
+  changed();
+}

@@ -1,0 +1,122 @@
+// The line of a class: for the lecturer its code and who is there, for a student the way to explore
+// alone and back, and a sentence to send.
+
+import { attend, base, klass, onClass, send } from "./class_wire.js";
+import { element } from "./element.js";
+
+export const styles = ["klass.css"];
+
+const KEPT = "ffnviz-class"; // the lecturer's secret, in the lecturer's browser
+const SPREAD_MS = 1_500; // over which a class loads its pages again
+const spoken = (code) => `${code.slice(0, 3)}-${code.slice(3)}`;
+const counted = (n, one, many) => `${n} ${n === 1 ? one : many}`;
+
+function kept(value) {
+  try {
+    if (value === null) localStorage.removeItem(KEPT);
+    else if (value) localStorage.setItem(KEPT, JSON.stringify(value));
+    return JSON.parse(localStorage.getItem(KEPT) ?? "null");
+  } catch {
+    return null;
+  }
+}
+
+let asked = false; // whether this page has said what class it led before
+let seen = null; // which of the lecturer's moves this page has followed
+
+export function mount(tell) {
+  const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
+  const about = element("span", { class: "about", role: "status" });
+  const code = element("b", { class: "code" });
+  const show = button("Show the code", () => board.showPopover());
+  const brain = button("Class brain", () => tell("ask", "brain"));
+  const end = button("End the class", endIt);
+  const alone = button("", () => tell("ask", data.alone ? "back" : "alone"), { class: "main" });
+  const leave = button("Leave the class", () => tell("ask", "left"));
+  const text = element("input", { type: "text", "aria-label": "Your sentence for the class brain", placeholder: "Your sentence for the class brain", autocomplete: "off" });
+  const sendIt = element("button", { type: "submit", text: "Send" });
+  const outcome = element("span", { class: "outcome", role: "status" });
+  const form = element("form", {}, text, sendIt, outcome);
+  const picture = element("img", { alt: "" }), link = element("a", { class: "link" });
+  const large = element("b", { class: "large" });
+  const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
+    element("p", { text: "Follow on your phone or laptop. No account, no name." }), picture, large, link);
+  const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, end, alone, leave, form, board);
+  let data = null, sure = false;
+
+  function endIt() {
+    if (!sure) {
+      sure = true;
+      end.textContent = "End it for all?";
+      setTimeout(() => { sure = false; end.textContent = "End the class"; }, 4_000);
+      return;
+    }
+    kept(null);
+    tell("ask", "end");
+  }
+
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    outcome.textContent = "";
+    try {
+      await send("sentence", { text: text.value });
+      outcome.textContent = text.value.trim() ? "Sent. Another takes its place." : "Taken back.";
+    } catch ({ message }) {
+      outcome.textContent = message; // what was typed is still there
+    }
+  };
+
+  function paint() {
+    if (!data) return;
+    const { role } = data, { now, over, problem } = klass, lecturer = role === "lecturer", student = role === "student";
+    root.hidden = !role;
+    if (lecturer && over) kept(null);
+    code.textContent = role ? spoken(data.code) : "";
+    const people = now ? counted(now.people, "follows", "follow") : "";
+    if (over) about.textContent = problem || "The class is over.";
+    else if (problem) about.textContent = problem;
+    else if (lecturer) about.textContent = now ? `Class of yours: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}` : "Class of yours";
+    else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
+    for (const part of [show, brain, end]) part.hidden = !lecturer || over;
+    for (const part of [alone, form]) part.hidden = !student || over;
+    leave.hidden = !student && !(lecturer && over);
+    leave.textContent = over ? "OK" : "Leave the class";
+    alone.textContent = data.alone ? "Back to the class" : "Explore alone";
+    show.disabled = !data.link;
+    klass.showCode = lecturer && data.link && !over ? () => board.togglePopover() : null;
+    text.maxLength = data.longest;
+    if (data.qr && picture.src !== data.qr) picture.src = data.qr;
+    picture.alt = `QR code of ${data.link}`;
+    large.textContent = code.textContent;
+    link.textContent = data.link;
+    link.href = data.link || "#";
+    if (student && now && !data.alone && now.moved > 0 && now.moved !== seen) {
+      seen = now.moved;
+      // A server that was started anew knows nothing of this page: it is loaded again, and follows.
+      if (klass.lost) setTimeout(() => location.reload(), SPREAD_MS * Math.random());
+      else tell("moved", now.moved);
+    }
+  }
+  const stop = onClass(paint);
+
+  return {
+    element: root,
+    update(next) {
+      const came = data?.alone && !next.alone;
+      data = next;
+      if (came) seen = klass.now?.moved ?? null; // coming back, the page has just followed
+      if (data.role === "lecturer") {
+        kept({ code: data.code, secret: data.secret });
+        if (!data.link) tell("resume", { code: data.code, secret: data.secret, base: base() });
+      } else if (!data.role && !asked) {
+        const before = kept();
+        if (before?.code && before?.secret) tell("resume", { ...before, base: base() });
+      }
+      asked = true;
+      klass.alone = data.alone;
+      attend(data.role, data.code, data.secret);
+      paint();
+    },
+    destroy() { stop(); },
+  };
+}

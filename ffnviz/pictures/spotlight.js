@@ -1,0 +1,53 @@
+// Which picture of the page is lit: the others stand back. A talk shows it alone; while a question
+// is open it is veiled.
+
+const [LEAST, EDGE] = [240, 10];
+const hosts = new Map(); // of the pictures that have a head → the name of its note
+let wanted = { note: "", veiled: false, alone: false };
+
+function mark(host) {
+  const { note, veiled, alone } = wanted;
+  const lit = note !== "" && hosts.get(host) === note;
+  const there = note !== "" && [...hosts.values()].includes(note); // else nothing would be lit
+  host.toggleAttribute("data-lit", lit);
+  host.toggleAttribute("data-dim", there && !lit);
+  host.toggleAttribute("data-veiled", lit && veiled);
+  host.toggleAttribute("data-alone", lit && alone);
+}
+
+function markAll() {
+  for (const host of hosts.keys()) mark(host);
+  requestAnimationFrame(makeRoom);
+}
+
+// A picture says what it shows, and when it is gone.
+export function shows(host, note) {
+  if (hosts.get(host) === note) return;
+  hosts.set(host, note);
+  markAll();
+}
+
+export function showsNoMore(host) {
+  if (hosts.delete(host)) markAll();
+}
+
+export function light(note, { veiled = false, alone = false } = {}) {
+  if (wanted.note === note && wanted.veiled === veiled && wanted.alone === alone) return;
+  wanted = { note, veiled, alone };
+  markAll();
+}
+
+// The pictures on the page, in their order.
+export const notes = () => [...new Set([...hosts].filter(([host]) => host.isConnected).map(([, note]) => note))];
+
+// A picture that stands alone has the rest of the window: as many pixels of CSS, else null.
+export const roomOf = (host) => (host?.hasAttribute("data-alone") ? Math.max(LEAST, innerHeight - host.getBoundingClientRect().top - EDGE) : null);
+
+// Says so to its style sheet too, once what stands above it has its size.
+export function makeRoom() {
+  for (const host of hosts.keys()) {
+    const room = roomOf(host);
+    if (room === null) host.style.removeProperty("--room");
+    else host.style.setProperty("--room", `${room}px`);
+  }
+}

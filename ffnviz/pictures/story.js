@@ -1,0 +1,147 @@
+// The scene of a lecture that the page shows: its words, its question, the way on. As a talk it is
+// all there is beside the lit picture, and a clicker or the keyboard leads through it.
+
+import { klass } from "./class_wire.js";
+import { each, element } from "./element.js";
+import { light, makeRoom } from "./spotlight.js";
+import { makeQuestion } from "./story_question.js";
+import { listenToKeys } from "./story_keys.js";
+import { makeSpeaker } from "./story_speaker.js";
+import { colourOf } from "./theme.js";
+
+export const styles = ["story.css"];
+
+const GONE_MS = 1_500; // from one page to the next the scene is taken down and hung again
+let leaving = null;
+let current = null; // the scene hung last: the former may go only after it has come
+
+// The page around the picture: page.css leaves only the scene of it while somebody presents.
+function setPage(presenting, alone) {
+  clearTimeout(leaving);
+  document.documentElement.toggleAttribute("data-presenting", presenting);
+  document.documentElement.toggleAttribute("data-alone", presenting && alone);
+  // Once the words have their size, pictures have other room.
+  requestAnimationFrame(() => {
+    makeRoom();
+    dispatchEvent(new Event("resize"));
+  });
+}
+
+const span = ([text, wanted], theme) => {
+  const [kind, colour] = wanted.split("@");
+  return element("span", { class: kind, text, style: { color: colour ? colourOf(colour, theme) : "" } });
+};
+export const asText = (spans) => spans.map(([text]) => text).join("");
+
+export function mount(tell) {
+  const where = element("span", { class: "where" }), title = element("h2");
+  const say = element("p", { class: "say" });
+  const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
+  const before = button("← Back", () => step(-1)), after = button("Next →", () => forward(), { class: "next" });
+  const all = button("All scenes", () => list.showPopover());
+  const present = button("Present", () => tell("ask", "present"), { title: "Only the scene, large: P" });
+  const explore = button("What if?", () => tell("ask", "explore"), { title: "Leave the scene for a while: E" });
+  const notes = button("Notes", () => speaker.open(), { title: "A second window for the speaker: N" });
+  const leave = button("Leave", () => tell("ask", "leave"), { title: "The Lecture button below leads back here" });
+  const back = button("Back to the scene", () => tell("ask", "back"), { class: "next" });
+  const tools = element("div", { class: "tools", role: "group", "aria-label": "Way through the lecture" },
+    back, before, after, all, present, explore, notes, leave);
+  const strayed = element("p", { class: "strayed", text: "You have left the scene. Explore freely: the way back stays here." });
+  const question = makeQuestion(() => { if (data) paint(); });
+  const scenes = element("ol");
+  const list = element("div", { popover: "auto", class: "list", role: "dialog", "aria-label": "Scenes" },
+    element("h2", { text: "Scenes" }), scenes);
+  const blank = element("div", { popover: "manual", class: "blank" });
+  const told = element("div", { class: "told", role: "status" });
+  const root = element("section", { class: "story", "aria-label": "Lecture" },
+    element("header", {}, where, title, tools), question.element, say, strayed, list, blank, told);
+  // When the words take more lines or fewer, the picture has other room.
+  const resized = new ResizeObserver(() => {
+    makeRoom();
+    dispatchEvent(new Event("resize"));
+  });
+  resized.observe(root);
+  let data = null, theme = null, at = null; // where the speaker has asked to be
+
+  const veiled = () => question.isOpen(data);
+  const neighbour = (by) => {
+    const path = by < 0 ? [...data.path].reverse() : data.path;
+    return path.find((place) => (by < 0 ? place < at : place > at));
+  };
+
+  function goTo(place) {
+    if (place === undefined || !data) return;
+    if (list.matches(":popover-open")) list.hidePopover();
+    at = place;
+    tell("go", place);
+  }
+  function step(by) { goTo(neighbour(by)); }
+  // A question is answered before the scene goes on.
+  function forward() {
+    if (at === data.at && veiled()) question.show(data);
+    else step(1);
+  }
+  function toggleBlank() {
+    blank.togglePopover();
+    told.textContent = blank.matches(":popover-open") ? "The screen is black" : "The screen is back";
+  }
+
+  const commands = {
+    forward, back: () => step(-1), first: () => goTo(data.path[0]), last: () => goTo(data.path.at(-1)),
+    code: () => klass.showCode?.(), blank: toggleBlank, list: () => list.togglePopover(), notes: () => speaker.open(),
+    present: () => tell("ask", "present"), explore: () => tell("ask", data.exploring ? "back" : "explore"),
+  };
+  const speaker = makeSpeaker((what) => commands[what]?.());
+  const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
+    (what) => commands[what]());
+
+  function paint() {
+    current = root;
+    const talk = data.presenting && !data.exploring;
+    root.classList.toggle("talk", talk);
+    root.style.setProperty("--accent", colourOf(data.accent, theme));
+    where.textContent = `${data.path.indexOf(data.at) + 1 || data.at + 1} of ${data.path.length}`;
+    title.textContent = data.titles[data.at];
+    question.update(data, theme, span);
+    say.hidden = data.say.length === 0 || veiled();
+    say.replaceChildren(...data.say.map((part) => span(part, theme)));
+    const led = klass.role === "student" && !klass.alone && !klass.over; // the way is the lecturer's
+    tools.hidden = led;
+    strayed.hidden = !data.strayed || talk || led;
+    back.hidden = !data.strayed && !data.exploring;
+    explore.hidden = !talk;
+    notes.hidden = !data.presenting;
+    present.textContent = data.presenting ? "End the talk" : "Present";
+    before.disabled = neighbour(-1) === undefined;
+    after.disabled = neighbour(1) === undefined && !veiled();
+    after.textContent = veiled() ? "Show the answer" : "Next →";
+    each(scenes, data.path, () => element("li", {}, element("button", { type: "button" })), ({ firstChild }, place) => {
+      firstChild.textContent = data.titles[place];
+      firstChild.setAttribute("aria-current", String(place === data.at));
+      firstChild.onclick = () => goTo(place);
+    });
+    light(data.look, { veiled: veiled(), alone: talk });
+    setPage(talk, data.look !== "");
+    speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), ask: data.question && asText(data.question.ask) });
+  }
+
+  return {
+    element: root,
+    update(next, palette) {
+      const moved = data?.at !== next.at || data?.lecture !== next.lecture;
+      [data, theme] = [next, palette];
+      if (moved) told.textContent = `Scene ${next.at + 1}: ${next.titles[next.at]}`;
+      at = next.at;
+      paint();
+    },
+    destroy() {
+      resized.disconnect();
+      question.destroy();
+      keys.stop();
+      speaker.close();
+      if (current !== root) return;
+      light("");
+      leaving = setTimeout(() => setPage(false, false), GONE_MS);
+    },
+  };
+}

@@ -1,0 +1,83 @@
+// A scene's question, to be answered before the scene is told: by whoever looks, or by a class,
+// whose answers are counted until the lecturer shows them.
+
+import { klass, onClass, send } from "./class_wire.js";
+import { each, element } from "./element.js";
+
+const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
+const voted = new Map(); // the same, of a student whose class has not been shown the answer
+const nameOf = ({ lecture, at }) => `${klass.code} ${lecture} ${at}`;
+
+// Whether a class answers this question together.
+const together = ({ at }) => klass.role && !klass.over && !klass.alone && klass.now?.scene === at;
+const countsOf = ({ at }) => klass.now?.counts[at] ?? null;
+
+export function makeQuestion(changed) {
+  const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group" });
+  const verdict = element("p", { class: "verdict", role: "status" });
+  const root = element("div", { class: "question" }, ask, options, verdict);
+  const stop = onClass(changed);
+
+  function choose(data, option) {
+    if (answered.has(nameOf(data))) return;
+    if (together(data) && klass.role === "student") {
+      voted.set(nameOf(data), option);
+      send("vote", { scene: data.at, option }).catch(({ message }) => { verdict.textContent = message; });
+    } else {
+      if (together(data)) send("reveal", { scene: data.at }).catch(() => {});
+      answered.set(nameOf(data), klass.role === "lecturer" ? null : option);
+    }
+    changed();
+  }
+
+  // What the lecturer has shown is open to all who follow.
+  function isOpen(data) {
+    if (!data.question) return false;
+    const name = nameOf(data);
+    if (!answered.has(name) && together(data) && klass.now.revealed.includes(data.at)) answered.set(name, voted.get(name) ?? null);
+    return !answered.has(name);
+  }
+
+  function said(data, open, chosen) {
+    const { answer } = data.question, counts = countsOf(data);
+    const n = counts?.reduce((a, b) => a + b, 0) ?? 0;
+    const all = counts ? `${n} ${n === 1 ? "answer" : "answers"}. ` : "";
+    if (open && together(data) && klass.role === "student") {
+      return voted.has(nameOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
+    }
+    if (open || chosen === null || answer === null) return all;
+    return all + (chosen === answer ? "Right." : "Not so: see below.");
+  }
+
+  return {
+    element: root,
+    isOpen,
+    // Tell the scene though nobody has answered; a student waits for the lecturer.
+    show: (data) => { if (!(together(data) && klass.role === "student")) choose(data, null); },
+    update(data, theme, span) {
+      const { question } = data;
+      root.hidden = !question;
+      if (!question) return;
+      const open = isOpen(data), chosen = open ? voted.get(nameOf(data)) : answered.get(nameOf(data));
+      const counts = countsOf(data), most = Math.max(1, ...(counts ?? []));
+      ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
+      root.classList.toggle("open", open);
+      const make = () => element("button", { type: "button" }, element("span"), element("b", { class: "count" }), element("i", { "aria-hidden": "true" }));
+      each(options, question.options, make, (button, text, place) => {
+        const [words, count, bar] = button.children;
+        const right = !open && place === question.answer;
+        words.textContent = right ? `✓ ${text}` : text;
+        count.textContent = counts ? String(counts[place]) : "";
+        bar.style.width = counts ? `${(100 * counts[place]) / most}%` : "0";
+        button.disabled = !open;
+        button.classList.toggle("right", right);
+        button.classList.toggle("chosen", place === chosen);
+        button.setAttribute("aria-pressed", String(place === chosen));
+        button.onclick = () => choose(data, place);
+      });
+      verdict.textContent = said(data, open, chosen ?? null);
+      verdict.hidden = verdict.textContent === "";
+    },
+    destroy: stop,
+  };
+}

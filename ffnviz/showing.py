@@ -1,0 +1,71 @@
+"""How a page is shown, beside what it shows: as a scene of a lecture, large, without its controls.
+
+Like the State it is one frozen value, and the same as parameters of the URL.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+LARGEST = 10_000
+PRESENT = {"1": True, "explore": False}  # in the URL → whether the scene alone is on the screen
+HIDEABLE = ("pages", "sentence", "network", "parts", "tokens", "foot")
+NAMES = ("scene", "path", "present", "hide", "class")
+
+
+@dataclass(frozen=True)
+class Showing:
+    """How a page is shown.
+
+    Attributes:
+        scene: of the lecture, from 0; None outside of it.
+        short: whether the shorter path through the lecture is taken.
+        presenting: whether this is a talk before an audience.
+        exploring: whether the speaker has left the scene for a while; the whole page is there then.
+        hide: which of HIDEABLE are not on the page, in that order.
+        follows: the code of the class that is followed; empty if none is.
+    """
+
+    scene: int | None = None
+    short: bool = False
+    presenting: bool = False
+    exploring: bool = False
+    hide: tuple[str, ...] = ()
+    follows: str = ""
+
+    def to_url(self) -> dict[str, str]:
+        """The parameters of the URL, as many as differ from the usual."""
+        told: dict[str, str] = {}
+        if self.scene is not None:
+            told["scene"] = str(self.scene + 1)
+            if self.short:
+                told["path"] = "short"
+            if self.presenting:
+                told["present"] = "explore" if self.exploring else "1"
+        if self.hide:
+            told["hide"] = ",".join(self.hide)
+        if self.follows:
+            told["class"] = self.follows
+        return told
+
+
+def showing_from_url(params: Mapping[str, str]) -> Showing:
+    """What a URL asks for; what it lacks or garbles is the usual."""
+    number = params.get("scene", "")
+    known = number.isascii() and number.isdecimal() and len(number) <= 5 and int(number) > 0
+    scene = min(int(number), LARGEST) - 1 if known else None
+    present = params.get("present", "") if scene is not None else ""
+    hidden = params.get("hide", "").split(",")
+    return Showing(
+        scene,
+        scene is not None and params.get("path") == "short",
+        present in PRESENT,
+        not PRESENT.get(present, True),
+        tuple(name for name in HIDEABLE if name in hidden),
+        code_of(params.get("class", "")),
+    )
+
+
+def code_of(text: str) -> str:
+    """A class's code as people type it, or empty if it cannot be one."""
+    code = "".join(text.split()).replace("-", "").upper()
+    return code if 4 <= len(code) <= 12 and code.isascii() and code.isalnum() else ""

@@ -1,0 +1,25 @@
+"""Many sentences together: against each sentence on its own."""
+
+import torch
+
+from ffnviz.analysis.neurons.pool import NEURONS, read_pool
+from ffnviz.model.model import load
+
+TEXTS = ("The old dog slept.", "It cost forty [MASK].", "She opened the door.", "forty")
+
+
+def test_shares_and_neurons_are_those_of_each_sentence_alone() -> None:
+    told: list[float] = []
+    for name, threshold in (("relu", 0.0), ("gelu", 0.1)):
+        model = load(name)
+        pool = read_pool(model, TEXTS, 1, told.append)
+        hidden = [model.trace(text).blocks[1].ffn.hidden for text in TEXTS]
+        shares = [float((h.abs() > threshold).double().mean()) for h in hidden]
+        assert torch.allclose(torch.tensor(pool.shares), torch.tensor(shares).double(), atol=1e-6)
+        fired = torch.stack([(h > threshold).any(dim=0) for h in hidden]).sum(dim=0)
+        assert [each.sentences for each in pool.woken] == fired.topk(NEURONS).values.tolist()
+        for each in pool.woken:
+            assert fired[each.neuron] == each.sentences
+            place, token = each.strongest[0]
+            assert hidden[place][token, each.neuron] == max(h[:, each.neuron].max() for h in hidden)
+    assert told[-1] == 1.0

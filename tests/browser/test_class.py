@@ -1,0 +1,198 @@
+"""A class follows its lecturer: three browsers that know nothing of each other."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import ROOT, _context, _wait_until_up
+from tests.browser.journey import Journey
+from tests.lecture.lecture_runs import lecture
+
+TITLES = [scene.title for scene in lecture().scenes]
+SENTENCE = "<b>Rain</b> fell on the old town."
+
+
+class Server:
+    """`ffnviz app` as a lecturer starts it for a class, which may be stopped and started again."""
+
+    def __init__(self, store: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("localhost", 0))
+            self.port = probe.getsockname()[1]
+        self.store = store
+        self.address = f"http://localhost:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        where = ["--host", "0.0.0.0", "--port", str(self.port), "--class-store", str(self.store)]
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
+            stdout=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        _wait_until_up(self.address, self.process)
+
+    def stop(self) -> None:
+        if self.process is not None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+            self.process.wait(timeout=30)  # students who wait do not keep it
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    server = Server(tmp_path_factory.mktemp("class") / "classes.sqlite")
+    server.start()
+    yield server
+    server.stop()
+
+
+Somebody = Callable[..., Journey]
+
+
+@pytest.fixture
+def somebody(browser: Browser, server: Server) -> Iterator[Somebody]:
+    """Makes people, each with a browser of their own."""
+    contexts = []
+
+    def come(width: int = 1280, height: int = 720) -> Journey:
+        contexts.append(_context(browser))
+        page = contexts[-1].new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        return Journey(page, server.address)
+
+    yield come
+    for context in contexts:
+        with closing(context):
+            pass
+
+
+def is_at(journey: Journey, title: str) -> None:
+    expect(journey.page.locator(".story h2").first).to_have_text(title)
+
+
+def open_class(lecturer: Journey) -> str:
+    """The code of a class that this page opens at the first scene."""
+    page = lecturer.page
+    page.goto(f"{lecturer.address}/?scene=1")
+    lecturer.wait_for("He smiled")
+    page.get_by_role("button", name="Lecture", exact=True).click()
+    page.get_by_role("button", name="Open a class").click()
+    page.get_by_role("button", name="Show the code").click()
+    expect(page.get_by_role("img", name="QR code of http")).to_be_visible()
+    link = page.locator(".board .link").inner_text()
+    page.keyboard.press("Escape")
+    assert "localhost" not in link
+    return link.rpartition("/")[2]
+
+
+def choose_row(journey: Journey, row: int) -> None:
+    """Choose a sentence in the table, whose rows are drawn on a canvas."""
+    box = journey.page.get_by_test_id("stDataFrame").bounding_box()
+    assert box is not None
+    journey.page.mouse.click(box["x"] + 15, box["y"] + 53 + 36 * row)
+    expect(journey.page.get_by_role("button", name="Open it", exact=True)).to_be_enabled()
+    journey.answered()
+
+
+def test_a_class_follows_answers_sends_sentences_and_is_gone(
+    somebody: Somebody, server: Server
+) -> None:
+    lecturer, anna, ben = somebody(), somebody(390, 844), somebody()
+    code = open_class(lecturer)
+    anna.page.goto(f"{anna.address}/class/{code}")
+    ben.page.goto(f"{ben.address}/sparsity?class={code.lower()}")
+    for student in (anna, ben):
+        is_at(student, TITLES[0])  # wherever they came from, and whatever its page
+    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    assert lecturer.page.context.cookies() == [] or not [
+        cookie for cookie in anna.page.context.cookies() if "ffnviz" in str(cookie).lower()
+    ]
+
+    # One explores alone, and comes back with one tap.
+    ben.page.get_by_role("button", name="Explore alone").click()
+    lecturer.page.get_by_role("button", name="Next →").click()
+    is_at(anna, TITLES[1])
+    expect(ben.page.get_by_text("You explore alone")).to_be_visible()
+    assert ben.page.locator(".story h2").first.inner_text() == TITLES[0]
+    ben.page.get_by_role("button", name="Back to the class").click()
+    is_at(ben, TITLES[1])
+
+    # Answers are counted before all, and shown when the lecturer shows them.
+    anna.settle()
+    anna.page.get_by_role("button", name="Another word").click()
+    ben.settle()
+    ben.page.get_by_role("button", name="The same word").click()
+    expect(lecturer.page.get_by_text("2 answers.")).to_be_visible()
+    expect(anna.page.get_by_text("Your answer is in.")).to_be_visible()
+    expect(anna.page.locator(".story .say")).to_be_hidden()
+    lecturer.settle()
+    lecturer.page.get_by_role("button", name="Show the answer").click()
+    expect(anna.page.get_by_text("2 answers. Right.")).to_be_visible()
+    expect(ben.page.get_by_text("2 answers. Not so: see below.")).to_be_visible()
+    expect(anna.page.locator(".story .say")).to_be_visible()
+
+    # Each sends a sentence; the lecturer sees them all, hides one, opens one.
+    for student, text in ((anna, "The dog slept."), (ben, SENTENCE)):
+        student.page.get_by_label("Your sentence for the class brain").fill(text)
+        student.page.get_by_role("button", name="Send").click()
+        expect(student.page.get_by_text("Sent. Another takes its place.")).to_be_visible()
+    expect(lecturer.page.get_by_text("2 sentences")).to_be_visible()
+    lecturer.page.get_by_role("button", name="Class brain").click()
+    shares = lecturer.page.locator("figure").filter(has=lecturer.page.locator("#note-class-shares"))
+    expect(shares.locator(".sentence")).to_contain_text("Over 2 sentences, ReLU has")
+    expect(shares.locator(".point")).to_have_count(4)
+    with lecturer.page.expect_download() as saved:
+        lecturer.page.get_by_role("button", name="Save the sentences (CSV)").click()
+    assert SENTENCE in saved.value.path().read_text(encoding="utf-8")
+    choose_row(lecturer, 0)
+    lecturer.page.get_by_role("button", name="Hide it", exact=True).click()
+    expect(shares.locator(".sentence")).to_contain_text("Over 1 sentence, ReLU has")
+    lecturer.answered()
+    choose_row(lecturer, 1)
+    lecturer.page.get_by_role("button", name="Open it", exact=True).click()
+    lecturer.wait_for(SENTENCE)
+    assert lecturer.page.locator("b", has_text="Rain").count() == 0
+
+    # The class outlives a reload of the lecturer's page, and a restart of the server.
+    lecturer.page.reload()
+    expect(lecturer.page.get_by_text("Class of yours: 2 follow")).to_be_visible()
+    server.stop()
+    server.start()
+    lecturer.page.reload()
+    expect(lecturer.page.get_by_text("Class of yours: 2 follow")).to_be_visible()
+    lecturer.page.get_by_role("button", name="Back to the scene").click()
+    lecturer.settle()
+    lecturer.page.get_by_role("button", name="Next →").click()
+    for student in (anna, ben):
+        is_at(student, TITLES[2])
+
+    # And then it is over.
+    end = lecturer.page.get_by_role("button", name="End the class")
+    end.click()
+    lecturer.page.get_by_role("button", name="End it for all?").click()
+    for student in (anna, ben):
+        expect(student.page.get_by_text("The class is over.")).to_be_visible()
+    lecturer.settle()
+    assert lecturer.page.evaluate("localStorage.getItem('ffnviz-class')") is None
+    assert SENTENCE.encode() not in server.store.read_bytes()
+
+
+def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> None:
+    lecturer, other = somebody(), somebody()
+    code = open_class(lecturer)
+    page = other.page
+    page.goto(f"{other.address}/?class=222222")
+    expect(page.get_by_text("There is no class of this code, or it is over.")).to_be_visible()
+    kept = f'{{"code": "{code}", "secret": "a-secret-of-my-own"}}'
+    page.evaluate("(kept) => localStorage.setItem('ffnviz-class', kept)", kept)
+    page.goto(f"{other.address}/?text=It+rained.")
+    other.wait_for("It rained.").settle()
+    expect(page.get_by_text("Class of yours")).to_be_hidden()
+    expect(page.get_by_role("button", name="End the class")).to_be_hidden()

@@ -1,0 +1,214 @@
+"""A lecture on the page: a story to follow, a talk to give, and a file of one's own."""
+
+import json
+from collections.abc import Sequence
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import TimeoutError as Timeout
+from playwright.sync_api import expect
+
+from ffnviz.lecture.chosen import OURS, lecture_file
+from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
+from tests.browser.test_parts import FAULTS, FITTED, FRAMES
+from tests.lecture.lecture_runs import house
+
+TITLES = [scene.title for scene in lecture_file(OURS, house()).scenes]
+
+
+def at(journey: Journey) -> str:
+    """The scene's title."""
+    return journey.page.locator(".story h2").first.inner_text()
+
+
+LAST_ROW = 24  # pixels, of the smallest type in a talk
+FITS = """() => { const m = document.querySelector('[data-testid="stMain"]');
+    return m.scrollHeight <= m.clientHeight && m.scrollWidth <= m.clientWidth; }"""
+
+SIDE = """() => { const m = document.querySelector('[data-testid="stMain"]');
+    return m.scrollWidth <= m.clientWidth; }"""
+
+
+def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int) -> list[str]:
+    """What is wrong with a scene in windows of these sizes."""
+    page, found = journey.page, []
+    for width, height in sizes:
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(FRAMES)
+        page.wait_for_function(FITTED, arg=[width, height])
+        page.evaluate(FRAMES)
+        try:
+            page.wait_for_function(FITS if smallest else SIDE, timeout=5_000)
+        except Timeout:
+            found.append(f"it does not fit {width} × {height}")
+        faults = page.evaluate(FAULTS, {"smallest": smallest})
+        # On a telephone the tokens stand in a row that is moved along.
+        found += [each for each in faults if smallest or not each.startswith("cut:")]
+    found += [each["id"] for each in Axe().run(page).response["violations"]]
+    return [f"{at(journey)}: {each}" for each in found]
+
+
+def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/")
+    page.get_by_role("button", name="Follow the story (8 minutes)").click()
+    expect(page.locator(".story h2").first).to_have_text(TITLES[0])
+    journey.wait_for("He smiled for the [MASK] time that day.")
+    expect(page.locator(".story .say")).to_contain_text("“first”, with 41%")
+    assert page.locator("[data-lit]").count() == 1
+    journey.press("Next →")  # on the shorter path the second scene is the third of all
+    assert at(journey) == TITLES[2]
+    journey.press("Next →")
+    expect(page.locator(".story .where")).to_have_text("3 of 11")
+    assert "/dimensions" in page.url
+    expect(page.locator(".story .say")).to_be_hidden()  # a question is open
+    page.get_by_role("button", name="Because between the two something bends").click()
+    expect(page.get_by_text("Right.")).to_be_visible()
+    expect(page.locator(".story .say")).to_contain_text("W₁ makes 2,048 numbers of 512")
+    journey.box.fill("It cost forty [MASK].")  # the numbers follow
+    expect(page.get_by_text("You have left the scene.")).to_be_visible()
+    journey.settle().press("Back to the scene")
+    assert journey.query()["text"].startswith("He smiled")
+    page.go_back()
+    expect(journey.box).to_have_value("It cost forty [MASK].")
+    journey.settle().press("Leave")
+    assert page.locator("[data-dim]").count() == 0
+    page.get_by_role("button", name="Lecture", exact=True).click()
+    journey.press("Back to the lecture: scene 3 of 11")
+    assert at(journey) == TITLES[3]
+    page.reload()
+    journey.settle()
+    assert at(journey) == TITLES[3]
+
+
+def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page(dark=True, width=1280, height=720)
+    page = journey.page
+    page.goto(f"{journey.address}/?scene=1&present=1")
+    journey.wait_for("He smiled")
+    seen, wrong = [at(journey)], []
+    halls = ((1920, 1080), (1280, 720))
+    for _ in range(2 * len(TITLES)):
+        wrong += complaints(journey, halls, LAST_ROW)
+        open_question = page.locator(".story .question.open").count()
+        page.keyboard.press("PageDown")
+        if open_question:
+            expect(page.locator(".story .say")).to_be_visible()
+            continue
+        if seen[-1] == TITLES[-1]:
+            break
+        expect(page.locator(".story h2").first).to_have_text(TITLES[len(seen)])
+        journey.settle()
+        seen.append(at(journey))
+    assert seen == TITLES
+    assert wrong == []
+    page.keyboard.press("Home")
+    expect(page.locator(".story h2").first).to_have_text(TITLES[0])
+    journey.settle()
+    expect(page.get_by_role("button", name="Copy link")).to_be_hidden()
+    page.keyboard.press("b")
+    expect(page.locator(".blank")).to_be_visible()
+    page.keyboard.press("ArrowRight")  # whatever is pressed, light comes back first
+    expect(page.locator(".blank")).to_be_hidden()
+    page.keyboard.press("g")
+    page.get_by_role("dialog", name="Scenes").get_by_role("button", name=TITLES[5]).press("Enter")
+    expect(page.locator(".story h2").first).to_have_text(TITLES[5])
+    page.keyboard.press("e")  # what if?
+    expect(journey.box).to_be_visible()
+    journey.box.fill("The old dog [MASK].")
+    expect(page.get_by_text("You have left the scene.")).to_be_visible()
+    journey.settle()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    expect(journey.box).to_be_hidden()
+    journey.settle()
+    assert journey.query()["text"].startswith("He smiled")
+    with page.context.expect_page() as opened:
+        page.keyboard.press("n")
+    notes = opened.value
+    expect(notes.locator("h1")).to_have_text(f"6 of 17: {TITLES[5]}")
+    expect(notes.locator("#coming")).to_have_text(f"Next: {TITLES[6]}")
+    notes.keyboard.press("End")
+    expect(notes.locator("h1")).to_contain_text(TITLES[-1])
+    expect(page.locator(".story h2").first).to_have_text(TITLES[-1])
+    notes.close()
+    journey.settle()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+
+
+def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
+    journey = new_page(width=390, height=844)
+    page, wrong = journey.page, []
+    page.goto(f"{journey.address}/?scene=1")
+    journey.wait_for("He smiled")
+    for title in TITLES:
+        expect(page.locator(".story h2").first).to_have_text(title)
+        journey.settle()
+        if page.locator(".story .question.open").count():
+            page.get_by_role("button", name="Show the answer").click()
+        expect(page.locator(".story .say")).to_be_visible()
+        expect(page.locator("[data-lit]").first).to_be_visible()
+        wrong += complaints(journey, ((390, 844),), 0)
+        if title != TITLES[-1]:
+            page.get_by_role("button", name="Next →").click()
+    assert wrong == []
+
+
+def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="It cost forty [MASK].", part="keep")
+    page = journey.page
+
+    def choose(words: str) -> None:
+        page.get_by_role("button", name="Lecture", exact=True).click()
+        page.get_by_role("button", name=words).click()
+        journey.answered()
+
+    choose("Add this view")
+    journey.part("Never awake")
+    choose("Add this view")
+    choose("My lecture (2 views)")
+    page.get_by_label("Title", exact=True).fill("Two <b>views</b>")
+    page.get_by_label("What to say").first.fill("It says {says}, and {nothing}.")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("“{nothing}” is no number that is computed.")).to_be_visible()
+    page.get_by_label("What to say").first.fill("It says {says}.")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Show it")).to_be_enabled()
+    journey.answered()
+    page.get_by_role("button", name="Later").first.click()
+    journey.answered()
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as a file").click()
+    text = saved.value.path().read_text(encoding="utf-8")
+    assert text.index('part = "never"') < text.index("It says {says}.")
+    broken = text.replace('part = "never"', 'part = "ever"')
+    file = page.locator("input[type=file]")
+    file.set_input_files({"name": "b.toml", "mimeType": "", "buffer": broken.encode()})
+    expect(page.get_by_text("b.toml: Line")).to_contain_text("part must be one of")
+    file.set_input_files({"name": "a.toml", "mimeType": "", "buffer": text.encode()})
+    expect(page.get_by_text("could not be opened")).to_be_hidden()
+    journey.answered()
+    page.get_by_role("button", name="Show it").click()
+    journey.wait_for("It cost forty")
+    expect(page.locator(".story .where")).to_have_text("1 of 2")
+    journey.press("Next →")
+    expect(page.locator(".story .say")).to_contain_text("It says “years”.")
+
+
+def test_a_link_hides_what_a_course_page_does_not_want(new_page: OpenPage) -> None:
+    journey = new_page().open(text="It rained.", hide="pages,sentence,tokens,foot,<b>")
+    page = journey.page
+    expect(page.locator(".picture").first).to_be_visible()
+    assert journey.query()["hide"] == "pages,sentence,tokens,foot"
+    for gone in (journey.box, journey.chips.first, page.get_by_role("link", name="Sparsity"),
+                 page.get_by_role("button", name="Glossary")):  # fmt: skip
+        expect(gone).to_be_hidden()
+    page.goto(f"{journey.address}/?text=It+rained.&embed=true")
+    journey.wait_for("It rained.")
+    box = page.locator('[data-testid="stMainBlockContainer"]').bounding_box()
+    assert box is not None, json.dumps(journey.query())
+    assert box["y"] < 40

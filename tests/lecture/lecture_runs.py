@@ -1,0 +1,33 @@
+"""Our lecture's scenes as runs, without a session around them."""
+
+from functools import cache
+
+import ffnviz.app
+from ffnviz.lecture.chosen import OURS, lecture_file
+from ffnviz.lecture.facts import computed
+from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.run import Run
+from ffnviz.session import run_of
+from ffnviz.state import House, from_url
+
+
+@cache
+def house() -> House:
+    return ffnviz.app.house()
+
+
+@cache
+def lecture() -> Lecture:
+    return lecture_file(OURS, house())
+
+
+def run_of_scene(scene: Scene) -> Run:
+    return run_of(scene.state, "cpu", house().networks)
+
+
+def shown(page: str, **query: str) -> Run:
+    return run_of(from_url(page, query, house()), "cpu", house().networks)
+
+
+def said(words: str, run: Run) -> str:
+    return "".join(part if isinstance(part, str) else part[0] for part in computed(words, run))

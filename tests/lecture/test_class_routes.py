@@ -1,0 +1,193 @@
+"""A class over HTTP: what is answered, what is refused, and that wrong codes become slow."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from ffnviz.lecture.classroom.course import Opened, Place
+from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.routes import LONGEST_BODY, SECRET, class_routes, told
+from ffnviz.lecture.classroom.store import ClassStore
+from ffnviz.lecture.classroom.wrong import FREE, MOST_WAITING, WrongCodes
+
+T = TypeVar("T")
+ANNA = "a" * 32
+
+
+def run_alone(work: Coroutine[Any, Any, T]) -> T:
+    """In a loop of its own: the browser's may run in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> ClassStore:
+    return ClassStore(tmp_path / "classes.sqlite")
+
+
+@pytest.fixture
+def opened(store: ClassStore) -> Opened:
+    return store.open("")
+
+
+@pytest.fixture
+def client(store: ClassStore) -> TestClient:
+    return TestClient(Starlette(routes=class_routes(Hub(store))), base_url="http://localhost")
+
+
+def test_a_students_link_leads_to_the_page(client: TestClient) -> None:
+    answer = client.get("/class/k7m-q2x", follow_redirects=False)
+    assert answer.headers["location"] == "../?class=K7MQ2X"
+    assert "set-cookie" not in answer.headers
+
+
+def test_what_a_student_sends_is_counted_and_kept(
+    client: TestClient, store: ClassStore, opened: Opened
+) -> None:
+    store.come(opened.code, ANNA)
+    vote = {"who": ANNA, "scene": 2, "option": 1}
+    assert client.post(f"/class/{opened.code.lower()}/vote", json=vote).status_code == 204
+    say = json.dumps({"who": ANNA, "text": "\ud800 It rained."})  # as a browser may write it
+    plain = {"content-type": "application/json; charset=utf-8"}
+    address = f"/class/{opened.code}/sentence"
+    assert client.post(address, content=say, headers=plain).status_code == 204
+    assert store.course(opened.code).counts[2][1] == 1
+    assert store.sentences(opened.code)[0].text == "? It rained."
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"content": b"x=1", "headers": {"content-type": "text/plain"}}, 415),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, 400),
+        ({"content": b"[" * 9_000, "headers": {"content-type": "application/json"}}, 413),
+        ({"json": []}, 400),
+        ({"json": {"who": ANNA}}, 400),
+        ({"json": {"who": "x", "scene": 1, "option": 1}}, 400),
+        ({"json": {"who": ANNA, "scene": True, "option": 1}}, 400),
+        ({"json": {"who": ANNA, "scene": -1, "option": 1}}, 400),
+        ({"json": {"who": ANNA, "scene": 1, "option": 10**9}}, 400),
+        ({"json": {"who": ANNA, "scene": 1, "option": 1},
+          "headers": {"origin": "https://elsewhere.example"}}, 403),
+        ({"json": {"who": "z" * 32, "scene": 1, "option": 1}}, 404),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_refused_in_words(
+    client: TestClient, opened: Opened, sent: dict[str, object], status: int
+) -> None:
+    assert LONGEST_BODY < 9_000
+    answer = client.post(f"/class/{opened.code}/vote", **sent)  # type: ignore[arg-type]
+    assert answer.status_code == status
+    assert answer.json()["why"].endswith(".")
+
+
+def test_nobody_reveals_without_the_secret(
+    client: TestClient, store: ClassStore, opened: Opened
+) -> None:
+    address = f"/class/{opened.code}/reveal"
+    for wrong in ({}, {SECRET: "x"}, {SECRET: opened.code}):
+        assert client.post(address, json={"scene": 1}, headers=wrong).status_code == 403
+    right = {SECRET: opened.secret}
+    assert client.post(address, json={"scene": 1}, headers=right).status_code == 204
+    assert store.course(opened.code).revealed == {1}
+    events = client.get(f"/class/{opened.code}/events", headers={SECRET: "x"})
+    assert events.status_code == 403
+
+
+def test_whoever_waits_is_told_of_every_change_and_of_the_end(
+    store: ClassStore, opened: Opened
+) -> None:
+    hub = Hub(store)
+
+    async def listen() -> list[str]:
+        stream = told(hub, opened.code, "", lecturer=True)
+        heard = [await anext(stream)]
+        for scene in range(2):
+            store.move(opened.code, opened.secret, Place("lab", {}, scene))
+            heard.append(await anext(stream))
+        store.end(opened.code, opened.secret)
+        heard.append(await anext(stream))
+        return heard
+
+    first, second, third, last = run_alone(listen())
+    assert '"scene": null' in first
+    assert '"scene": 0' in second
+    assert '"scene": 1' in third
+    assert last.startswith("event: over")
+
+
+def test_many_who_wait_share_one_look_at_the_store(store: ClassStore, opened: Opened) -> None:
+    hub, looks = Hub(store), 0
+    course = store.course
+
+    def counted(code: str) -> object:
+        nonlocal looks
+        looks += 1
+        return course(code)
+
+    store.course = counted  # type: ignore[method-assign,assignment]
+
+    async def listen() -> None:
+        streams = [told(hub, opened.code, "", lecturer=True) for _ in range(50)]
+        await asyncio.gather(*(anext(stream) for stream in streams))
+        waiting = [asyncio.ensure_future(anext(stream)) for stream in streams]
+        await asyncio.sleep(0)
+        before = looks
+        store.move(opened.code, opened.secret, Place("lab", {}, 1))
+        heard = await asyncio.gather(*waiting)
+        assert all('"scene": 1' in each for each in heard)
+        assert looks - before <= 2
+        assert len(hub._watchers) == 1
+
+    run_alone(listen())
+
+
+def test_wrong_codes_become_slow_and_then_are_turned_away() -> None:
+    slept: list[float] = []
+    now = 0.0
+    free = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await free.wait()
+
+    wrong = WrongCodes(lambda: now, sleep)
+
+    async def guess() -> None:
+        nonlocal now
+        assert all([await wrong.was_wrong("a") for _ in range(FREE)])
+        assert slept == []
+        waiting = [asyncio.ensure_future(wrong.was_wrong("a")) for _ in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        assert len(slept) == MOST_WAITING
+        assert not await wrong.was_wrong("a")
+        assert await wrong.was_wrong("b")  # another address
+        free.set()
+        assert all(await asyncio.gather(*waiting))
+        now = 61
+        assert await wrong.was_wrong("a")
+        assert len(slept) == MOST_WAITING
+
+    run_alone(guess())
+
+
+def test_a_right_code_never_waits_for_wrong_ones(
+    client: TestClient, store: ClassStore, opened: Opened
+) -> None:
+    store.come(opened.code, ANNA)
+    vote = {"who": ANNA, "scene": 0, "option": 0}
+
+    def guess(n: int) -> int:
+        return client.post(f"/class/22222{n % 8 + 2}/vote", json=vote).status_code
+
+    with ThreadPoolExecutor(FREE + MOST_WAITING + 5) as pool:
+        wrong = pool.map(guess, range(FREE + MOST_WAITING + 5))
+        assert client.post(f"/class/{opened.code}/vote", json=vote).status_code == 204
+        assert set(wrong) <= {404, 429}

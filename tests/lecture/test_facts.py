@@ -1,0 +1,80 @@
+"""What stands in braces is computed: against PyTorch with the same weights, or a closed form."""
+
+import pytest
+import torch
+
+from ffnviz.lecture.facts import FACTS
+from ffnviz.model.model import Model
+from ffnviz.run import Run
+from tests.lecture.lecture_runs import said, shown
+
+TEXT = "How [MASK] you spell your name?"
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return shown("journey", text=TEXT, neuron="relu-1935")
+
+
+def percent(text: str) -> float:
+    return float(text.removesuffix("%")) / 100
+
+
+def test_every_fact_reads_as_a_short_text(run: Run) -> None:
+    for name in FACTS:
+        text = said(f"{{{name}}}", run)
+        assert 0 < len(text) < 60, name
+        assert text != "–", name
+
+
+def test_what_is_said_of_the_hidden_layer_is_what_pytorch_computes(run: Run) -> None:
+    trace, model = run.trace, run.model
+    assert isinstance(model, Model)
+    ffn = model.encoder.blocks[1].ffn
+    with torch.inference_mode():
+        before = torch.nn.functional.linear(
+            trace.blocks[1].ffn.input, ffn.expand.weight, ffn.expand.bias
+        )
+        hidden = torch.relu(before)
+    awake = int((hidden[run.token] > 0).sum())
+    assert said("{awake} of {d_ff}; {cut}", run) == f"{awake} of 2,048; {2048 - awake:,}"
+    assert percent(said("{negative}", run)) == pytest.approx(
+        float((before < 0).float().mean()), abs=0.006
+    )
+    assert percent(said("{asleep}", run)) == pytest.approx(
+        float((hidden == 0).float().mean()), abs=0.006
+    )
+
+
+def test_a_neuron_switched_off_is_its_column_set_to_zero(run: Run) -> None:
+    model = run.model
+    assert isinstance(model, Model)
+    block, stream = model.encoder.blocks[1], run.trace.blocks[1].middle
+    with torch.inference_mode():
+        hidden = torch.relu(block.ffn.expand(run.trace.blocks[1].ffn.input))
+        hidden[:, 1935] = 0
+        after = stream + block.ffn.compress(hidden)
+        logits = model.encoder.final_norm(after) @ model.encoder.token_embedding.weight.T
+    plain = run.trace.logits_at(run.token)
+    then = float(logits[run.token].softmax(-1)[int(plain.argmax())])
+    assert percent(said("{says_share_without_neuron}", run)) == pytest.approx(then, abs=0.006)
+    assert percent(said("{says_share}", run)) == pytest.approx(
+        float(plain.softmax(-1).max()), abs=0.006
+    )
+
+
+def test_counts_are_those_of_the_shape(run: Run) -> None:
+    # 512 and 2,048: two matrices with their biases, beside four of attention and two LayerNorms.
+    ffn = 2 * 512 * 2048 + 2048 + 512
+    attention = 4 * 512 * 512 + 4 * 512
+    assert said("{ffn_parameters}", run) == f"{ffn:,}"
+    assert said("{ffn_of_block}", run) == f"{ffn / (ffn + attention + 4 * 512):.0%}"
+    # 2 n d d_ff against 4 n d² + 2 n² d: equal at n = d_ff − 2 d.
+    assert said("{overtaken_at}", run) == "1,024"
+
+
+def test_what_a_person_typed_is_text_and_no_number_of_ours() -> None:
+    typed = "<b>{says}</b> {0} [MASK]"
+    run = shown("journey", text=typed)
+    assert said("{sentence}", run) == f"“{typed}”"
+    assert said("{{", run) == "{"

@@ -1,0 +1,83 @@
+"""The built-in lecture: each scene can be shown, and its answers are what the networks compute."""
+
+import pytest
+
+from ffnviz.analysis.lab.linearity import try_linearity
+from ffnviz.analysis.prediction import predict
+from ffnviz.analysis.sparsity.keep import keep_strongest
+from ffnviz.lecture.scene import Scene
+from ffnviz.pages import PAGES
+from ffnviz.pages.lab.subject import kept
+from tests.lecture.lecture_runs import lecture, run_of_scene, said
+
+SCENES = {scene.title: scene for scene in lecture().scenes}
+WORDS = 160  # a minute is so many, spoken slowly
+
+
+def fact(scene: Scene, name: str) -> str:
+    return said(f"{{{name}}}", run_of_scene(scene))
+
+
+def percent(text: str) -> float:
+    return float(text.removesuffix("%")) / 100
+
+
+@pytest.mark.parametrize("title", SCENES)
+def test_a_scene_can_be_shown_and_all_its_numbers_are_there(title: str) -> None:
+    scene = SCENES[title]
+    run = run_of_scene(scene)
+    page = next(page for page in PAGES if page.name == scene.state.page)
+    assert not page.part(scene.state.part).missing(run)
+    for words in (scene.say, scene.notes, scene.question.ask if scene.question else ""):
+        told = said(words, run)
+        assert "–" not in told
+        assert "{" not in told
+    assert len(said(scene.say, run).split()) <= 50, "it is said in one breath or two"
+
+
+def answer_of(title: str) -> int:
+    question = SCENES[title].question
+    assert question is not None
+    return question.answer
+
+
+def test_every_answer_is_what_is_computed() -> None:
+    scene = SCENES["Attention is not enough"]
+    assert answer_of(scene.title) == int(fact(scene, "no_ffns") != fact(scene, "says"))
+    scene = SCENES["What ReLU leaves"]
+    share = percent(fact(scene, "awake_share"))
+    assert answer_of(scene.title) == [share > 0.9, 0.4 < share < 0.6, 0.2 < share < 0.3,
+                                      share < 0.1].index(True)  # fmt: skip
+    scene = SCENES["Compress"]
+    run = run_of_scene(scene)
+    few = keep_strongest(run.model, run.trace, run.state.block, run.token, 102).prediction
+    whole = predict(run.model, run.trace, run.token)
+    assert answer_of(scene.title) == 0
+    assert few.words[:3] == whole.words[:3]
+    assert abs(few.probabilities[0] - whole.probabilities[0]) < 0.02
+    scene = SCENES["What changed in the prediction"]
+    assert answer_of(scene.title) == int(fact(scene, "without_ffn") != fact(scene, "says"))
+    scene = SCENES["How sparsity is born"]
+    assert answer_of(scene.title) == int(0.4 < percent(fact(scene, "born_from")) < 0.6)
+    scene = SCENES["Switch one off"]
+    run = run_of_scene(scene)
+    assert fact(scene, "says") == "“do”"
+    now, then = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_neuron"))
+    assert 0.18 < then < now  # “can”, which comes second, has 18%
+    assert answer_of(scene.title) == 0
+    scene = SCENES["What it costs"]
+    assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
+    scene = SCENES["What textbooks get wrong"]
+    tried = kept(run_of_scene(scene), "linearity", try_linearity).tried
+    straight = {each.name for each in tried if each.check.passed}
+    assert answer_of(scene.title) == int(not {"attention", "LayerNorm"} & straight)
+
+
+def test_the_shorter_path_is_a_story_of_its_own_and_fits_its_minutes() -> None:
+    ours = lecture()
+    path = ours.path(short=True)
+    assert path[0] == 0
+    assert 8 <= len(path) < len(ours.scenes)
+    told = [said(ours.scenes[place].say, run_of_scene(ours.scenes[place])) for place in path]
+    assert sum(len(text.split()) for text in told) / WORDS < ours.short_minutes / 2
+    assert 15 <= len(ours.scenes) <= 20
