@@ -102,7 +102,7 @@ def test_next_leads_on_within_a_page_and_to_the_next(new_page: OpenPage) -> None
     expect(on).to_be_visible()
     assert journey.query()["part"] == "swap"
     on.click()
-    expect(page.get_by_role("button", name="Next: What it costs →")).to_be_visible()
+    expect(page.get_by_role("button", name="Next: Ways to write it →")).to_be_visible()
     assert page.url.split("?")[0].endswith("/dimensions")
     assert journey.query()["text"] == START
 
