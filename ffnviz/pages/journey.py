@@ -251,7 +251,7 @@ def timing_line(run: Run) -> None:
     with st.container(key="timing-line"):
         st.markdown(
             f"**{timing.total_ms:.1f} ms** at best for {len(run.trace.tokens)} tokens on "
-            f"{where[run.model.device.type]} in the {run.card.label} network, "
+            f"{where[run.model.device.type]} in the {escaped_markdown(run.card.label)} network, "
             f"**{timing.ffn_share:.0%}** of it in the FFNs."
         )
         if run.card.proof:
