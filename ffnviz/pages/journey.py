@@ -152,7 +152,7 @@ def nearest_input_words(run: Run) -> None:
     prediction_bars(
         Head(sentences.of_nearest(run.labels[run.token], found.words[0], found.cosines[0]),
              "nearest", run.card.colour),
-        [Panel("nearest input words, by cosine", found.words, found.cosines.clip(0),
+        [Panel("nearest by cosine", found.words, found.cosines.clip(0),
                run.card.colour, of="cosine")],
         run.stamp,
         key="prediction",
