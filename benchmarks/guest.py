@@ -16,8 +16,9 @@ from benchmarks.measure import machine, ratios, table
 from ffnviz.analysis.spread import in_turn
 from ffnviz.guest.hooks import Recording, record
 from ffnviz.guest.network import Guest
-from ffnviz.guest.opening import CPU, proved_guest
+from ffnviz.guest.opening import proved_guest
 from ffnviz.guest.proof import prove
+from ffnviz.guest.wanted import CPU
 from ffnviz.model.on_demand import nbytes_of
 
 REPEATS = 15

@@ -14,7 +14,9 @@ from typing import Literal, overload
 import torch
 
 from ffnviz.guest.network import Guest
-from ffnviz.guest.opening import COLOURS, Wanted, label_of, open_guest, slug
+from ffnviz.guest.opening import COLOURS, label_of, open_guest, slug
+from ffnviz.guest.refusal import CannotOpenError
+from ffnviz.guest.wanted import Wanted
 from ffnviz.model.folder import COUNTS
 from ffnviz.model.model import TWINS, Model
 from ffnviz.model.model import load as load_ours
@@ -77,6 +79,22 @@ def open_at_hand(name: str, device: str, say: Say = lambda _: None) -> Model | G
     asked = at_hand().get(name)
     if asked is None:
         return load_ours(name, device)
+    try:
+        return _opened(name, asked, device, say)
+    except CannotOpenError:
+        if device == "cpu":
+            raise
+        return _opened(name, asked, "cpu", say)  # the GPU may have no room for it
+
+
+def usual_device() -> str:
+    """Where networks run unless somebody says otherwise: the GPU that PyTorch finds, or the CPU."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _opened(name: str, asked: Asked, device: str, say: Say) -> Guest:
     place = [key for key, each in at_hand().items() if each].index(name)
     with _ONE_AT_A_TIME:
         key = (name, device)

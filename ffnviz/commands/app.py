@@ -20,7 +20,7 @@ from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
 from ffnviz.lecture.reading import LectureError
 from ffnviz.model.folder import ModelFolderError
-from ffnviz.networks import Asked, at_hand, open_at_hand, show_also
+from ffnviz.networks import Asked, at_hand, open_at_hand, show_also, usual_device
 from ffnviz.serve import FRAMED_BY, application
 from ffnviz.workers import serve_with
 
@@ -137,7 +137,7 @@ def show(models: list[Asked], twins: bool) -> None:
     show_also(models, twins)
     try:
         for name in (name for name, each in at_hand().items() if each):
-            open_at_hand(name, "cpu", click.echo)
+            open_at_hand(name, usual_device(), click.echo)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
 

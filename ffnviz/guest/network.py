@@ -1,9 +1,8 @@
 """A proved network of somebody else, seen through the same protocol as ours."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
-from typing import Any
+from functools import cached_property, lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -12,16 +11,14 @@ from ffnviz.assets import ASSETS
 from ffnviz.guest import views
 from ffnviz.guest.compare import rows
 from ffnviz.guest.hooks import Recording, SeenBlock, install, record, there, unwatched
-from ffnviz.guest.proof import Proof, ProvedBlock
-from ffnviz.guest.stream_roles import PARALLEL, POST
+from ffnviz.guest.proof import Proof
+from ffnviz.guest.stream_roles import POST
 from ffnviz.guest.tail import AT_ONCE, tail
 from ffnviz.guest.tokenizer import GuestTokenizer
-from ffnviz.model.attention import AttentionRecord
+from ffnviz.guest.tracing import Watching, as_kept, block_trace
 from ffnviz.model.card import Card, Provenance, Sizes
 from ffnviz.model.edit import Edit, edits_of
-from ffnviz.model.feed_forward import FeedForwardRecord
 from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.on_demand import OnDemand
 from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
 from ffnviz.model.views import FfnView, WordHead, WordVectors
 
@@ -152,8 +149,9 @@ class Guest:
         chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
         for number, seen in enumerate(self._seen(ids, edits, hold)):
             # What one block writes the next one reads: it is kept once.
-            before = blocks[-1].output if chained and blocks else _plain(seen.input, ids.shape)
-            blocks.append(self._block_trace(number, seen, before, edits_of(edits, number), ids))
+            before = blocks[-1].output if chained and blocks else as_kept(seen.input, ids.shape)
+            own = Watching(self.proof.blocks[number], seen, edits_of(edits, number), ids.shape)
+            blocks.append(block_trace(own, before, self.label))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
 
     def _seen(
@@ -175,34 +173,6 @@ class Guest:
         )  # fmt: skip
         record(self.model, batch, recording)
         return recording.blocks
-
-    def _block_trace(
-        self,
-        number: int,
-        seen: SeenBlock,
-        before: Tensor,
-        edits: tuple[Edit, ...],
-        ids: Tensor,
-    ) -> BlockTrace:
-        proved, shape = self.proof.blocks[number], ids.shape
-        middle = _plain(_middle(proved, seen), shape)
-        read = _reader(proved, seen, before, middle)
-
-        def stages() -> FeedForwardRecord:
-            return _shaped(views.ffn_stages(proved, edits, read()), shape)
-
-        held = None
-        if seen.up is not None and seen.hidden is not None and seen.written is not None:
-            x, (pre, value) = there(seen.ffn_input), proved.ffn.split(seen.up, seen.gate)
-            made = views.as_record(proved, x, pre, value, seen.hidden, seen.written)
-            held = _shaped(made, shape)
-        return BlockTrace(
-            before,
-            middle,
-            _plain(there(seen.output), shape),
-            OnDemand(partial(_no_attention, self.label)),
-            OnDemand(stages, held),
-        )
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
@@ -252,52 +222,3 @@ class Guest:
         written = output if stream.written_norm else output / stream.multiplier
         last = self._seen(trace.ids, write={block: written})[-1].output
         return views.plain(there(last)).reshape(output.shape)
-
-
-def _middle(proved: ProvedBlock, seen: SeenBlock) -> Tensor:
-    """The stream between attention and FFN; parallel, what attention alone would have left."""
-    stream = proved.stream
-    if seen.attention is not None:
-        return seen.input + stream.multiplier * seen.attention
-    return there(seen.ffn_input if stream.norm_before is None else seen.middle)
-
-
-def _plain(values: Tensor, shape: torch.Size) -> Tensor:
-    return views.plain(values).reshape(*shape, values.shape[-1])
-
-
-def _reader(
-    proved: ProvedBlock, seen: SeenBlock, before: Tensor, middle: Tensor
-) -> Callable[[], Tensor]:
-    """What makes the FFN's input again, from the stream that is kept, by the norm in front of it.
-
-    In the shape and precision of the pass: others might be rounded in another way.
-    """
-    x, norm, parallel = there(seen.ffn_input), proved.stream.norm_before, proved.stream.kind
-    if norm is None and parallel == PARALLEL:
-        return lambda: x
-    stream, shape, dtype = before if parallel == PARALLEL else middle, x.shape, x.dtype
-
-    @torch.inference_mode()
-    def read() -> Tensor:
-        same = stream.reshape(shape).to(dtype)
-        if norm is None:
-            return same
-        with unwatched():
-            made: Tensor = norm.module(same)
-            return made
-
-    return read
-
-
-def _shaped(made: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
-    values: dict[str, Any] = {
-        name: stage.reshape(*shape, stage.shape[-1]) for name, stage in vars(made).items()
-    }
-    return type(made)(**values)
-
-
-def _no_attention(label: str) -> AttentionRecord:
-    raise NotForThisNetwork(
-        f"Not for {label}: its attention is not taken apart. Only its FFNs are."
-    )

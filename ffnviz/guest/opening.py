@@ -1,11 +1,10 @@
 """A network of somebody else from its folder or name: sized, loaded, proved, or refused in words.
 
-transformers is imported in here alone, when the first network of somebody else is asked for.
+transformers is imported when the first network of somebody else is asked for.
 """
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,38 +13,26 @@ from torch import Tensor, nn
 
 from ffnviz.guest.files import check_tokenizer, check_weights, read_config
 from ffnviz.guest.hub import SMALL, WEIGHTS, fetch
-from ffnviz.guest.memory import Footprint, dtype_name, footprint, free_bytes, gigabytes, too_large
+from ffnviz.guest.loading import (
+    in_short,
+    kind_of,
+    loaded,
+    read_by_library,
+    tokenizer_of,
+    without_chance,
+)
+from ffnviz.guest.memory import Footprint, dtype_name, footprint, free_bytes, too_large
 from ffnviz.guest.network import Guest
 from ffnviz.guest.proof import prove
 from ffnviz.guest.refusal import CannotOpenError, NotProvedError
-from ffnviz.guest.tail import result_of
 from ffnviz.guest.tokenizer import GuestTokenizer
+from ffnviz.guest.wanted import Wanted
 
 LONGEST = 128  # tokens; as many as the twins read
 PROBE = "She opened the door and looked out at the rain."
 NO_NAMES = ("model", "checkpoint")  # of a folder that say nothing
-CAUSAL = ("ForCausalLM", "LMHeadModel")
-MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
-CPU = torch.device("cpu")
 COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of coming
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Which network, and how it is to be loaded.
-
-    Attributes:
-        name: a folder, or a name on the Hugging Face Hub.
-        device: where it is to run.
-        dtype: None takes float32 for small ones on the CPU, else bfloat16.
-        revision: on the Hub; None takes the newest.
-    """
-
-    name: str
-    device: torch.device = CPU
-    dtype: torch.dtype | None = None
-    revision: str | None = None
 
 
 def open_guest(
@@ -67,18 +54,18 @@ def open_guest(
     local = here.exists() or _looks_like_a_path(wanted.name)
     folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
     told = read_config(folder, wanted.name)
-    config = _config(transformers, folder, wanted.name)
-    kind = _kind(transformers, told)
+    config = read_by_library(transformers, folder, wanted.name)
+    kind = kind_of(transformers, told)
     size = _sized(transformers, kind, config, wanted)
     say(f"{wanted.name}: {size.in_words}")
     if not local:
         folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
     check_weights(folder, wanted.name)
     check_tokenizer(folder, wanted.name)
-    model, missing = _loaded(transformers, kind, folder, wanted, size)
-    tokenizer = _tokenizer(transformers, folder, wanted.name, model)
+    model, missing = loaded(transformers, kind, folder, wanted, size)
+    tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
     probe, changed = probe_ids(tokenizer, wanted.device)
-    model = _whole(transformers, model, missing, probe, folder, wanted, size)
+    model = without_chance(transformers, model, missing, probe, folder, wanted, size)
     label = label_of(wanted.name)
     dtype = dtype_name(size.dtype)
     about = f"{label}: {size.in_words}"
@@ -159,34 +146,6 @@ def _transformers(name: str) -> Any:
     return transformers
 
 
-def _config(transformers: Any, folder: Path, name: str) -> Any:
-    try:
-        config = transformers.AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
-    except Exception as error:  # the library checks each type's fields in its own way
-        if "does not recognize" in str(error) or isinstance(error, KeyError):
-            why = (f"transformers {transformers.__version__} does not know this type of network. "
-                   "A newer version may")  # fmt: skip
-        else:
-            why = f"its config.json makes no sense to transformers ({_short(error)})"
-        raise CannotOpenError(name, why) from error
-    config.use_cache = False  # nothing is written on from what was kept
-    return config
-
-
-def _kind(transformers: Any, told: dict[str, Any]) -> Any:
-    """Which of the library's general classes loads it, by what the configuration says it was."""
-    architecture = str((told.get("architectures") or [""])[0])
-    if told.get("is_encoder_decoder"):
-        return transformers.AutoModelForTextEncoding  # its encoder reads; the rest is not shown
-    if architecture.endswith("EncoderModel"):
-        return transformers.AutoModelForTextEncoding
-    if architecture.endswith(MASKED):
-        return transformers.AutoModelForMaskedLM
-    if architecture.endswith(CAUSAL):
-        return transformers.AutoModelForCausalLM
-    return transformers.AutoModel
-
-
 def _sized(transformers: Any, kind: Any, config: Any, wanted: Wanted) -> Footprint:
     if wanted.device.type == "cuda" and not torch.cuda.is_available():
         raise CannotOpenError(
@@ -198,93 +157,12 @@ def _sized(transformers: Any, kind: Any, config: Any, wanted: Wanted) -> Footpri
         if kind is not transformers.AutoModel and "Unrecognized configuration" in str(error):
             why = "transformers has no text network of this type"
         else:
-            why = f"its config.json describes no network that can be built ({_short(error)})"
+            why = f"its config.json describes no network that can be built ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error
     too_much = too_large(size, wanted.device, free_bytes(wanted.device))
     if too_much:
         raise CannotOpenError(wanted.name, too_much)
     return size
-
-
-def _loaded(
-    transformers: Any, kind: Any, folder: Path, wanted: Wanted, size: Footprint
-) -> tuple[nn.Module, list[str]]:
-    config = _config(transformers, folder, wanted.name)
-    try:
-        model, info = kind.from_pretrained(
-            str(folder), config=config, dtype=size.dtype, use_safetensors=True,
-            trust_remote_code=False, output_loading_info=True,
-        )  # fmt: skip
-        model = model.eval().requires_grad_(False).to(wanted.device)
-    except (MemoryError, torch.OutOfMemoryError) as error:
-        raise CannotOpenError(
-            wanted.name, f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
-            "programs, or give --dtype bfloat16",
-        ) from error  # fmt: skip
-    except Exception as error:  # the library raises many kinds
-        if "mismatch" in str(error):
-            why = ("the shapes of its weights are not those that its config.json tells. The two "
-                   "are of different networks")  # fmt: skip
-        else:
-            why = f"transformers could not load it ({_short(error)})"
-        raise CannotOpenError(wanted.name, why) from error
-    return model, sorted(info["missing_keys"])
-
-
-@torch.inference_mode()
-def _whole(
-    transformers: Any,
-    model: nn.Module,
-    missing: list[str],
-    probe: Tensor,
-    folder: Path,
-    wanted: Wanted,
-    size: Footprint,
-) -> nn.Module:
-    """The network if no weight that matters is missing; without its word head if that is.
-
-    The library fills what is missing with random numbers and goes on. Here it becomes NaN, so
-    that whatever depends on it is seen to.
-    """
-    if not missing or not _depends_on(model, missing, probe):
-        return model
-    base, lacking = _loaded(transformers, transformers.AutoModel, folder, wanted, size)
-    if type(base) is not type(model) and not _depends_on(base, lacking, probe):
-        return base
-    raise CannotOpenError(
-        wanted.name, f"{len(lacking) or len(missing)} of its weights are missing, first "
-        f"{(lacking or missing)[0]}. Without them it would compute with random numbers",
-    )  # fmt: skip
-
-
-def _depends_on(model: nn.Module, missing: list[str], probe: Tensor) -> bool:
-    known = dict(model.named_parameters(remove_duplicate=False))
-    for name in missing:
-        if name in known:
-            known[name].data.fill_(float("nan"))
-    return not bool(torch.isfinite(result_of(model(input_ids=probe))).all())
-
-
-def _tokenizer(transformers: Any, folder: Path, name: str, model: Any) -> GuestTokenizer:
-    try:
-        fast = transformers.AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
-    except Exception as error:  # of many kinds, also for packages that are not there
-        raise CannotOpenError(
-            name, f"its tokenizer cannot be loaded ({_short(error)}). A tokenizer.json in its "
-            "folder is what is needed",
-        ) from error  # fmt: skip
-    if not getattr(fast, "is_fast", False):
-        raise CannotOpenError(
-            name, "its tokenizer does not tell which characters a token stands for. A "
-            "tokenizer.json in its folder is what is needed",
-        )  # fmt: skip
-    n_rows = len(model.get_input_embeddings().weight)
-    if len(fast) > n_rows:
-        raise CannotOpenError(
-            name, f"its tokenizer has {len(fast):,} entries and the network only {n_rows:,} word "
-            "vectors. The two are of different networks",
-        )  # fmt: skip
-    return GuestTokenizer(fast, n_rows)
 
 
 @torch.inference_mode()
@@ -301,8 +179,3 @@ def _longest(model: Any, probe: Tensor) -> int:
             continue
         return length
     return int(probe.shape[1])
-
-
-def _short(error: Exception) -> str:
-    line = " ".join(str(error).split())
-    return f"{type(error).__name__}: {line[:160]}{' …' if len(line) > 160 else ''}"

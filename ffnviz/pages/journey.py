@@ -152,7 +152,7 @@ def nearest_input_words(run: Run) -> None:
     prediction_bars(
         Head(sentences.of_nearest(run.labels[run.token], found.words[0], found.cosines[0]),
              "nearest", run.card.colour),
-        [Panel("nearest input words, by cosine", found.words, found.cosines.clip(0),
+        [Panel("nearest by cosine", found.words, found.cosines.clip(0),
                run.card.colour, of="cosine")],
         run.stamp,
         key="prediction",
@@ -251,7 +251,7 @@ def timing_line(run: Run) -> None:
     with st.container(key="timing-line"):
         st.markdown(
             f"**{timing.total_ms:.1f} ms** at best for {len(run.trace.tokens)} tokens on "
-            f"{where[run.model.device.type]} in the {run.card.label} network, "
+            f"{where[run.model.device.type]} in the {escaped_markdown(run.card.label)} network, "
             f"**{timing.ffn_share:.0%}** of it in the FFNs."
         )
         if run.card.proof:

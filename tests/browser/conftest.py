@@ -43,14 +43,17 @@ def address() -> Iterator[str]:
 
 @contextmanager
 def serving(
-    ffnviz: Sequence[str | Path], folder: Path, environment: Mapping[str, str] | None = None
+    ffnviz: Sequence[str | Path],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
 ) -> Iterator[str]:
     """The address of `ffnviz app`, started in a folder, until it is stopped."""
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
     server = subprocess.Popen(
-        [*ffnviz, "app", "--port", str(port)],
+        [*ffnviz, "app", "--port", str(port), *options],
         cwd=folder,
         env=environment,
         stdout=subprocess.DEVNULL,

@@ -14,8 +14,9 @@ import torch
 from huggingface_hub import errors
 
 from ffnviz.guest import memory, opening
-from ffnviz.guest.opening import Wanted, open_guest
+from ffnviz.guest.opening import open_guest
 from ffnviz.guest.refusal import CannotOpenError
+from ffnviz.guest.wanted import Wanted
 from tests.guest.families import FAMILIES, build
 from tests.guest.folders import BROKEN, save
 
@@ -129,7 +130,7 @@ def test_what_does_not_fit_is_not_loaded(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(opening, "free_bytes", lambda _: memory.BESIDE_WEIGHTS + 70_000)
-    monkeypatch.setattr(opening, "_loaded", pytest.fail)
+    monkeypatch.setattr(opening, "loaded", pytest.fail)
     said = refused(folders("GPT-2"))
     assert "--dtype bfloat16" in said
     monkeypatch.setattr(opening, "free_bytes", lambda _: memory.BESIDE_WEIGHTS + 20_000)

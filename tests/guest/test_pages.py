@@ -8,6 +8,9 @@ import pytest
 import streamlit as st
 
 from ffnviz import measured, networks
+from ffnviz.analysis.neurons.index_file import write_index
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.components import declare
 from ffnviz.components.payload import pack
 from ffnviz.networks import Asked, show_also
@@ -133,3 +136,25 @@ def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
         assert any(head.startswith("Word 3") for head in heads), kind
     app = opened("vocabulary", text=" ", part="write", twin=KINDS["GPT-2"])
     assert "Type one first" in " ".join(each.value for each in app.info)
+
+
+def test_an_index_of_its_neurons_is_shown_once_there_is_one(
+    heads: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = networks.open_at_hand(KINDS["Llama"], "cpu")
+    texts = [Probe("the cat sat on the mat.", ("cat",)), Probe("the door.", ("door",))]
+    (tmp_path / "index").mkdir()
+    made = build_index(network, texts * 4, ("cat", "door"), "eight texts")
+    write_index(made, tmp_path / "index" / "llama.npz")
+    monkeypatch.setattr("ffnviz.guest.network.ASSETS", tmp_path)
+    vars(network).pop("card", None)  # it is looked for when the network is opened
+    try:
+        for part in ("wakes", "probes", "name"):
+            heads.clear()
+            app = opened(
+                "neurons", text="the cat", part=part, twin=KINDS["Llama"], neuron="llama-3"
+            )
+            assert heads, part
+            assert not [i for i in app.info if "cannot be shown" in i.value]
+    finally:
+        vars(network).pop("card", None)

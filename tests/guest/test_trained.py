@@ -8,7 +8,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from ffnviz.guest.network import Guest
-from ffnviz.guest.opening import Wanted, open_guest
+from ffnviz.guest.opening import open_guest
+from ffnviz.guest.wanted import Wanted
 from ffnviz.model.network import NotForThisNetwork
 
 TEXT = "Paris is the capital of [MASK]."
