@@ -119,6 +119,6 @@ def _listed(report: dict[str, Any]) -> str:
         ]
     lines.append("")
     for said, counts in report["counted"].items():
-        told = ", ".join(f"{n} {verdict}" for verdict, n in counts.items() if n)
+        told = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)
         lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {told}")
     return "\n".join(lines)

@@ -38,7 +38,7 @@ def test_the_list_names_claims_and_verdicts() -> None:
     assert "✓ The FFN is two convolutions with kernel 1." in result.stdout
     assert "holds only if attention's weights" in result.stdout
     assert "✗ Often thought: One FFN serves all blocks." in result.stdout
-    assert "What textbooks say: 35 claims: 2" in result.stdout
+    assert "What textbooks say: 35 claims: holds 2" in result.stdout
 
 
 @pytest.mark.parametrize(
