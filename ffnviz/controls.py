@@ -2,6 +2,7 @@
 
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from itertools import groupby
 
 import streamlit as st
@@ -49,11 +50,11 @@ class Example:
     not_among: str = ""
 
 
-@st.cache_data(show_spinner=False)
-def read_examples() -> list[Example]:
+@cache
+def read_examples() -> tuple[Example, ...]:
     """The sentences of assets/examples.toml."""
     table = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
-    return [Example(**entry) for entry in table["example"]]
+    return tuple(Example(**entry) for entry in table["example"])
 
 
 def choose_example(session: Session, sentence: str) -> None:

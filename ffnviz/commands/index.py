@@ -104,7 +104,7 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
 
 
 def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
-    names = sorted({piece.path.stem for piece in pieces})
+    names = sorted({piece.tag for piece in pieces})
     return tuple(names) if 1 < len(names) <= MOST_TAGS else ()
 
 

@@ -53,7 +53,7 @@ def gatherer_of(job: Job) -> Gatherer:
 def count(job: Job, piece: Piece) -> IndexPart:
     """What is counted on a piece."""
     problems: Counter[str] = Counter()
-    tags = (piece.path.stem,) if job.tags else ()
+    tags = (piece.tag,) if job.tags else ()
 
     def texts() -> Iterator[Probe]:
         for text in texts_of(piece, job.column, problems):

@@ -44,6 +44,16 @@ class Piece:
     start: int
     end: int | None
 
+    @property
+    def name(self) -> str:
+        """The file's, whatever bytes it has."""
+        return _readable(self.path.name)
+
+    @property
+    def tag(self) -> str:
+        """The same, without what it ends in."""
+        return _readable(self.path.stem)
+
 
 def pieces_of(paths: Sequence[Path]) -> tuple[tuple[Piece, ...], dict[str, int]]:
     """The pieces of files and folders, sorted by path, and the files that have none.
@@ -58,10 +68,10 @@ def pieces_of(paths: Sequence[Path]) -> tuple[tuple[Piece, ...], dict[str, int]]
         try:
             stretches = _stretches(path, kind, packed)
         except (OSError, pa.ArrowException) as error:
-            problems[f"{path.name}: cannot be read ({_short(error)})"] += 1
+            problems[f"{_readable(path.name)}: cannot be read ({_short(error)})"] += 1
             continue
         if not stretches:
-            problems[f"{path.name}: is empty"] += 1
+            problems[f"{_readable(path.name)}: is empty"] += 1
         found += [(path, kind, start, end) for start, end in stretches]
     if not found:
         raise SourcesError(
@@ -97,7 +107,7 @@ def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]
     try:
         yield from _texts(piece, column, problems)
     except (OSError, pa.ArrowException) as error:
-        problems[f"{piece.path.name}: cannot be read ({_short(error)})"] += 1
+        problems[f"{piece.name}: cannot be read ({_short(error)})"] += 1
 
 
 def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
@@ -106,19 +116,19 @@ def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
     else:
         rows = _lines(piece, problems)
         if piece.kind == ".jsonl":
-            rows = _column(rows, column, piece.path.name, problems)
+            rows = _column(rows, column, piece.name, problems)
     for row in rows:
         if isinstance(row, str):
             text = " ".join(row.split())
             if text:
                 yield text
         else:
-            problems[f"{piece.path.name}: rows without text in “{column}”"] += 1
+            problems[f"{piece.name}: rows without text in “{column}”"] += 1
 
 
 def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
     """Lines that begin in the piece: a line is that piece's in which its first byte lies."""
-    name, at = piece.path.name, piece.start
+    name, at = piece.name, piece.start
     with _opened(piece.path) as file:
         if at:
             file.seek(at - 1)
@@ -173,10 +183,14 @@ def _column(
 def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]:
     file = pq.ParquetFile(piece.path)
     if column not in file.schema_arrow.names:
-        problems[f"{piece.path.name}: has no column “{column}”"] += 1
+        problems[f"{piece.name}: has no column “{column}”"] += 1
         return
     for batch in file.iter_batches(row_groups=[piece.start], columns=[column]):
         yield from batch.column(0).to_pylist()
+
+
+def _readable(name: str) -> str:
+    return name.encode(errors="replace").decode()
 
 
 def _is_utf8(line: bytes) -> bool:

@@ -14,6 +14,8 @@ from ffnviz.model.activations import ACTIVATIONS, Activation
 
 Phi = Callable[[Tensor], Tensor]
 AS_NEAR = 1e-6
+REACH = 12.0
+GRID = torch.linspace(-REACH, REACH, 4_801)
 
 
 def _relu_squared(x: Tensor) -> Tensor:
@@ -63,17 +65,29 @@ def is_elementwise(phi: Phi, values: Tensor, tolerance: float) -> bool:
 
 
 @torch.inference_mode()
+def same(one: Phi, other: Phi) -> bool:
+    """Whether two functions have the same values; what is said of φ is said of all blocks."""
+    if one is other:
+        return True
+    values = [_on_a_grid(phi) for phi in (one, other)]
+    return float((values[0] - values[1]).abs().max()) < AS_NEAR * REACH
+
+
+def _on_a_grid(phi: Phi) -> Tensor:
+    function = copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
+    return function(GRID)
+
+
+@torch.inference_mode()
 def named(phi: Phi, gated: bool) -> Activation:
     """φ as an Activation: one of ours if its values are ours, else by the name of its class."""
     function = copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
-    at = torch.linspace(-12, 12, 4_801)
-    values = function(at)
     for known in _PLAIN:
-        if float((known.function(at) - values).abs().max()) < AS_NEAR * 12:
+        if same(known.function, phi):
             return _gated(known) if gated else known
     name = type(phi).__name__ if isinstance(phi, nn.Module) else getattr(phi, "__name__", "φ")
     label = name.removesuffix("Activation") or name
-    dead = bool((values[at < 0] == 0).all())
+    dead = bool((function(GRID)[GRID < 0] == 0).all())
     made = Activation(
         label.lower(), label, r"\varphi(x)", function, False, "the network's own", exact_zeros=dead
     )

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from ffnviz.guest.blocks import find_blocks
 from ffnviz.guest.compare import TOLERANCE, error, rows
 from ffnviz.guest.ffn_roles import FfnRoles, find_ffn
+from ffnviz.guest.phi import same
 from ffnviz.guest.refusal import NotProvedError
 from ffnviz.guest.stream_roles import StreamRoles, find_stream
 from ffnviz.guest.tail import result_of, tail
@@ -106,6 +107,9 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     if not passes:
         raise NotProvedError("E4", "none of its blocks ran")
     proved = tuple(_proved(passes, ids))
+    for number, each in enumerate(proved):
+        if not same(proved[0].ffn.phi, each.ffn.phi):
+            raise NotProvedError("E2", "its φ is another one than the first block's", number)
     chained = max((error(b.input, a.output) for a, b in pairwise(passes)), default=0.0)
     tolerance, last = TOLERANCE[passes[0].input.dtype], passes[-1].output
     if chained > tolerance:

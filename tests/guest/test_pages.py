@@ -64,12 +64,13 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 # What a network without a word head, with norms along the way, or with a gate cannot show.
+OF_AN_INDEX = ("probes", "values", "browse", "name")
 WHY_NOT = {
-    "BERT": ("writes", "switch", "parts", "probes", "name", "never", "birth", "swap"),
-    "GPT-2": ("probes", "name", "never", "birth", "swap"),
-    "Llama": ("probes", "name", "never", "birth", "swap", "same"),
-    "MiniLM": ("softmax", "write", "lens", "parts", "writes", "switch", "keep", "probes", "name",
-               "never", "birth", "swap"),
+    "BERT": (*OF_AN_INDEX, "writes", "switch", "plant", "parts", "never", "birth", "swap"),
+    "GPT-2": (*OF_AN_INDEX, "never", "birth", "swap"),
+    "Llama": (*OF_AN_INDEX, "never", "birth", "swap", "same", "gate", "warp", "plant"),
+    "MiniLM": ("softmax", "write", "lens", "parts", "writes", "switch", "plant", "keep",
+               *OF_AN_INDEX, "never", "birth", "swap"),
 }  # fmt: skip
 
 
@@ -88,9 +89,13 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
             assert len(refused[0]) < 260, "a line"
             away.append((page, part))
         else:
-            assert heads, (page, part)
+            assert heads or app.warning, (page, part)
             assert not [head for head in heads if "nan" in head.split()]
-    ours = {(page, part) for page, part in away if page == "lab"} | {("dimensions", "flow")}
+    ours = {(page, part) for page, part in away if page == "lab"} | {
+        (page, part)
+        for page, part in away
+        if page == "block" or (page, part) in {("dimensions", "flow"), ("dimensions", "forms")}
+    }
     timing = {("timing", part) for page, part in PARTS if page == "timing" and part != "stages"}
     others = {part for page, part in set(away) - ours - timing}
     assert others == set(WHY_NOT[kind])

@@ -91,7 +91,7 @@ def test_a_configuration_that_is_no_object(folder: Path, values: object) -> None
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"activation": "tanh"}, "activation = 'tanh'"),
+        ({"activation": "sine"}, "activation = 'sine'"),
         ({"activation": []}, "activation = []"),
         ({"d_ff": 10**30}, "d_ff = 1000"),
         ({"n_heads": 3}, "n_heads = 3"),

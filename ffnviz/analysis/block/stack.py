@@ -9,13 +9,14 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ffnviz.analysis.needs import encoder_of
+from ffnviz.analysis.needs import Need, encoder_of
 from ffnviz.model.block import Block
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.draws import no_draws
 from ffnviz.model.network import Network
 from ffnviz.model.trace import ForwardPass
 
+NEEDS = (Need.OURS,)
 PARTS = ("attention", "ffn", "residual", "norm", "phi")
 D_MODEL, N_HEADS, D_FF = 128, 4, 512
 DEEPEST, DEPTH = 24, 12

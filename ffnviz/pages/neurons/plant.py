@@ -65,7 +65,7 @@ def what_to_plant(run: Run, navigator: Navigator) -> Planted | None:
     try:
         word_id(run.model, navigator.value(WORD))
     except PlantError as error:
-        st.error("This word cannot be planted.")
+        st.warning("This word cannot be planted.")
         st.text(str(error))  # with what was typed: no markup
         return None
     strength, choosiness = navigator.value(STRENGTH), navigator.value(CHOOSINESS)
