@@ -33,7 +33,6 @@ def render(run: Run, navigator: Navigator) -> None:
         return
     left, right = st.columns([1, 1.35], gap="medium")
     with left:
-        st.caption(f"Index: {index.source}, {index.n_tokens:,} tokens; made {written(run)}.")
         how_often(run, index)
     with right:
         the_table(run, navigator, _overview(run, index))
@@ -55,7 +54,7 @@ def how_often(run: Run, index: NeuronIndex) -> None:
     never = int((here == 0).sum())
     sentence: Sentence = [
         number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
-        f"{index.n_tokens:,} tokens; a token wakes ", number(percent(float(here.mean()))),
+        f"{index.n_tokens:,} tokens of {index.source} (indexed {written(run)}); a token wakes ", number(percent(float(here.mean()))),
         " on average. Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
         "2023); 3.0% are awake in T5-Base (Li et al. 2022).",
     ]  # fmt: skip
@@ -100,7 +99,7 @@ def the_table(run: Run, navigator: Navigator, rows: Overview) -> None:
             for name in ("% of tokens", "% of texts", "F1", "mean", f"{HIGH:.0%} below", "most")
         },
     )  # fmt: skip
-    st.caption(
+    st.markdown(
         f"{len(shown):,} of {len(rows.awake):,} neurons. F1: how well “it fires” and “the text has "
         "this tag” agree, from 0 to 1. Tick a row to meet its neuron."
     )
