@@ -54,7 +54,8 @@ def how_often(run: Run, index: NeuronIndex) -> None:
     never = int((here == 0).sum())
     sentence: Sentence = [
         number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
-        f"{index.n_tokens:,} tokens of {index.source} (indexed {written(run)}); a token wakes ", number(percent(float(here.mean()))),
+        f"{index.n_tokens:,} tokens of {index.source} (indexed {written(run)}); a token wakes ",
+        number(percent(float(here.mean()))),
         " on average. Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
         "2023); 3.0% are awake in T5-Base (Li et al. 2022).",
     ]  # fmt: skip
