@@ -10,12 +10,14 @@ export const styles = ["tip.css", "activation_map.css"];
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
 const SHARE = 0.14;
 
+const [FEW, LABELLED] = [12, 13]; // so few rows each have room for a label, in pixels, on any screen
 const AROUND = 6; // lines of type that titles and legend take where the maps stand alone
 
 function rowHeight(n_tokens, room) {
   const type = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const height = room === null ? SHARE * Math.max(600, innerHeight) : (room - AROUND * type) / 2;
-  return Math.max(4, Math.min(room === null ? 30 : 60, Math.floor(height / n_tokens)));
+  const least = n_tokens <= FEW ? LABELLED : 4;
+  return Math.max(least, Math.min(room === null ? 30 : 60, Math.floor(height / n_tokens)));
 }
 
 function makeLegend() {
