@@ -6,10 +6,12 @@ signature; modules that were imported earlier would go unchecked.
 
 # ruff: noqa: E402
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 import jaxtyping
 
@@ -61,6 +63,13 @@ He said that he would not take her over the water before the morning came.
 It's a long way, it isn't a short one: two hundred and forty miles and more.
 So they sat there, the man and the girl and the cat, and waited for the sun.
 """
+
+
+@pytest.fixture(autouse=True)
+def _environment() -> Iterator[None]:
+    """What a test or its command tells the processes that it starts is forgotten after it."""
+    with patch.dict(os.environ):
+        yield
 
 
 @pytest.fixture(scope="session")
