@@ -1,8 +1,10 @@
 """A corpus counted by one process, by two, and by a run that was killed: the same bytes."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -21,6 +23,8 @@ JOB = Job("relu", tags=("one", "two"))
 @pytest.fixture
 def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Piece, ...]:
     monkeypatch.setattr(sources, "PIECE_BYTES", 300)
+    # A visit without a browser leaves the page as the main module, which new processes would import.
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     folder = tmp_path / "books"
     folder.mkdir()
     lines = [f"The {word} had {n} dogs.\n" for n, word in enumerate(["cat", "man", "sea"] * 10)]
