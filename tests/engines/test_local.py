@@ -23,7 +23,7 @@ JOB = Job("relu", tags=("one", "two"))
 @pytest.fixture
 def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Piece, ...]:
     monkeypatch.setattr(sources, "PIECE_BYTES", 300)
-    # A visit without a browser leaves the page as the main module, which new processes would import.
+    # A visit without a browser leaves the page as the main module, which a process would import.
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
     folder = tmp_path / "books"
     folder.mkdir()
