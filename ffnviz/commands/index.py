@@ -1,8 +1,8 @@
 """`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 import torch
@@ -11,13 +11,15 @@ from ffnviz.analysis.neurons.index_file import INDEXES, write_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
 from ffnviz.commands.device import device_option
+from ffnviz.commands.engine import Hands, engine_options, started
 from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
-from ffnviz.engines.job import Job, gatherer_of
-from ffnviz.engines.local import run_local
+from ffnviz.engines.job import Job, gatherer_of, hold
+from ffnviz.engines.room import room_for, too_much
 from ffnviz.engines.run import Engine, Told, counted, with_problems
 from ffnviz.engines.sources import Piece, SourcesError, pieces_of
+from ffnviz.guest.memory import free_bytes
 from ffnviz.model.atomic import check_writable
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS
@@ -37,10 +39,7 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
 @click.option("--column", default="text", show_default=True, help="Of .jsonl and .parquet files.")
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
 @click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
-@click.option(
-    "--workers", type=click.IntRange(1, 512), default=1, show_default=True,
-    help="Processes, each with the network in it.",
-)  # fmt: skip
+@engine_options
 @model_option
 @click.option(
     "--out",
@@ -58,9 +57,9 @@ def index(
     dtype: str | None,
     revision: str | None,
     blocks: str | None,
-    workers: int,
     out: Path,
     device: torch.device,
+    **hands: Any,
 ) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
@@ -73,19 +72,26 @@ def index(
         check_writable(out)
         if twin and model:
             raise click.UsageError("Give --twin or --model, not both.")
+        asked = Hands(**hands)
+        if asked.engine != "local" and not corpus:
+            raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen = model or twin
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        for name in [chosen] if chosen else TWINS:
-            network = opened(name, device, dtype, revision)
-            path = out / f"{network.card.id}.npz"
-            if corpus:
-                numbers = _numbers(blocks, network.sizes.n_blocks)
-                job = Job(name, device.type, dtype, revision, numbers, _tags(pieces), column)
-                made = _count(job, pieces, workers, path, problems, _source(pieces, corpus))
-            else:
-                made = _of_probes(network)
-            write_index(made, path)
-            _tell(made, path)
+        with started(asked) as engine:
+            for name in [chosen] if chosen else TWINS:
+                network = opened(name, device, dtype, revision)
+                path = out / f"{network.card.id}.npz"
+                if corpus:
+                    numbers = _numbers(blocks, network.sizes.n_blocks)
+                    where = asked.device or device.type
+                    job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
+                    hold(job, network)
+                    _tell_room(network, job, asked)
+                    made = _count(job, pieces, engine, path, problems, _source(pieces, corpus))
+                else:
+                    made = _of_probes(network)
+                write_index(made, path)
+                _tell(made, path)
     except (ModelFolderError, ProbesError, SourcesError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -101,6 +107,19 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     if not all(0 <= number < n_blocks for number in numbers):
         raise ValueError(f"--blocks {blocks}: give numbers from 1 to {n_blocks}, with commas.")
     return numbers
+
+
+def _tell_room(network: Network, job: Job, asked: Hands) -> None:
+    """What it takes of memory, before it begins; of this machine's, also whether that is there."""
+    n_blocks = len(job.blocks or range(network.sizes.n_blocks))
+    on_cpu = job.device == "cpu"
+    weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
+    # Whoever adds up has the network, too, if only to know its shapes.
+    here = 1 if asked.address else asked.workers + (asked.workers > 1 or asked.engine == "ray")
+    room = room_for(network.sizes, n_blocks, len(job.tags), weight, here)
+    mine = room.weights  # is loaded already
+    problem = too_much(room, n_blocks, free_bytes(torch.device("cpu")) + mine)
+    click.echo(problem or room.in_words, err=True)
 
 
 def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
@@ -126,7 +145,7 @@ def _of_probes(model: Network) -> NeuronIndex:
 def _count(
     job: Job,
     pieces: tuple[Piece, ...],
-    workers: int,
+    engine: Engine,
     path: Path,
     problems: Mapping[str, int],
     source: str,
@@ -137,11 +156,10 @@ def _count(
             done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)
             done.update(told.done - done.n)
 
-        engine: Engine = partial(run_local, workers=workers)
         part = counted(job, pieces, engine, path.with_suffix(".part.npz"), tell)
     gatherer = gatherer_of(job)
     whole = with_problems(part, dict(problems))
-    return finish(whole, source, gatherer.threshold, job.tags, gatherer.blocks)
+    return finish(whole, source, job.tags, gatherer)
 
 
 def _tell(made: NeuronIndex, path: Path) -> None:

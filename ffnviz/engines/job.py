@@ -1,9 +1,9 @@
 """What is to be counted, so that any process anywhere can count a piece of it."""
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
 
 import torch
 
@@ -11,6 +11,7 @@ from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.engines.sources import Piece, texts_of
+from ffnviz.model.network import Network
 from ffnviz.networks import load
 
 PLACES = 2**36  # texts that a piece may have
@@ -38,16 +39,25 @@ class Job:
     column: str = "text"
 
 
-@cache
+_HELD: dict[Job, Gatherer] = {}
+
+
 def gatherer_of(job: Job) -> Gatherer:
-    """The network, loaded once in each process.
+    """The network, loaded once in each process."""
+    if job not in _HELD:
+        hold(job, load(job.network, job.device, dtype=job.dtype, revision=job.revision))
+    return _HELD[job]
+
+
+def hold(job: Job, network: Network) -> None:
+    """Have this process count the job with a network that it has already.
 
     One thread: how a matrix product is split among threads changes its last bits, and more
     processes use a machine's cores better than more threads.
     """
     torch.set_num_threads(1)
-    model = load(job.network, job.device, dtype=job.dtype, revision=job.revision)
-    return Gatherer(model, job.tags, job.blocks)
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    _HELD[job] = Gatherer(network, job.tags, job.blocks)
 
 
 def count(job: Job, piece: Piece) -> IndexPart:

@@ -58,6 +58,8 @@ def counted(
         if time.monotonic() - saved > save_every_s:
             write_part(part, done, of, kept)
             saved = time.monotonic()
+    if len(done) < len(pieces):
+        raise RuntimeError(f"Only {len(done)} of {len(pieces)} pieces were counted.")
     kept.unlink(missing_ok=True)
     return part
 

@@ -73,17 +73,6 @@ def book_paths(folder: Path) -> list[Path]:
     return paths
 
 
-def check_book(path: Path) -> None:
-    """Read a book to its end, to keep nothing.
-
-    Raises:
-        CorpusError: if it cannot be read or is not UTF-8.
-    """
-    with reading(path), path.open(encoding="utf-8") as text:
-        while text.read(1 << 20):
-            pass
-
-
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
     """What goes wrong with a file of a corpus, as a CorpusError that names it."""

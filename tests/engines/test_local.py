@@ -37,7 +37,7 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Piece, ...]
 
 def index_bytes(part: IndexPart, path: Path) -> bytes:
     gatherer = gatherer_of(JOB)
-    write_index(finish(part, "books", gatherer.threshold, JOB.tags, gatherer.blocks), path)
+    write_index(finish(part, "books", JOB.tags, gatherer), path)
     return path.read_bytes()
 
 

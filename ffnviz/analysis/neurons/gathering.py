@@ -8,9 +8,11 @@ import torch
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neurons.index_part import Batch, IndexPart, empty
 from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.analysis.neurons.tally import Tally
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.analysis.neurons.token_class import TokenClass, token_classes
 from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.network import Network
 
 NEEDS: tuple[Need, ...] = ()
@@ -24,6 +26,7 @@ class Gatherer:
     Attributes:
         threshold: a neuron fires where hidden is above this.
         blocks: which of its blocks are looked at, from 0.
+        network: its fingerprint.
     """
 
     def __init__(
@@ -35,6 +38,7 @@ class Gatherer:
         self._classes = torch.from_numpy(token_classes(model.tokenizer))
         self._max_tokens = min(LONGEST, model.sizes.max_tokens)
         self.threshold = threshold_for(model.card.phi)
+        self.network = fingerprint(model.sizes, model.ffn)
         self.blocks = tuple(range(model.sizes.n_blocks) if blocks is None else sorted(set(blocks)))
 
     def empty(self) -> IndexPart:
@@ -64,13 +68,13 @@ class Gatherer:
         Raises:
             ValueError: if a text has a tag that was not announced.
         """
-        part = self.empty()
+        tally = Tally(self.empty(), self._model.device, self.threshold)
         d_ff = self._model.sizes.d_ff
         batch_tokens = max(1, min(BATCH_TOKENS, BATCH_VALUES // d_ff))
         for batch in batches(texts, self._model.tokenizer, self._max_tokens, batch_tokens):
-            part = part.add(self._about(batch, first), self._hidden(batch), self.threshold)
-            progress(part.n_tokens)
-        return part
+            tally.add(self._about(batch, first), self._hidden(batch))
+            progress(tally.n_tokens)
+        return tally.part()
 
     def _about(self, batch: TextBatch, first: int) -> Batch:
         tagged = torch.zeros(len(batch.probes), len(self._row_of))

@@ -13,8 +13,8 @@ LEAST, MOST = -12, 12  # smaller than 2**LEAST counts as near zero; 2**MOST and 
 SIDE = 2 * (MOST - LEAST) + 1  # bins of one sign
 BINS = 2 * SIDE + 1  # negative from large to small, near zero, positive from small to large
 
-_MANTISSA, _BIAS = 23, 127
-_ROWS = 16
+_MANTISSA, _BIAS, _MAGNITUDE = 23, 127, 0x7FFFFFFF
+_ROWS = 64
 
 
 def edges() -> NDArray[np.float64]:
@@ -26,16 +26,38 @@ def edges() -> NDArray[np.float64]:
 
 def counted(hidden: Tensor) -> Tensor:
     """How many of (n, d_ff) values of each neuron fall into each bin, (d_ff, BINS)."""
-    d_ff = hidden.shape[1]
-    values = hidden.float().contiguous()
-    first = BINS * torch.arange(d_ff, dtype=torch.int32, device=hidden.device) + SIDE
-    places = torch.empty(hidden.shape, dtype=torch.int32, device=hidden.device)
+    counts = torch.zeros(hidden.shape[1], BINS, dtype=torch.int64, device=hidden.device)
+    add_to(counts, hidden, torch.empty(hidden.shape, dtype=torch.int32, device=hidden.device))
+    return counts
+
+
+def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True) -> None:
+    """Count values more.
+
+    Args:
+        counts: (d_ff, BINS), added to in place.
+        hidden: the values, (n, d_ff).
+        scratch: as many int32, which are written over.
+        signed: whether any value may be below zero; without, it is faster.
+    """
+    d_ff, width = hidden.shape[1], SIDE + 1  # near zero, and the bins of one sign
+    bits = hidden.float().contiguous().view(torch.int32)
+    stride = 2 * width if signed else width
+    first = stride * torch.arange(d_ff, dtype=torch.int32, device=hidden.device) + signed * width
+    low = 2 * (LEAST + _BIAS) - 1  # exponent and half octave of what is near zero, at most
     # Some rows at a time stay in the processor's cache.
-    for rows, place in zip(torch.split(values, _ROWS), torch.split(places, _ROWS), strict=True):
-        # The exponent, and the half of the octave.
-        torch.bitwise_right_shift(rows.abs().view(torch.int32), _MANTISSA - 1, out=place)
-        place.sub_(2 * (LEAST + _BIAS) - 1).clamp_(0, SIDE).mul_(rows.sign().int()).add_(first)
-    return torch.bincount(places.flatten(), minlength=BINS * d_ff).reshape(d_ff, BINS)
+    for rows, place in zip(torch.split(bits, _ROWS), torch.split(scratch, _ROWS), strict=True):
+        if signed:
+            torch.bitwise_and(rows, _MAGNITUDE, out=place)
+            place.bitwise_right_shift_(_MANTISSA - 1).clamp_(low, low + SIDE).sub_(low)
+            place.bitwise_xor_(rows >> 31).add_(first)  # below zero, p becomes -1 - p
+        else:
+            torch.bitwise_right_shift(rows, _MANTISSA - 1, out=place)
+            place.clamp_(low, low + SIDE).add_(first - low)
+    found = torch.bincount(scratch.flatten(), minlength=stride * d_ff).reshape(d_ff, stride)
+    counts[:, SIDE:] += found[:, -width:]
+    if signed:
+        counts[:, :width] += found[:, :width]
 
 
 def quantile(counts: NDArray[np.integer], share: float) -> float:

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.analysis.neurons.histogram import BINS
+from ffnviz.analysis.neurons.neuron_index import EXAMPLES, BlockIndex, NeuronIndex
+from ffnviz.analysis.neurons.partners import SHOWN
+from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.assets import ASSETS
 from ffnviz.model.atomic import replace_file
 
@@ -36,6 +39,7 @@ def write_index(index: NeuronIndex, path: Path) -> None:
         "texts": index.texts,
         "numbers": index.numbers,
         "problems": dict(index.problems),
+        "network": index.network,
     }
     arrays: dict[str, Any] = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
@@ -59,6 +63,36 @@ def _small(values: NDArray[Any]) -> NDArray[Any]:
                                         np.min_scalar_type(values.min(initial=0))))  # fmt: skip
 
 
+def _check(index: NeuronIndex) -> None:
+    """What a page relies on: another's file may hold anything.
+
+    Raises:
+        ValueError: naming what does not fit.
+    """
+    n_tags, n_classes = len(index.tags), len(TokenClass)
+    wanted: dict[str, tuple[int, ...]] = {
+        "by_position": (len(index.at_position),), "by_class": (n_classes,), "texts": (),
+        "by_tag": (n_tags,), "mean": (), "deviation": (), "values": (EXAMPLES,),
+        "examples": (EXAMPLES,), "tokens": (EXAMPLES,), "partners": (SHOWN,), "alike": (SHOWN,),
+    }  # fmt: skip
+    for block in index.blocks:
+        d_ff = block.values.shape[-1]
+        shapes = {name: (*shape, d_ff) for name, shape in wanted.items()}
+        for name, shape in (shapes | {"histogram": (d_ff, BINS)}).items():
+            if getattr(block, name).shape != shape:
+                raise ValueError(f"“{name}” has another shape")
+        bounds = {"examples": (0, len(index.texts)), "tokens": (0, 2**31), "partners": (-1, d_ff)}
+        for name, (least, end) in bounds.items():
+            values = getattr(block, name)
+            if values.size and not least <= int(values.min()) <= int(values.max()) < end:
+                raise ValueError(f"“{name}” points to what is not there")
+    if not (index.n_texts > 0 and index.n_tokens > 0 and len(index.with_tag) == n_tags):
+        raise ValueError("its counts do not fit together")
+    words: tuple[object, ...] = (index.source, *index.tags, *index.texts)
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("its words are none")
+
+
 def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
     """The index in a file.
 
@@ -76,7 +110,9 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
                 about["source"], about["threshold"], about["n_texts"], arrays["at_position"],
                 arrays["of_class"], tuple(about["tags"]), arrays["with_tag"],
                 tuple(about["texts"]), blocks, tuple(about["numbers"]), about["problems"],
+                about.get("network", ""),
             )  # fmt: skip
+            _check(index)
     except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
     widths = [block.values.shape[1] for block in blocks]

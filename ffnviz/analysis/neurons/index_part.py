@@ -5,7 +5,7 @@ rounded once; whatever is summed then, in whatever order, gives the same.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import reduce
 from typing import Any
@@ -19,7 +19,6 @@ from ffnviz.analysis.neurons import histogram, partners
 
 EXAMPLES = 12
 FINE, COARSE = 10, 6  # binary places of a value, and of a square
-ROWS = 64  # tokens whose values are worked on at a time
 NOWHERE = np.int64(2**62)  # more than any place
 
 
@@ -105,10 +104,6 @@ class IndexPart:
         """Tokens in all texts."""
         return int(self.at_position.sum())
 
-    def add(self, batch: Batch, hidden: Iterable[Tensor], threshold: float) -> "IndexPart":
-        """With a batch more; see `counted`."""
-        return merge(self, counted(batch, hidden, threshold, len(self.at_position)))
-
 
 def empty(n_blocks: int, d_ff: int, n_positions: int, n_classes: int, n_tags: int) -> IndexPart:
     """Nothing counted yet."""
@@ -128,39 +123,18 @@ def empty(n_blocks: int, d_ff: int, n_positions: int, n_classes: int, n_tags: in
     )
 
 
-def counted(
-    batch: Batch, hidden: Iterable[Tensor], threshold: float, n_positions: int
-) -> IndexPart:
-    """A batch alone.
-
-    Args:
-        batch: its texts.
-        hidden: one a block, (B, T, d_ff).
-        threshold: a neuron fires where hidden is above this.
-        n_positions: how many positions are counted.
-    """
-    n_texts, n_tokens = batch.ids.shape
-    of_texts = partners.mixed(batch.places.astype(np.uint64))
-    of_tokens = np.add.outer(of_texts, np.arange(n_tokens, dtype=np.uint64)).ravel()
-    looked_at, token_signs = partners.signs(of_tokens)
-    is_class = torch.nn.functional.one_hot(batch.classes.flatten(), batch.n_classes).float()
-    about = _About(
-        batch.places, batch.tagged.float(), is_class, torch.from_numpy(np.flatnonzero(looked_at)),
-        torch.from_numpy(token_signs), threshold, n_positions,
-    )  # fmt: skip
-    blocks = tuple(_block(each, about) for each in hidden)
-    at_position = np.zeros(n_positions, dtype=np.int64)
-    at_position[:n_tokens] = n_texts
-    found = dict(zip(batch.places.tolist(), batch.texts, strict=True))
-    return IndexPart(
-        n_texts, at_position, is_class.sum(dim=0).long().numpy(),
-        batch.tagged.sum(dim=0).long().numpy(), _used(found, blocks), blocks,
-    )  # fmt: skip
-
-
 @dataclass(frozen=True)
-class _About:
-    """What all blocks of a batch have in common."""
+class About:
+    """What all blocks of a batch have in common.
+
+    Attributes:
+        places: of its texts, (B,).
+        tagged: (B, n_tags).
+        is_class: whether a token is of a class, (B·T, n_classes).
+        looked_at: which tokens go into the sketch.
+        signs: of those, (n of them, M).
+        threshold: a neuron fires where hidden is above this.
+    """
 
     places: NDArray[np.int64]
     tagged: Tensor
@@ -168,72 +142,18 @@ class _About:
     looked_at: Tensor
     signs: Tensor
     threshold: float
-    n_positions: int
 
 
-def _block(hidden: Tensor, about: _About) -> BlockPart:
-    n_tokens, d_ff = hidden.shape[1:]
-    hidden, device = hidden.float(), hidden.device
-    flat = hidden.reshape(-1, d_ff)
-    # As float32, which holds whole numbers up to 2²⁴ exactly: a batch has fewer tokens.
-    fires = (hidden > about.threshold).float()
-    by_position = torch.zeros(about.n_positions, d_ff, device=device)
-    by_position[:n_tokens] = fires.sum(dim=0)
-    in_text = fires.amax(dim=1)  # (B, d_ff)
-    fires = fires.reshape(-1, d_ff)
-    sampled = fires[about.looked_at.to(device)]
-    total, squares = _sums(flat)
-    values, rows, tokens = _strongest(hidden, about.threshold)
-    places = np.where(np.isfinite(values), about.places[rows], NOWHERE)
-    sums = (
-        by_position, about.is_class.to(device).mT @ fires, in_text.sum(dim=0),
-        about.tagged.to(device).mT @ in_text, total, squares, histogram.counted(flat),
-        partners.sketch(sampled, about.signs.to(device)), sampled.sum(dim=0),
+def about(batch: Batch, threshold: float) -> About:
+    """What follows from a batch's texts alone."""
+    of_texts = partners.mixed(batch.places.astype(np.uint64))
+    of_tokens = np.add.outer(of_texts, np.arange(batch.ids.shape[1], dtype=np.uint64)).ravel()
+    looked_at, token_signs = partners.signs(of_tokens)
+    is_class = torch.nn.functional.one_hot(batch.classes.flatten(), batch.n_classes).float()
+    return About(
+        batch.places, batch.tagged.float(), is_class, torch.from_numpy(np.flatnonzero(looked_at)),
+        torch.from_numpy(token_signs), threshold,
     )  # fmt: skip
-    whole: list[Any] = [each.to(torch.int64).cpu().numpy() for each in sums]
-    tokens = np.where(np.isfinite(values), tokens, 0).astype(np.int32)
-    return BlockPart(*[*whole, values, places, tokens])
-
-
-def _sums(values: Tensor) -> tuple[Tensor, Tensor]:
-    """The sums of (n, d_ff) values and of their squares, in units of 2⁻ᶠᴵᴺᴱ and 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
-
-    A product with a power of two is exact, so each value is rounded once, and a float64 holds the
-    sums of such whole numbers exactly. Some rows at a time stay in the processor's cache.
-    """
-    total = torch.zeros(values.shape[1], dtype=torch.float64, device=values.device)
-    squares = torch.zeros_like(total)
-    for rows in torch.split(values, ROWS):
-        total += (rows * 2.0**FINE).round_().sum(dim=0, dtype=torch.float64)
-        squares += (rows * rows).mul_(2.0**COARSE).round_().sum(dim=0, dtype=torch.float64)
-    return total, squares
-
-
-def _strongest(
-    hidden: Tensor, threshold: float
-) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
-    """Of each neuron the strongest texts in which it fires: values, rows, tokens, (k, d_ff).
-
-    Of equal values the earlier comes first: value and row make one number, which no other has.
-    """
-    n_texts = len(hidden)
-    best, at = hidden.max(dim=1)  # (B, d_ff)
-    bits = best.view(torch.int32).to(torch.int64)
-    ordered = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # grows with the value
-    rows = torch.arange(n_texts, device=hidden.device)[:, None]
-    keys = (ordered << 24) + (2**24 - 1 - rows)
-    keys = torch.where(best > threshold, keys, torch.iinfo(torch.int64).min + rows)
-    chosen = keys.topk(min(EXAMPLES, n_texts), dim=0).indices
-    found = best.gather(0, chosen)
-    values = torch.where(found > threshold, found, -torch.inf).cpu().numpy()
-    tokens = at.gather(0, chosen).cpu().numpy()
-    missing = EXAMPLES - len(values)
-    pad = ((0, missing), (0, 0))
-    return (
-        np.pad(values, pad, constant_values=-np.inf),
-        np.pad(chosen.cpu().numpy(), pad),
-        np.pad(tokens, pad),
-    )
 
 
 def merge(a: IndexPart, b: IndexPart) -> IndexPart:
@@ -241,7 +161,8 @@ def merge(a: IndexPart, b: IndexPart) -> IndexPart:
     blocks = tuple(_merge(one, two) for one, two in zip(a.blocks, b.blocks, strict=True))
     return IndexPart(
         a.n_texts + b.n_texts, a.at_position + b.at_position, a.of_class + b.of_class,
-        a.with_tag + b.with_tag, _used({**a.texts, **b.texts}, blocks), blocks,
+        a.with_tag + b.with_tag, used({**a.texts, **b.texts}, [block.places for block in blocks]),
+        blocks,
         dict(Counter(a.problems) + Counter(b.problems)),
     )  # fmt: skip
 
@@ -265,7 +186,7 @@ def _merge(a: BlockPart, b: BlockPart) -> BlockPart:
     return BlockPart(*sums, *best)
 
 
-def _used(texts: Mapping[int, str], blocks: Sequence[BlockPart]) -> dict[int, str]:
+def used(texts: Mapping[int, str], places: Sequence[NDArray[np.int64]]) -> dict[int, str]:
     """Those that are somebody's example, in their order."""
-    used = np.unique(np.concatenate([[NOWHERE], *(b.places.ravel() for b in blocks)]))
+    used = np.unique(np.concatenate([[NOWHERE], *(each.ravel() for each in places)]))
     return {place: texts[place] for place in used[:-1].tolist()}

@@ -63,8 +63,8 @@ def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedW
     """The words whose embedding, alone in the stream, would wake a neuron most.
 
     The score is the pre-activation: LN(E_w) · key + b, with the LayerNorm before this FFN. Only
-    words that stood at least OFTEN_ENOUGH times in the training text are ranked; all, where
-    nobody counted.
+    words that stood at least OFTEN_ENOUGH times in the training text are ranked; where nobody
+    counted, all that are text.
     """
     ffn, words = model.ffn(block), model.input_words
     own = ffn.keys[neuron]
@@ -124,6 +124,10 @@ def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
     if known is not None and known.token_counts is not None:
         often = known.token_counts.to(scores.device) >= OFTEN_ENOUGH
         scores, ranked = scores.masked_fill(~often, -torch.inf), int(often.sum())
+    else:
+        none = [id_ for id_ in model.tokenizer.special_ids if id_ < len(scores)]
+        scores = scores.index_fill(0, torch.tensor(none, device=scores.device).long(), -torch.inf)
+        ranked -= len(none)
     best = scores.topk(min(k, ranked))
     ids = best.indices.cpu().numpy()
     words = tuple(model.tokenizer.label(int(i)) for i in ids)

@@ -78,6 +78,7 @@ class NeuronIndex:
         blocks: one for each block that was looked at.
         numbers: which blocks those are, from 0.
         problems: what could not be read as it stands, and how often.
+        network: its fingerprint; empty if that is not known.
     """
 
     source: str
@@ -91,6 +92,7 @@ class NeuronIndex:
     blocks: tuple[BlockIndex, ...]
     numbers: tuple[int, ...]
     problems: Mapping[str, int] = field(default_factory=dict)
+    network: str = ""
 
     @property
     def n_tokens(self) -> int:
@@ -98,9 +100,7 @@ class NeuronIndex:
         return int(self.at_position.sum())
 
 
-def finish(
-    part: IndexPart, source: str, threshold: float, tags: tuple[str, ...], numbers: tuple[int, ...]
-) -> NeuronIndex:
+def finish(part: IndexPart, source: str, tags: tuple[str, ...], gatherer: Gatherer) -> NeuronIndex:
     """What the counts of all texts come to.
 
     Raises:
@@ -111,10 +111,10 @@ def finish(
     place_of = {place: at for at, place in enumerate(part.texts)}
     n_positions = int((part.at_position > 0).sum())
     return NeuronIndex(
-        source, threshold, part.n_texts, part.at_position[:n_positions], part.of_class, tags,
-        part.with_tag, tuple(part.texts.values()),
+        source, gatherer.threshold, part.n_texts, part.at_position[:n_positions], part.of_class,
+        tags, part.with_tag, tuple(part.texts.values()),
         tuple(_finish(block, n_positions, part.n_tokens, place_of) for block in part.blocks),
-        numbers, dict(sorted(part.problems.items())),
+        gatherer.blocks, dict(sorted(part.problems.items())), gatherer.network,
     )  # fmt: skip
 
 
@@ -154,4 +154,4 @@ def build_index(
     """
     gatherer = Gatherer(model, tags)
     part = gatherer.gather(texts, 0, progress)
-    return finish(part, source, gatherer.threshold, tags, gatherer.blocks)
+    return finish(part, source, tags, gatherer)

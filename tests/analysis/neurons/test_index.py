@@ -12,6 +12,7 @@ from ffnviz.analysis.neurons.index_part import BlockPart, empty
 from ffnviz.analysis.neurons.neuron_index import EXAMPLES, NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
 from ffnviz.analysis.neurons.texts import batches
+from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.tokenizer import Tokenizer
 from tests.analysis.networks import ours
@@ -137,6 +138,7 @@ def test_an_index_is_the_same_after_writing_and_reading(model: Model, tmp_path: 
     again = read_index(tmp_path / "here.npz", d_ff=32, n_blocks=3)
     assert (again.source, again.tags, again.texts, again.n_texts, again.threshold) == (
         "made up", TAGS, index.texts, 60, index.threshold)  # fmt: skip
+    assert again.network == fingerprint(model.sizes, model.ffn)
     for one, two in zip(index.blocks, again.blocks, strict=True):
         np.testing.assert_array_equal(one.by_position, two.by_position)
         np.testing.assert_array_equal(one.examples, two.examples)
@@ -155,6 +157,22 @@ def test_a_file_that_is_no_index_of_this_model_is_refused(model: Model, tmp_path
             read_index(path, d_ff=32, n_blocks=3)
     with pytest.raises(IndexFileError, match="is not an index"):
         read_index(tmp_path / "missing.npz", d_ff=32, n_blocks=3)
+
+
+def test_a_file_that_points_to_what_is_not_there_is_refused(model: Model, tmp_path: Path) -> None:
+    index, path = build_index(model, made_up(20), TAGS, "made up"), tmp_path / "here.npz"
+    first, *rest = index.blocks
+    wrong = (
+        replace(first, examples=first.examples + 20),
+        replace(first, partners=first.partners + 32),
+        replace(first, tokens=first.tokens - 9),
+        replace(first, mean=first.mean[:-1]),
+        replace(first, histogram=first.histogram[:, :-1]),
+    )
+    for block in wrong:
+        write_index(replace(index, blocks=(block, *rest)), path)
+        with pytest.raises(IndexFileError, match=r"points to what is not there|has another shape"):
+            read_index(path, d_ff=32, n_blocks=3)
 
 
 def test_a_damaged_byte_anywhere_is_refused_or_does_no_harm(model: Model, tmp_path: Path) -> None:

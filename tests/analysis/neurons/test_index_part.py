@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from ffnviz.analysis.neurons import sketching, tally
 from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import (
     COARSE,
@@ -19,12 +20,12 @@ from ffnviz.analysis.neurons.index_part import (
     NOWHERE,
     Batch,
     IndexPart,
-    counted,
     empty,
     merge,
     merged,
 )
 from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.analysis.neurons.tally import Tally, counted
 from ffnviz.model.model import Model
 from ffnviz.model.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -44,8 +45,12 @@ def same(a: IndexPart, b: IndexPart) -> bool:
         b.n_texts, list(b.texts.items()), dict(b.problems), as_bytes(b))  # fmt: skip
 
 
-def part(seed: int) -> IndexPart:
-    """A made-up batch; values are coarse, so that many are equal."""
+def nothing(n_blocks: int = 2) -> IndexPart:
+    return empty(n_blocks, D_FF, N_POSITIONS, CLASSES, TAGS)
+
+
+def made_up(seed: int) -> tuple[Batch, list[torch.Tensor]]:
+    """A batch; values are coarse, so that many are equal."""
     rng = np.random.default_rng(seed)
     n_texts, n_tokens = int(rng.integers(1, 30)), int(rng.integers(1, N_POSITIONS + 1))
     hidden = [
@@ -60,7 +65,11 @@ def part(seed: int) -> IndexPart:
         torch.from_numpy(rng.integers(0, CLASSES, (n_texts, n_tokens))),
         CLASSES,
     )
-    return replace(counted(batch, hidden, 0.0, N_POSITIONS), problems={f"file {seed % 3}": 1})
+    return batch, hidden
+
+
+def part(seed: int) -> IndexPart:
+    return replace(counted(*made_up(seed), 0.0, nothing()), problems={f"file {seed % 3}": 1})
 
 
 seeds = some.lists(some.integers(0, 2**31), min_size=1, max_size=5, unique=True)
@@ -79,8 +88,23 @@ def test_the_order_and_the_grouping_of_merging_change_nothing(
         at = int(random.random() * (len(left) - 1))
         left[at : at + 2] = [merge(left[at + 1], left[at])]
     assert same(left[0], whole)
-    nothing = empty(2, D_FF, N_POSITIONS, CLASSES, TAGS)
-    assert same(merge(nothing, whole), whole)
+    assert same(merge(nothing(), whole), whole)
+
+
+@settings(max_examples=40, deadline=None)
+@given(seeds, some.booleans())
+def test_adding_in_place_is_merging(drawn: list[int], small: bool) -> None:
+    """Also where a sketch or the texts are put aside after every batch."""
+    with pytest.MonkeyPatch.context() as patch:
+        if small:
+            patch.setattr(sketching, "EXACT", 1)
+            patch.setattr(sketching, "WAITING", 3)
+            patch.setattr(tally, "TEXTS", 1)
+        together = Tally(nothing(), torch.device("cpu"), 0.0)
+        for seed in drawn:
+            together.add(*made_up(seed))
+        made = together.part()
+    assert same(made, merged([replace(part(seed), problems={}) for seed in drawn]))
 
 
 def test_a_part_says_what_counting_one_by_one_says() -> None:
@@ -90,7 +114,7 @@ def test_a_part_says_what_counting_one_by_one_says() -> None:
     classes = torch.from_numpy(rng.integers(0, CLASSES, (5, 6)))
     places = np.array([10, 20, 30, 40, 50])
     batch = Batch(tuple("abcde"), places, torch.zeros(5, 6), tagged, classes, CLASSES)
-    found = counted(batch, [hidden], 0.1, N_POSITIONS)
+    found = counted(batch, [hidden], 0.1, nothing(1))
     block, fires = found.blocks[0], hidden.numpy() > 0.1
     np.testing.assert_array_equal(block.by_position[:6], fires.sum(axis=0))
     assert not block.by_position[6:].any()
@@ -129,7 +153,7 @@ def test_of_equal_values_the_earlier_text_is_kept() -> None:
         texts = tuple(str(row) for row in rows)
         at = list(rows)
         batch = Batch(texts, places[at], ids[at], tagged[at], classes[at], CLASSES)
-        return counted(batch, [hidden[at]], 0.0, N_POSITIONS)
+        return counted(batch, [hidden[at]], 0.0, nothing(1))
 
     whole = of(range(2 * EXAMPLES))
     assert whole.blocks[0].places[:, 0].tolist() == list(range(EXAMPLES))

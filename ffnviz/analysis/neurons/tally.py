@@ -1,0 +1,158 @@
+"""What is counted batch by batch, added to in place: far less memory is moved than with parts.
+
+All are whole numbers that a float32 or float64 holds exactly, so the part that is made of a tally
+is the one that merging the batches' parts would give, to the bit.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.neurons import histogram
+from ffnviz.analysis.neurons.index_part import (
+    EXAMPLES,
+    About,
+    Batch,
+    BlockPart,
+    IndexPart,
+    about,
+    used,
+)
+from ffnviz.analysis.neurons.of_batch import SMALL, Strongest, strongest, sums
+from ffnviz.analysis.neurons.sketching import Sketching
+
+TEXTS = 4_096  # kept before it is seen which of them are still somebody's example
+
+
+@dataclass
+class BlockTally:
+    """One block's; the attributes are a BlockPart's, on the block's device.
+
+    Attributes:
+        sums: by_position, by_class, texts, by_tag, total, squares, sampled.
+        histogram: (d_ff, BINS).
+        sketch: what becomes it.
+        best: values, places, tokens.
+    """
+
+    sums: tuple[Tensor, ...]
+    histogram: Tensor
+    sketch: Sketching
+    best: Strongest
+
+    def add(self, hidden: Tensor, of: About, fires: Tensor) -> None:
+        """A batch's (B, T, d_ff); `fires` is scratch of that shape."""
+        n_tokens, d_ff = hidden.shape[1:]
+        by_position, by_class, texts, by_tag, total, squares, sampled = self.sums
+        flat, device = hidden.reshape(-1, d_ff), hidden.device
+        best = hidden.amax(dim=1)
+        in_text = (best > of.threshold).float()
+        texts += in_text.sum(dim=0)
+        by_tag += of.tagged.to(device).mT @ in_text
+        self._keep(hidden, best, of, fires)
+        torch.gt(hidden, of.threshold, out=fires)
+        by_position[:n_tokens] += fires.sum(dim=0)
+        flat_fires = fires.reshape(-1, d_ff)
+        by_class += of.is_class.to(device).mT @ flat_fires
+        looked_at = flat_fires.index_select(0, of.looked_at.to(device))
+        sampled += looked_at.sum(dim=0)
+        self.sketch.add(looked_at, of.signs.to(device))
+        low, high = (float(each) for each in torch.aminmax(flat))
+        for whole, more in zip((total, squares), sums(flat, max(-low, high) < SMALL), strict=True):
+            whole += more
+        # What fires is counted by now: its memory serves once more.
+        histogram.add_to(self.histogram, flat, flat_fires.view(torch.int32), not low >= 0)
+
+    def _keep(self, hidden: Tensor, best: Tensor, of: About, scratch: Tensor) -> None:
+        """The strongest of both; of equals the earlier."""
+        least = torch.from_numpy(self.best[0][-1]).to(hidden.device)
+        columns, new = strongest(hidden, best, of.threshold, of.places, least, scratch)
+        if not len(columns):
+            return
+        mine: list[NDArray[Any]] = [*self.best]
+        both: list[NDArray[Any]] = [
+            np.concatenate([a[:, columns], b]) for a, b in zip(mine, new, strict=True)
+        ]
+        order = np.lexsort((both[1], -both[0]), axis=0)[:EXAMPLES]
+        for own, all_of in zip(mine, both, strict=True):
+            own[:, columns] = np.take_along_axis(all_of, order, axis=0)
+
+    def part(self) -> BlockPart:
+        """What there is by now."""
+        by_position, by_class, texts, by_tag, total, squares, sampled = (
+            each.to(torch.int64).cpu().numpy() for each in self.sums
+        )
+        return BlockPart(
+            by_position, by_class, texts, by_tag, total, squares, self.histogram.cpu().numpy(),
+            self.sketch.total().cpu().numpy(), sampled, *self.best,
+        )  # fmt: skip
+
+
+class Tally:
+    """All blocks', and what was read."""
+
+    def __init__(self, nothing: IndexPart, device: torch.device, threshold: float) -> None:
+        """Begin with an empty part, of which the shapes are taken."""
+        self._part, self._threshold = nothing, threshold
+        self._texts: dict[int, str] = {}
+        self._most_texts = TEXTS
+        self._scratch = torch.empty(0, device=device)
+        self._blocks = tuple(_empty(block, device) for block in nothing.blocks)
+        self._at_position, self._of_class, self._with_tag = (
+            each.copy() for each in (nothing.at_position, nothing.of_class, nothing.with_tag)
+        )
+        self._n_texts = self.n_tokens = 0
+
+    def add(self, batch: Batch, hidden: Iterable[Tensor]) -> None:
+        """A batch more; hidden is one a block, (B, T, d_ff)."""
+        n_texts, n_tokens = batch.ids.shape
+        of = about(batch, self._threshold)
+        for tally, each in zip(self._blocks, hidden, strict=True):
+            if self._scratch.numel() < each.numel():
+                self._scratch = torch.empty(each.numel(), device=each.device)
+            tally.add(each.float(), of, self._scratch[: each.numel()].view(each.shape))
+        self._at_position[:n_tokens] += n_texts
+        self._of_class += of.is_class.sum(dim=0).long().numpy()
+        self._with_tag += batch.tagged.sum(dim=0).long().numpy()
+        self._n_texts += n_texts
+        self.n_tokens += n_texts * n_tokens
+        self._texts |= zip(batch.places.tolist(), batch.texts, strict=True)
+        if len(self._texts) > self._most_texts:
+            self._texts = self._used()
+            self._most_texts = max(TEXTS, 2 * len(self._texts))
+
+    def _used(self) -> dict[int, str]:
+        return used(self._texts, [block.best[1] for block in self._blocks])
+
+    def part(self) -> IndexPart:
+        """What there is by now."""
+        return IndexPart(
+            self._n_texts, self._at_position, self._of_class, self._with_tag, self._used(),
+            tuple(block.part() for block in self._blocks),
+        )  # fmt: skip
+
+
+def _empty(like: BlockPart, device: torch.device) -> BlockTally:
+    def zeros(values: NDArray[np.int64], dtype: torch.dtype = torch.float64) -> Tensor:
+        return torch.zeros(values.shape, dtype=dtype, device=device)
+
+    names = ("by_position", "by_class", "texts", "by_tag", "total", "squares", "sampled")
+    return BlockTally(
+        tuple(zeros(getattr(like, name)) for name in names), zeros(like.histogram, torch.int64),
+        Sketching(like.sampled.shape[0], device),
+        (like.values.copy(), like.places.copy(), like.tokens.copy()),
+    )  # fmt: skip
+
+
+def counted(
+    batch: Batch, hidden: Iterable[Tensor], threshold: float, nothing: IndexPart
+) -> IndexPart:
+    """A batch alone; see `Tally`."""
+    tally = Tally(nothing, torch.device("cpu"), threshold)
+    tally.add(batch, hidden)
+    return tally.part()

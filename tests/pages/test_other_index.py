@@ -1,0 +1,91 @@
+"""`ffnviz app --index FILE`: another corpus on Neurons' pages, or a sentence why not."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from click.testing import CliRunner
+
+from ffnviz import session
+from ffnviz.analysis.neurons.index_file import INDEXES, read_index, write_index
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.commands import main
+from ffnviz.commands.app import opened_index
+from ffnviz.components.head import Head
+from ffnviz.model.asked_indexes import ASKED, show_indexes
+from ffnviz.model.model import load
+from ffnviz.pages.neurons import browse, wakes
+from tests.pages.visits import opened
+
+SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("index") / "mine.npz"
+    texts = [Probe(text, ("dogs",)) for text in SENTENCES]
+    write_index(build_index(load("relu"), texts, ("dogs",), "<b>my dogs</b>"), path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server is told once, before it opens a network; here others have opened it."""
+    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
+    for clear in (session.CACHE.clear, st.cache_resource.clear):
+        clear()
+    yield
+    for clear in (session.CACHE.clear, st.cache_resource.clear):
+        clear()
+
+
+def said_on(
+    part: str, twin: str, of: object, draws: str, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    said: list[str] = []
+
+    def note(head: Head, *_: object, **__: object) -> None:
+        said.append("".join(part if isinstance(part, str) else part[0] for part in head.sentence))
+
+    monkeypatch.setattr(of, draws, note)
+    opened("neurons", part=part, twin=twin)
+    return said
+
+
+def test_it_is_shown_for_its_network_and_for_no_other(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_indexes([mine])
+    n_tokens = read_index(mine, 2_048, 2).n_tokens
+    (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
+    assert f"{n_tokens} tokens of <b>my dogs</b> (indexed 20" in all_of_it
+    examples = said_on("wakes", "relu", wakes, "passages", monkeypatch)
+    assert "<b>my dogs</b>" in examples[0]
+    (all_of_it, *_) = said_on("browse", "gelu", browse, "chart", monkeypatch)
+    assert "of our probe set" in all_of_it
+
+
+def test_the_command_says_for_which_network_it_is(mine: Path) -> None:
+    said = opened_index(mine)
+    assert said.startswith("ReLU: index ")
+    assert said.endswith("tokens of <b>my dogs</b>.")
+
+
+def test_what_is_no_index_of_these_networks_is_refused(mine: Path, tmp_path: Path) -> None:
+    foreign, damaged = tmp_path / "foreign.npz", tmp_path / "damaged.npz"
+    relu = load("relu")
+    with_other_weights = build_index(relu, [Probe(SENTENCES[0], ())], (), "other")
+    object.__setattr__(with_other_weights, "network", "0123456789abcdef")
+    write_index(with_other_weights, foreign)
+    damaged.write_bytes(mine.read_bytes()[:5_000])
+    for path, why in ((foreign, "is an index of another network"), (damaged, "is not an index")):
+        done = CliRunner().invoke(main, ["app", "--port", "9161", "--index", str(path)])
+        assert done.exit_code == 1
+        assert why in done.output
+        assert "ReLU, GELU" in done.output
+        assert "Traceback" not in done.output
+    done = CliRunner().invoke(main, ["app", "--index", str(INDEXES / "none.npz")])
+    assert done.exit_code == 2
+    assert "does not exist" in done.output
