@@ -14,6 +14,7 @@ import os
 import random
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
@@ -26,6 +27,7 @@ from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE
 from ffnviz.lecture.classroom.course import Opened, Place
 from ffnviz.lecture.classroom.store import ClassStore
+from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.state import to_url
 
 IDLE_S = 20.0
@@ -40,6 +42,7 @@ class Student:
         self.host, self.port = urlsplit(server.url).hostname, urlsplit(server.url).port
         self.path = f"/class/{code}/events?who={number:032}"
         self.moved = -1
+        self.over = False  # whether the class is
         self.heard = asyncio.Event()
 
     async def come(self) -> None:
@@ -48,15 +51,29 @@ class Student:
         self.listening = asyncio.create_task(self.listen())
 
     async def listen(self) -> None:
-        """Read events, one a line."""
-        reader, writer = await asyncio.open_connection(self.host, self.port)
-        writer.write(f"GET {self.path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n\r\n".encode())
-        async for line in reader:
-            if line.startswith(b"data: {") and b"moved" in line:
-                moved = json.loads(line[6:])["moved"]
-                if moved != self.moved:
-                    self.moved = moved
-                    self.heard.set()
+        """Read events, and come again where the server has gone, as a page does."""
+        while not self.over:
+            with suppress(OSError):
+                await self.read()
+            await asyncio.sleep(0.1)
+
+    async def read(self) -> None:
+        """Events, one a line, as long as the answer goes on."""
+        reader, self.writer = await asyncio.open_connection(self.host, self.port)
+        asked = f"GET {self.path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n\r\n"
+        self.writer.write(asked.encode())
+        try:
+            async for line in reader:
+                if line.startswith(b"data: {") and b"moved" in line:
+                    moved = json.loads(line[6:])["moved"]
+                    if moved != self.moved:
+                        self.moved = moved
+                        self.heard.set()
+                self.over |= line.startswith(b"event: over")
+        finally:
+            self.writer.close()
+            with suppress(OSError):
+                await self.writer.wait_closed()
 
     async def follow(self, page: str, query: str) -> float:
         """When the page that the lecturer turned to is there."""
@@ -114,7 +131,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "classes.sqlite"
         os.environ[STORE], os.environ[ALLOWED] = str(path), "1"
-        store = ClassStore(path)
+        store = SqliteStore(path)
         opened = store.open(OURS.read_text(encoding="utf-8"))
         with served(chosen.port, chosen.workers) as server:
             work = measured(server, store, opened, chosen.students, chosen.scenes)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,13 +29,15 @@ class Server:
 
 
 @contextmanager
-def served(port: int, workers: int = 1, log: Path | None = None) -> Iterator[Server]:
+def served(
+    port: int, workers: int = 1, log: Path | None = None, options: Sequence[str] = ()
+) -> Iterator[Server]:
     """`ffnviz app` while the block runs.
 
     Raises:
         TimeoutError: if it does not answer.
     """
-    command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port)]
+    command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port), *options]
     if workers > 1:
         command += ["--workers", str(workers)]
     with (log or Path(os.devnull)).open("w") as written:

@@ -1,5 +1,6 @@
 """The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -15,7 +16,7 @@ from streamlit.starlette import App
 
 from ffnviz.assets import TOP
 from ffnviz.components.chart import serve_plotly
-from ffnviz.gate import one_run_at_a_time
+from ffnviz.gate import one_run_at_a_time, one_theme_for_all
 from ffnviz.headers import SafeHeaders, content_security_policy
 from ffnviz.lecture.classroom.attending import allowed, store
 from ffnviz.lecture.classroom.hub import Hub
@@ -40,6 +41,7 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
         ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
     """
     one_run_at_a_time()
+    one_theme_for_all()
     numbers = Numbers()
     numbers.write_for_ever()
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
@@ -61,9 +63,13 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
     async def ready(_: App) -> AsyncIterator[None]:
         # Before anybody asks: with several workers, it may be another that draws the first chart.
         serve_plotly()
-        if hub is not None:
-            hub.close_with_the_server()
+        if hub is None:
+            yield
+            return
+        hub.close_with_the_server()
+        sweeping = asyncio.create_task(hub.sweep())
         yield
+        sweeping.cancel()
 
     return ready
 

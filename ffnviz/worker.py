@@ -8,7 +8,7 @@ from typing import IO, Any
 
 from streamlit.logger import set_log_level
 
-from ffnviz.beside import Order, hear, tell
+from ffnviz.beside import Order, close, hear, tell
 from ffnviz.session import run_of
 
 STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
@@ -28,7 +28,11 @@ def main() -> None:
             order: Order = hear(orders)
         except EOFError:
             return
-        tell(answers, answer(order, answers))
+        try:
+            tell(answers, answer(order, answers))
+        except BrokenPipeError:  # the process of the pages is gone
+            close(answers)
+            return
 
 
 def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
@@ -48,6 +52,8 @@ def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
         result = order.work(run, progress, *order.args)
         took = time.perf_counter() - began
         return "done", result, min(1.0, (time.process_time() - worked) / max(took, 1e-9))
+    except BrokenPipeError:
+        raise
     except Exception as error:
         traceback.print_exc()  # for whoever runs the server
         return "failed", f"It could not be computed: {error}"

@@ -1,6 +1,7 @@
 """Several workers at one address: each serves any page, and if one dies no sentence is lost."""
 
 import asyncio
+import json
 import os
 import random
 import signal
@@ -10,16 +11,25 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
+from urllib.parse import urlencode
 
 import pytest
 import websockets
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
+from benchmarks.class_follow import Student
 from benchmarks.person import Person
 from benchmarks.served import Server, served, started_by
+from ffnviz.lecture.chosen import OURS
+from ffnviz.lecture.classroom.course import Place
+from ffnviz.lecture.classroom.routes import SECRET
+from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from ffnviz.state import to_url
+from tests.lecture.lecture_runs import house, lecture
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -29,11 +39,19 @@ T = TypeVar("T")
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(store: SqliteStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with socket.create_server(("localhost", 0)) as listener:
         port = listener.getsockname()[1]
-    with served(port, workers=2, log=tmp_path_factory.mktemp("log") / "log") as started:
+    options = ["--host", "0.0.0.0", "--class-store", str(store.path)]
+    log = tmp_path_factory.mktemp("log") / "log"
+    with served(port, workers=2, log=log, options=options) as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> SqliteStore:
+    """Where the workers keep their classes, as a third process has it."""
+    return SqliteStore(tmp_path_factory.mktemp("classes") / "classes.sqlite")
 
 
 def workers(server: Server) -> list[int]:
@@ -95,6 +113,104 @@ def test_a_worker_that_dies_loses_nobodys_sentence(server: Server) -> None:
         thread.submit(lambda: asyncio.run(go_on())).result()
     until(lambda: metric(server, "ffnviz_sessions"), 0.0)
     assert metric(server, "ffnviz_page_runs_total") >= 2 * PEOPLE  # the dead worker's count, too
+
+
+def opened_by(pid: int) -> Iterator[str]:
+    """What a process has open now."""
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(OSError):  # closed meanwhile
+            yield str(file.readlink())
+
+
+def worker_of(student: Student, server: Server) -> int:
+    """The process at the other end of a student's stream of events."""
+    port = student.writer.get_extra_info("sockname")[1]
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:  # a busy worker takes a stream up some time after it is opened
+        for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+            fields = line.split()
+            if int(fields[2].rpartition(":")[2], 16) == port and fields[9] != "0":
+                for pid in workers(server):
+                    if f"socket:[{fields[9]}]" in set(opened_by(pid)):
+                        return pid
+        time.sleep(0.01)
+    pytest.fail("no worker has the stream")
+
+
+def post(server: Server, what: str, sent: dict[str, object], secret: str = "") -> None:
+    """As a page of the class does, at whichever worker takes it."""
+    headers = {"Content-Type": "application/json", **({SECRET: secret} if secret else {})}
+    request = urllib.request.Request(
+        f"{server.url}/class/{what}", json.dumps(sent).encode(), headers
+    )
+    with urllib.request.urlopen(request) as answer:
+        assert answer.status == 204
+
+
+def test_a_class_goes_over_all_workers_and_on_when_one_dies(
+    server: Server, store: SqliteStore
+) -> None:
+    scenes = lecture().scenes
+    opened = store.open(OURS.read_text(encoding="utf-8"))
+    code, students = opened.code, [Student(server, opened.code, n) for n in range(PEOPLE)]
+
+    async def come() -> set[int]:
+        """Everybody, with streams at more than one worker."""
+        await asyncio.gather(*(student.come() for student in students))
+        await asyncio.gather(*(student.heard.wait() for student in students))
+        while len(found := {worker_of(student, server) for student in students}) < 2:
+            student = students[0]
+            student.writer.close()  # it comes again, at the same worker or another
+            before = student.writer
+            while student.writer is before:
+                await asyncio.sleep(0.05)
+            await asyncio.sleep(0.2)
+        for student in students:
+            student.heard.clear()
+        return found
+
+    async def move(place: int) -> None:
+        state = scenes[place].state
+        url = to_url(state, house())
+        query = urlencode({**url, "scene": place + 1, "class": code})
+        store.move(code, opened.secret, Place(state.page, url, place))
+        await asyncio.gather(*(student.follow(state.page, query) for student in students))
+        assert {student.person.shown for student in students} == {state.sentence}
+
+    async def go_on() -> None:
+        at = await come()
+        await move(0)
+        for n in range(PEOPLE):
+            sent: dict[str, object] = {"who": f"{n:032}"}
+            vote = sent | {"scene": 1, "option": n % 2}
+            await asyncio.to_thread(post, server, f"{code}/vote", vote)
+            say = sent | {"text": f"Sentence {n}."}
+            await asyncio.to_thread(post, server, f"{code}/sentence", say)
+        assert store.course(code).counts == {1: [PEOPLE // 2, PEOPLE // 2, 0, 0, 0, 0]}
+        assert len(store.sentences(code)) == store.course(code).people == PEOPLE
+        await move(2)
+        os.kill(min(at), signal.SIGKILL)
+        people = [student.person for student in students]
+        gone = await asyncio.gather(*(person.is_gone(within_s=1) for person in people))
+        await asyncio.gather(
+            *(person.open() for person, is_gone in zip(people, gone, strict=True) if is_gone)
+        )
+        await move(12)
+        await asyncio.to_thread(post, server, f"{code}/reveal", {"scene": 1}, opened.secret)
+        assert store.course(code).revealed == {1}
+        assert sum(store.course(code).counts[1]) == PEOPLE
+        store.end(code, opened.secret)
+        await asyncio.wait_for(
+            asyncio.gather(*(student.listening for student in students)), PATIENCE_S
+        )
+        assert all(student.over for student in students)
+        assert sum(student.person.broken for student in students) == 0
+        for student in students:
+            await student.leave()
+        await asyncio.to_thread(until, lambda: len(workers(server)), 2)
+
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(lambda: asyncio.run(go_on())).result()
 
 
 def test_the_pages_files_are_at_every_worker(server: Server) -> None:

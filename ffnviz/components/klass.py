@@ -24,6 +24,7 @@ class Attending:
         link: that leads students to the class.
         qr: the link as a picture, an address that begins with data:.
         alone: whether a student explores alone.
+        followed: the last of the lecturer's moves that a student's page has followed.
         longest: characters of a student's sentence.
     """
 
@@ -33,6 +34,7 @@ class Attending:
     link: str = ""
     qr: str = ""
     alone: bool = False
+    followed: int = 0
     longest: int = 500
 
 

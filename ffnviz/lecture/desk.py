@@ -7,7 +7,7 @@ import streamlit as st
 from ffnviz.components.opening import open_file
 from ffnviz.components.saving import save_button
 from ffnviz.lecture.chosen import OWN
-from ffnviz.lecture.draft import Draft, draft, keep, opened
+from ffnviz.lecture.draft import FORM, FORM_TITLE, Draft, draft, forget_the_form, keep, opened
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LENGTHS, LONGEST_FILE, LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture, Question, Scene
@@ -36,8 +36,8 @@ def show_desk(session: Session) -> None:
     with st.container(key="desk"):
         st.subheader("My lecture", anchor=False)
         st.text_input(
-            "Title", made.title, LENGTHS["title"], key="desk-title",
-            on_change=lambda: keep(replace(draft(), title=st.session_state["desk-title"])),
+            "Title", made.title, LENGTHS["title"], key=FORM_TITLE,
+            on_change=lambda: keep(replace(draft(), title=st.session_state[FORM_TITLE])),
         )  # fmt: skip
         if not made.scenes:
             st.info("Nothing is in it yet. Turn to any page, and choose “Add this view” there.")
@@ -74,6 +74,7 @@ def buttons(session: Session, made: Draft, lecture: Lecture | None) -> None:
 
     def built_in() -> None:
         st.session_state.pop(OWN, None)
+        forget_the_form()
         keep(Draft())
 
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -100,15 +101,14 @@ def take(session: Session, name: str, text: str) -> None:
     try:
         keep(opened(read_lecture(text, session.house, FACTS)))
         st.session_state[PROBLEM] = ""
-        for key in [key for key in st.session_state if str(key).startswith("desk-scene-")]:
-            del st.session_state[key]
+        forget_the_form()
     except LectureError as error:
         st.session_state[PROBLEM] = f"{name}: {error}"
 
 
 def one_scene(place: int, number: int, scene: Scene, made: Draft) -> None:
     """One scene's words and place."""
-    key = f"desk-scene-{number}"
+    key = f"{FORM}{number}"
 
     def wrote() -> None:
         table = st.session_state

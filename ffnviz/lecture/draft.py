@@ -10,6 +10,7 @@ from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.state import State
 
 DRAFT = "draft"
+FORM, FORM_TITLE = "desk-scene-", "desk-title"  # what the keys of its boxes begin with
 TITLE = "My lecture"
 SAY = "At {token} the network says {says} ({says_share})."  # until somebody writes another sentence
 
@@ -79,6 +80,12 @@ def draft() -> Draft:
 def keep(changed: Draft) -> None:
     """Have it as the visitor's."""
     st.session_state[DRAFT] = changed
+
+
+def forget_the_form() -> None:
+    """What was typed of another draft stands in no box any more."""
+    for key in [key for key in st.session_state if str(key).startswith((FORM, FORM_TITLE))]:
+        del st.session_state[key]
 
 
 def add_view(state: State, title: str, pictures: Sequence[str]) -> None:

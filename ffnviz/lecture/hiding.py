@@ -6,8 +6,8 @@ from ffnviz.showing import Showing
 
 SELECTORS = {
     "pages": '[data-testid="stHeader"], .st-key-bar',
-    "sentence": ".st-key-controls, .st-key-twin-and-block",
-    "network": ".st-key-twin-and-block",
+    "sentence": ".st-key-controls, .st-key-twin-and-block, .st-key-network-row",
+    "network": ".st-key-twin-and-block, .st-key-network-row",
     "parts": '[class*="st-key-part-"]',
     "tokens": ".st-key-chips",
     "foot": '.st-key-foot, [class*="st-key-device-"]',

@@ -83,7 +83,10 @@ def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
 
 
 def notices() -> None:
-    """What the menu has to say once."""
+    """What the menu and the class have to say once."""
+    problem = st.session_state.pop(attending.PROBLEM, "")
+    if problem:
+        st.warning(problem)
     if st.session_state.pop(HOW, False):
         st.info(
             "A class can follow when others can reach this server. Start it with "

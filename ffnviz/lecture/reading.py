@@ -15,6 +15,7 @@ from ffnviz.state import House, State, from_url, to_url, with_masks
 LONGEST_FILE = 300_000  # characters
 MOST_SCENES = 200
 MOST_OPTIONS = 6
+MOST_MINUTES = 600
 LENGTHS = {"title": 120, "say": 1_000, "look": 60, "notes": 5_000, "ask": 400, "option": 160}
 OF_LECTURE = ("title", "minutes", "short_minutes", "scene")
 OF_SCENE = ("title", "view", "link", "say", "look", "question", "notes", "short")
@@ -70,8 +71,8 @@ class _Reader:
         return Lecture(
             self.words(table, ("title",), "title"),
             tuple(self.scene(scene, ("scene", n)) for n, scene in enumerate(scenes)),
-            self.number(table, ("minutes",), 0, 600),
-            self.number(table, ("short_minutes",), 0, 600),
+            self.number(table, ("minutes",), 0, MOST_MINUTES),
+            self.number(table, ("short_minutes",), 0, MOST_MINUTES),
         )
 
     def scene(self, table: Mapping[str, Any], at: Place) -> Scene:

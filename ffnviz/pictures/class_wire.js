@@ -36,6 +36,12 @@ export async function send(what, sent) {
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
 
+// Until something new is heard, the line of the class says what went wrong.
+export function complain(message) {
+  klass.problem = message;
+  changed();
+}
+
 function heard(block) {
   if (/^event: over/m.test(block)) {
     klass.over = true;

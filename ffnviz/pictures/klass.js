@@ -22,7 +22,8 @@ function kept(value) {
 }
 
 let asked = false; // whether this page has said what class it led before
-let seen = null; // which of the lecturer's moves this page has followed
+const AGAIN_MS = 8_000; // a page that was told of a move and has not followed is told again
+let told = 0, toldAt = 0; // the last of the lecturer's moves that the server was told to follow, and when
 
 export function mount(tell) {
   const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
@@ -42,7 +43,7 @@ export function mount(tell) {
   const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
     element("p", { text: "Follow on your phone or laptop. No account, no name." }), picture, large, link);
   const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, end, alone, leave, form, board);
-  let data = null, sure = false;
+  let data = null, sure = false, again = 0;
 
   function endIt() {
     if (!sure) {
@@ -90,21 +91,29 @@ export function mount(tell) {
     large.textContent = code.textContent;
     link.textContent = data.link;
     link.href = data.link || "#";
-    if (student && now && !data.alone && now.moved > 0 && now.moved !== seen) {
-      seen = now.moved;
+    if (student) follow();
+  }
+
+  // The server says which move the page has followed: what it was told, a process may have taken with it.
+  function follow() {
+    const { now, lost } = klass;
+    clearTimeout(again);
+    if (!data || !now || data.alone || now.moved <= data.followed) return;
+    const wait = now.moved === told ? toldAt + AGAIN_MS - performance.now() : 0;
+    if (wait <= 0) {
+      [told, toldAt] = [now.moved, performance.now()];
       // A server that was started anew knows nothing of this page: it is loaded again, and follows.
-      if (klass.lost) setTimeout(() => location.reload(), SPREAD_MS * Math.random());
+      if (lost) setTimeout(() => location.reload(), SPREAD_MS * Math.random());
       else tell("moved", now.moved);
     }
+    again = setTimeout(follow, wait > 0 ? wait : AGAIN_MS);
   }
   const stop = onClass(paint);
 
   return {
     element: root,
     update(next) {
-      const came = data?.alone && !next.alone;
       data = next;
-      if (came) seen = klass.now?.moved ?? null; // coming back, the page has just followed
       if (data.role === "lecturer") {
         kept({ code: data.code, secret: data.secret });
         if (!data.link) tell("resume", { code: data.code, secret: data.secret, base: base() });
@@ -117,6 +126,9 @@ export function mount(tell) {
       attend(data.role, data.code, data.secret);
       paint();
     },
-    destroy() { stop(); },
+    destroy() {
+      clearTimeout(again);
+      stop();
+    },
   };
 }

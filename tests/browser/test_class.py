@@ -33,6 +33,7 @@ class Server:
 
     def start(self) -> None:
         where = ["--host", "0.0.0.0", "--port", str(self.port), "--class-store", str(self.store)]
+        where += ["--workers", "2"]  # whoever comes may land at either
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
             stdout=subprocess.DEVNULL, start_new_session=True,
@@ -160,7 +161,12 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     lecturer.wait_for(SENTENCE)
     assert lecturer.page.locator("b", has_text="Rain").count() == 0
 
-    # The class outlives a reload of the lecturer's page, and a restart of the server.
+    # The class outlives a reload of the lecturer's page, and a restart of the server; so does the
+    # lecture that somebody has begun to collect.
+    menu = ben.page.get_by_role("button", name="Lecture", exact=True)
+    menu.click()
+    ben.page.get_by_role("button", name="Add this view to my lecture").click()
+    ben.answered()
     lecturer.page.reload()
     expect(lecturer.page.get_by_text("Class of yours: 2 follow")).to_be_visible()
     server.stop()
@@ -172,6 +178,9 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     lecturer.page.get_by_role("button", name="Next →").click()
     for student in (anna, ben):
         is_at(student, TITLES[2])
+    menu.click()
+    expect(ben.page.get_by_role("button", name="My lecture (1 view)")).to_be_visible()
+    ben.page.keyboard.press("Escape")
 
     # And then it is over.
     end = lecturer.page.get_by_role("button", name="End the class")

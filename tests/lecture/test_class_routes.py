@@ -11,10 +11,10 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from ffnviz.lecture.classroom.course import Opened, Place
+from ffnviz.lecture.classroom.course import GONE, ClassStoreError, Opened
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.routes import LONGEST_BODY, SECRET, class_routes, told
-from ffnviz.lecture.classroom.store import ClassStore
+from ffnviz.lecture.classroom.routes import LONGEST_BODY, SECRET, class_routes
+from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.lecture.classroom.wrong import FREE, MOST_WAITING, WrongCodes
 
 T = TypeVar("T")
@@ -28,17 +28,17 @@ def run_alone(work: Coroutine[Any, Any, T]) -> T:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> ClassStore:
-    return ClassStore(tmp_path / "classes.sqlite")
+def store(tmp_path: Path) -> SqliteStore:
+    return SqliteStore(tmp_path / "classes.sqlite")
 
 
 @pytest.fixture
-def opened(store: ClassStore) -> Opened:
+def opened(store: SqliteStore) -> Opened:
     return store.open("")
 
 
 @pytest.fixture
-def client(store: ClassStore) -> TestClient:
+def client(store: SqliteStore) -> TestClient:
     return TestClient(Starlette(routes=class_routes(Hub(store))), base_url="http://localhost")
 
 
@@ -49,7 +49,7 @@ def test_a_students_link_leads_to_the_page(client: TestClient) -> None:
 
 
 def test_what_a_student_sends_is_counted_and_kept(
-    client: TestClient, store: ClassStore, opened: Opened
+    client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
     store.come(opened.code, ANNA)
     vote = {"who": ANNA, "scene": 2, "option": 1}
@@ -89,7 +89,7 @@ def test_what_is_no_answer_is_refused_in_words(
 
 
 def test_nobody_reveals_without_the_secret(
-    client: TestClient, store: ClassStore, opened: Opened
+    client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
     address = f"/class/{opened.code}/reveal"
     for wrong in ({}, {SECRET: "x"}, {SECRET: opened.code}):
@@ -101,52 +101,17 @@ def test_nobody_reveals_without_the_secret(
     assert events.status_code == 403
 
 
-def test_whoever_waits_is_told_of_every_change_and_of_the_end(
-    store: ClassStore, opened: Opened
+def test_a_store_that_cannot_be_reached_is_said_in_words(
+    client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
-    hub = Hub(store)
+    def gone(*_: object) -> None:
+        raise ClassStoreError("Redis at 10.0.0.7:6379 cannot be used")
 
-    async def listen() -> list[str]:
-        stream = told(hub, opened.code, "", lecturer=True)
-        heard = [await anext(stream)]
-        for scene in range(2):
-            store.move(opened.code, opened.secret, Place("lab", {}, scene))
-            heard.append(await anext(stream))
-        store.end(opened.code, opened.secret)
-        heard.append(await anext(stream))
-        return heard
-
-    first, second, third, last = run_alone(listen())
-    assert '"scene": null' in first
-    assert '"scene": 0' in second
-    assert '"scene": 1' in third
-    assert last.startswith("event: over")
-
-
-def test_many_who_wait_share_one_look_at_the_store(store: ClassStore, opened: Opened) -> None:
-    hub, looks = Hub(store), 0
-    course = store.course
-
-    def counted(code: str) -> object:
-        nonlocal looks
-        looks += 1
-        return course(code)
-
-    store.course = counted  # type: ignore[method-assign,assignment]
-
-    async def listen() -> None:
-        streams = [told(hub, opened.code, "", lecturer=True) for _ in range(50)]
-        await asyncio.gather(*(anext(stream) for stream in streams))
-        waiting = [asyncio.ensure_future(anext(stream)) for stream in streams]
-        await asyncio.sleep(0)
-        before = looks
-        store.move(opened.code, opened.secret, Place("lab", {}, 1))
-        heard = await asyncio.gather(*waiting)
-        assert all('"scene": 1' in each for each in heard)
-        assert looks - before <= 2
-        assert len(hub._watchers) == 1
-
-    run_alone(listen())
+    store.vote = gone  # type: ignore[method-assign,assignment]
+    vote = {"who": ANNA, "scene": 1, "option": 1}
+    answer = client.post(f"/class/{opened.code}/vote", json=vote)
+    assert answer.status_code == 503
+    assert answer.json()["why"] == GONE  # and not where it is
 
 
 def test_wrong_codes_become_slow_and_then_are_turned_away() -> None:
@@ -179,7 +144,7 @@ def test_wrong_codes_become_slow_and_then_are_turned_away() -> None:
 
 
 def test_a_right_code_never_waits_for_wrong_ones(
-    client: TestClient, store: ClassStore, opened: Opened
+    client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
     store.come(opened.code, ANNA)
     vote = {"who": ANNA, "scene": 0, "option": 0}

@@ -1,10 +1,16 @@
-"""A class in its store: who may do what, what is counted, and that nothing is left of it."""
+"""A class in its store: who may do what, what is counted, and that nothing is left of it.
 
-import sqlite3
-from collections.abc import Callable
+Every test here is one of a file and of a Redis, but for what only one of them can have.
+"""
+
+import asyncio
+import importlib.util
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,32 +19,24 @@ from ffnviz.lecture.classroom.course import (
     LONGEST_SENTENCE,
     MOST_PEOPLE,
     SIGNS,
+    ClassStoreError,
     FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
     Place,
 )
-from ffnviz.lecture.classroom.store import ClassStore
+from ffnviz.lecture.classroom.store import ClassStore, store_at
+from ffnviz.lecture.classroom.store_redis import RedisStore
+from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from tests.lecture.class_stores import InFile, Kept, redis_server
 
 ANNA, BEN = "a" * 32, "b" * 32
 
 
-class Clock:
-    now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def store(tmp_path: Path, clock: Clock) -> ClassStore:
-    return ClassStore(tmp_path / "classes.sqlite", clock)
+def store(kept: Kept) -> ClassStore:
+    return kept.store
 
 
 @pytest.fixture
@@ -63,7 +61,7 @@ def test_a_class_is_where_its_lecturer_is(store: ClassStore, opened: Opened) -> 
     assert store.lecture(opened.code) == 'title = "A lecture"'
 
 
-def test_only_the_secret_makes_a_lecturer(store: ClassStore, opened: Opened) -> None:
+def test_only_the_secret_makes_a_lecturer(kept: Kept, store: ClassStore, opened: Opened) -> None:
     other = store.open("")
     for wrong in ("", "x", opened.code, other.secret, opened.secret[:-1]):
         assert not store.is_lecturer(opened.code, wrong)
@@ -77,8 +75,8 @@ def test_only_the_secret_makes_a_lecturer(store: ClassStore, opened: Opened) -> 
             with pytest.raises(NotTheLecturerError):
                 act()
     assert store.is_lecturer(opened.code, opened.secret)
-    written = store.path.read_bytes() + store.path.with_name("classes.sqlite-wal").read_bytes()
-    assert opened.secret.encode() not in written
+    assert opened.code.encode() in kept.written()
+    assert opened.secret.encode() not in kept.written()
 
 
 def test_answers_are_counted_once_a_student_and_stand_once_they_are_shown(
@@ -117,35 +115,37 @@ def test_each_student_has_one_sentence_that_can_be_taken_back_and_hidden(
     assert [each.number for each in store.sentences(code)] == [first.number]
 
 
-def test_a_class_that_is_over_is_gone_from_the_file(store: ClassStore, opened: Opened) -> None:
+def test_a_class_that_is_over_leaves_nothing(kept: Kept, store: ClassStore, opened: Opened) -> None:
+    store.vote(opened.code, BEN, 0, 0)
     store.say(opened.code, ANNA, "The secret life of bees.")
     store.end(opened.code, opened.secret)
-    for ask in (store.course, store.revision, store.lecture, store.sentences):
+    for ask in (store.course, store.lecture, store.sentences):
         with pytest.raises(NoSuchClassError):
             ask(opened.code)
-    left = b"".join(path.read_bytes() for path in store.path.parent.iterdir())
+    left = kept.written()
     for trace in (b"secret life", ANNA.encode(), opened.code.encode(), b"A lecture"):
         assert trace not in left
 
 
 def test_a_class_ends_three_hours_after_the_last_action(
-    store: ClassStore, opened: Opened, clock: Clock
+    kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
-    clock.now += LIVES_S - 60
+    kept.pass_time(LIVES_S - 60)
     store.come(opened.code, ANNA)
     store.vote(opened.code, ANNA, 0, 0)
-    clock.now += LIVES_S - 60
+    kept.pass_time(LIVES_S - 60)
+    store.come(opened.code, ANNA)  # only to look on is no action
+    store.stay(opened.code, [ANNA])
     store.course(opened.code)
-    clock.now += 61
+    kept.pass_time(61)
     with pytest.raises(NoSuchClassError):
         store.course(opened.code)
-    store.open("")  # whoever opens the next sweeps it out
-    codes = sqlite3.connect(store.path).execute("SELECT code FROM vote").fetchall()
-    assert codes == []
+    store.sweep()
+    assert ANNA.encode() not in kept.written()
 
 
 def test_a_class_has_room_for_so_many_and_for_others_when_some_have_gone(
-    store: ClassStore, clock: Clock
+    kept: Kept, store: ClassStore
 ) -> None:
     code = store.open("").code
     for n in range(MOST_PEOPLE):
@@ -153,17 +153,51 @@ def test_a_class_has_room_for_so_many_and_for_others_when_some_have_gone(
     with pytest.raises(FullClassError):
         store.come(code, ANNA)
     store.come(code, f"{7:032}")  # is there already
-    clock.now += 61
+    kept.pass_time(40)
+    before = store.course(code)
+    store.stay(code, [f"{n:032}" for n in range(5)])
+    assert store.course(code) == before
+    kept.pass_time(21)
     store.come(code, ANNA)
-    assert store.course(code).people == 1
+    assert store.course(code).people == 6
+    store.stay(code, [f"{9:032}"])  # is back, and all who wait are told
+    assert store.course(code).people == 7
+    assert store.course(code).revision > before.revision
 
 
-def test_a_server_that_starts_again_finds_the_class(store: ClassStore, opened: Opened) -> None:
+def test_another_process_or_one_that_starts_again_finds_the_class(
+    kept: Kept, store: ClassStore, opened: Opened
+) -> None:
     store.move(opened.code, opened.secret, Place("lab", {}, 2))
-    again = ClassStore(store.path, store.clock)
+    again = kept.another()
     assert again.course(opened.code) == store.course(opened.code)
     assert again.is_lecturer(opened.code, opened.secret)
-    assert store.path.stat().st_mode & 0o077 == 0
+
+
+def run_alone(work: Coroutine[Any, Any, None]) -> None:
+    """In a loop of its own: the browser's may run in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
+
+
+def test_what_one_process_changes_another_hears_of(
+    kept: Kept, store: ClassStore, opened: Opened
+) -> None:
+    acts: list[Callable[[], None]] = [
+        partial(store.move, opened.code, opened.secret, Place("lab")),
+        partial(store.vote, opened.code, ANNA, 0, 1),
+        partial(store.come, opened.code, "c" * 32),
+        partial(store.end, opened.code, opened.secret),
+    ]
+
+    async def listen() -> None:
+        heard = kept.another().changes()
+        assert await anext(heard) is None  # who begins to listen looks first
+        for act in acts:
+            await asyncio.to_thread(act)
+            assert await anext(heard) in (None, opened.code)
+
+    run_alone(listen())
 
 
 def test_many_may_answer_at_once(store: ClassStore, opened: Opened) -> None:
@@ -182,13 +216,56 @@ def test_many_may_answer_at_once(store: ClassStore, opened: Opened) -> None:
 
 
 def test_a_file_that_cannot_be_written_is_noticed_before_anybody_comes(tmp_path: Path) -> None:
-    with pytest.raises(sqlite3.Error):
-        ClassStore(tmp_path / "nowhere" / "classes.sqlite").ready()
+    with pytest.raises(ClassStoreError, match="cannot be used"):
+        SqliteStore(tmp_path / "nowhere" / "classes.sqlite").ready()
     other = tmp_path / "classes.sqlite"
     other.write_text("This is a letter, and no database. " * 40, encoding="utf-8")
-    with pytest.raises(sqlite3.Error):
-        ClassStore(other).ready()
+    with pytest.raises(ClassStoreError, match="not a database"):
+        SqliteStore(other).ready()
     assert other.read_text(encoding="utf-8").startswith("This is a letter")
+
+
+def test_the_file_is_its_users_alone(tmp_path: Path) -> None:
+    kept = InFile(tmp_path)
+    kept.store.ready()
+    assert kept.path.stat().st_mode & 0o077 == 0
+
+
+def test_what_is_no_store_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert isinstance(store_at("/tmp/classes.sqlite"), SqliteStore)
+    with pytest.raises(ClassStoreError, match="http:// leads to no store"):
+        store_at("http://somewhere")
+    with pytest.raises(ClassStoreError, match="no address of a Redis") as told:
+        store_at("redis://me:my-password@here:port")
+    assert "my-password" not in str(told.value)
+    with pytest.raises(ClassStoreError, match="Redis at localhost:1/0 cannot be used") as told:
+        store_at("redis://me:my-password@localhost:1/0").ready()
+    assert "my-password" not in str(told.value)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
+    with pytest.raises(ClassStoreError, match=r"pip install 'ffnviz\[redis\]'"):
+        store_at("redis://localhost")
+
+
+def test_a_redis_that_is_gone_for_a_while_is_used_again(tmp_path: Path) -> None:
+    running = ExitStack()
+    url = running.enter_context(redis_server(tmp_path))
+    store, heard = RedisStore(url), RedisStore(url).changes()
+
+    async def hear_of_a_class() -> None:
+        assert await anext(heard) is None
+        opened = await asyncio.to_thread(store.open, "")
+        assert await anext(heard) == opened.code
+
+    async def go_on() -> None:
+        await hear_of_a_class()
+        running.close()
+        with pytest.raises(ClassStoreError, match="cannot be used"):
+            await asyncio.to_thread(store.open, "")
+        with redis_server(tmp_path, int(url.rpartition(":")[2])):
+            await hear_of_a_class()
+
+    with running:
+        run_alone(go_on())
 
 
 def test_codes_are_drawn_from_signs_that_nobody_mistakes(store: ClassStore) -> None:

@@ -4,7 +4,6 @@ import os
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import segno
@@ -14,8 +13,14 @@ from streamlit.net_util import get_internal_ip
 from ffnviz.actions import Look
 from ffnviz.components.klass import Attending, klass
 from ffnviz.lecture.chosen import OWN, lecture_of
-from ffnviz.lecture.classroom.course import LONGEST_SENTENCE, NoSuchClassError, Place
-from ffnviz.lecture.classroom.store import ClassStore, usual_path
+from ffnviz.lecture.classroom.course import (
+    GONE,
+    LONGEST_SENTENCE,
+    ClassStoreError,
+    NoSuchClassError,
+    Place,
+)
+from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
@@ -27,6 +32,7 @@ from ffnviz.state import House, from_url, to_url
 ALLOWED = "FFNVIZ_CLASSES"  # set by `ffnviz app` where others can reach it on purpose
 STORE = "FFNVIZ_CLASS_STORE"
 CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
+PROBLEM, FOLLOWED = "class-problem", "class-followed"
 OURS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -37,14 +43,21 @@ def allowed() -> bool:
 
 @cache
 def store() -> ClassStore:
-    """Where this server's classes are kept."""
-    path = os.environ.get(STORE)
-    return ClassStore(Path(path) if path else usual_path())
+    """Where this server's classes are kept.
+
+    Raises:
+        ClassStoreError: if there can be none; the message says why.
+    """
+    return store_at(os.environ.get(STORE, ""))
 
 
 def open_class(session: Session) -> None:
     """A class that follows this page, from now on."""
-    opened = store().open(written_lecture(lecture_of(session.house), session.house))
+    try:
+        opened = store().open(written_lecture(lecture_of(session.house), session.house))
+    except ClassStoreError:
+        st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
+        return
     st.session_state[CLASS] = (opened.code, opened.secret)
     st.session_state[TOLD] = None
 
@@ -65,7 +78,9 @@ def attend(session: Session) -> None:
         shown = Attending("lecturer", *led, link, picture_of(link) if link else "")
     elif code:
         alone = bool(st.session_state.get(ALONE))
-        shown = Attending("student", code, alone=alone, longest=LONGEST_SENTENCE)
+        of, moved = st.session_state.get(FOLLOWED, ("", 0))
+        followed = moved if of == code else 0
+        shown = Attending("student", code, alone=alone, followed=followed, longest=LONGEST_SENTENCE)
     else:
         shown = Attending("")
     klass(
@@ -82,7 +97,7 @@ def resume(code: str, secret: str, base: str) -> None:
     try:
         if not store().is_lecturer(code, secret):
             return
-    except NoSuchClassError:
+    except (NoSuchClassError, ClassStoreError):
         return
     if lecturer_of() is None:
         st.session_state[CLASS] = (code, secret)
@@ -96,9 +111,13 @@ def ask(session: Session, what: str) -> None:
         st.session_state[BRAIN] = not st.session_state.get(BRAIN)
     elif what == "end" and led is not None:
         st.session_state[BRAIN] = False
+        try:
+            with suppress(NoSuchClassError):  # it was over
+                store().end(*led)
+        except ClassStoreError:
+            st.session_state[PROBLEM] = f"The class goes on. {GONE}"
+            return
         st.session_state.pop(CLASS)
-        with suppress(NoSuchClassError):  # it was over
-            store().end(*led)
     elif what == "left":
         st.session_state.pop(CLASS, None)
         session.show_as(replace(session.showing, follows=""))
@@ -116,10 +135,11 @@ def follow(session: Session) -> None:
         return
     try:
         course, text = store().course(code), store().lecture(code)
-    except NoSuchClassError:
+    except (NoSuchClassError, ClassStoreError):
         return
     if not course.place.page:
         return
+    st.session_state[FOLLOWED] = (code, course.moved)
     lecture = lecture_of_class(text, session.house)
     if lecture is not None:
         st.session_state[OWN] = lecture
@@ -151,6 +171,9 @@ def tell_class(session: Session, run: Run | None) -> None:
     try:
         store().move(*led, place, written_lecture(lecture, session.house))
     except NoSuchClassError:
+        return
+    except ClassStoreError:
+        st.session_state[PROBLEM] = f"The class did not follow. {GONE}"
         return
     st.session_state[TOLD] = (place, lecture)
 

@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
@@ -17,7 +18,7 @@ from ffnviz.figures.class_pool import neurons_of_class, shares_of_sentences
 from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import number, percent
 from ffnviz.lecture.classroom.attending import BRAIN, lecturer_of, store
-from ffnviz.lecture.classroom.course import NoSuchClassError, Sentence
+from ffnviz.lecture.classroom.course import GONE, ClassStoreError, NoSuchClassError, Sentence
 from ffnviz.measured import Measured, measure_button
 from ffnviz.run import Run, labels_of
 from ffnviz.session import Session
@@ -39,6 +40,10 @@ def show_brain(session: Session, run: Run) -> None:
         sent = store().sentences(led[0])
     except NoSuchClassError:
         st.info("The class is over.")
+        return
+    except ClassStoreError:
+        st.warning(GONE)
+        st.button("Try again")
         return
     with st.container(key="class-brain"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -193,7 +198,8 @@ def _meet(session: Session, run: Run, neuron: int) -> None:
 
 
 def _hide(led: tuple[str, str], chosen: int, hidden: bool) -> None:
-    store().hide(*led, chosen, hidden)
+    with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
+        store().hide(*led, chosen, hidden)
 
 
 def _close() -> None:

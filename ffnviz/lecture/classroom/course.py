@@ -13,6 +13,11 @@ LONGEST_SENTENCE = 500
 MOST_OPTIONS = 6
 LIVES_S = 3 * 3_600.0  # after the last action
 AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
+GONE = "The server cannot reach what keeps its classes. Try again in a moment."
+
+
+class ClassStoreError(RuntimeError):
+    """What keeps the classes cannot be used; the message says why."""
 
 
 class NoSuchClassError(LookupError):
@@ -87,7 +92,6 @@ class Course:
             scene: each for scene, each in self.counts.items() if scene in self.revealed
         }  # fmt: skip
         return {
-            "revision": self.revision,
             "moved": self.moved,
             "scene": self.place.scene,
             "revealed": sorted(self.revealed),

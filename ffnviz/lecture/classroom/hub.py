@@ -1,96 +1,177 @@
-"""Who waits for a class to change: one look at the store for all who wait at this process."""
+"""Who waits for a class at this process: when it has changed, one look for all of them."""
 
 import asyncio
+import json
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from types import FrameType
 
-from ffnviz.lecture.classroom.course import Course, NoSuchClassError
+from ffnviz.lecture.classroom.course import ClassStoreError, NoSuchClassError
 from ffnviz.lecture.classroom.store import ClassStore
 
-LOOK_EVERY_S = 0.2
+BEAT_S = 20.0  # between two signs of life
+SWEEP_S = 600.0
+REST_S = 0.1  # between two looks: many answers at once are told at once
+BEAT = ": still here\n\n"
+OVER = "event: over\ndata: {}\n\n"
+
+
+@dataclass(eq=False)
+class Listener:
+    """One who waits.
+
+    Attributes:
+        who: a student; empty for the lecturer.
+        woken: set when there is something to tell.
+    """
+
+    who: str
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+
+@dataclass(eq=False)
+class Room:
+    """Those who wait for one class.
+
+    Attributes:
+        told: the class as last seen, as an event; by whether it is for the lecturer.
+        over: whether there is no such class any more.
+        listeners: who waits.
+    """
+
+    told: dict[bool, str] = field(default_factory=dict)
+    over: bool = False
+    listeners: set[Listener] = field(default_factory=set)
+
+    def tell(self, told: dict[bool, str]) -> None:
+        """Wake those for whom something is new: students hear nothing of each other's answers."""
+        new = {lecturer for lecturer, text in told.items() if text != self.told.get(lecturer)}
+        self.told = told
+        self.wake(each for each in self.listeners if (not each.who) in new)
+
+    def wake(self, listeners: Iterable[Listener]) -> None:
+        """Have them see what there is."""
+        for each in listeners:
+            each.woken.set()
 
 
 class Hub:
-    """The waiting, by the class's code; all on one event loop."""
+    """All rooms of a process, on one event loop."""
 
     def __init__(self, store: ClassStore) -> None:
         self.store = store
         self.closing = False  # whether the server is to stop, which waits for no open answer
-        self._changed: dict[str, asyncio.Condition] = {}
-        self._courses: dict[str, Course | None] = {}  # as last seen; None: it is over
-        self._waiting: dict[str, int] = {}
-        self._watchers: dict[str, asyncio.Task[None]] = {}
+        self._rooms: dict[str, Room] = {}
+        self._changed: set[str] = set()  # codes of rooms to look at
+        self._something = asyncio.Event()
+        self._work: list[asyncio.Task[None]] = []
 
-    async def course(self, code: str) -> Course:
-        """The class as it is now, read once for all who wait for it."""
-        known = self._courses.get(code)
-        if known is not None and self.store.revision(code) == known.revision:
-            return known
-        return self.store.course(code)
-
-    async def change(self, code: str, seen: int, patience_s: float) -> bool:
-        """Wait until the class has a later revision than `seen`; False if it took too long."""
-        condition = self._changed.setdefault(code, asyncio.Condition())
-        self._waiting[code] = self._waiting.get(code, 0) + 1
-        if code not in self._watchers:
-            self._look(code)
-            self._watchers[code] = asyncio.create_task(self._watch(code, condition))
+    async def told(self, code: str, who: str) -> AsyncIterator[str]:
+        """A class as server-sent events: at once, at every change, and a sign of life between."""
+        room, listener, sent = self._rooms.setdefault(code, Room()), Listener(who), ""
+        room.listeners.add(listener)
         try:
-            async with condition, asyncio.timeout(patience_s):
-                await condition.wait_for(lambda: self.closing or self._is_past(code, seen))
-        except TimeoutError:
-            return False
+            if not room.told:
+                await self._look(code)
+            if not self._work:
+                self._work = [asyncio.create_task(each()) for each in
+                              (self._hear, self._look_at_what_changed, self._beat)]  # fmt: skip
+            while room.told and not (self.closing or room.over):
+                listener.woken.clear()
+                before, sent = sent, room.told[not who]
+                yield BEAT if sent == before else sent
+                await listener.woken.wait()
+            if room.over:
+                yield OVER
         finally:
-            self._waiting[code] -= 1
-        return True
+            room.listeners.discard(listener)
+            if not room.listeners:
+                self._rooms.pop(code, None)
+            if not self._rooms:
+                self._stop()
 
-    def _is_past(self, code: str, seen: int) -> bool:
-        # Who has just come has seen more than was there at the last look.
-        revision = self._revision(code)
-        return revision is None or revision > seen
-
-    def _revision(self, code: str) -> int | None:
-        course = self._courses.get(code)
-        return None if course is None else course.revision
-
-    def _look(self, code: str) -> bool:
-        """See whether the class has changed."""
-        before = self._revision(code)
+    async def _look(self, code: str) -> None:
+        """Tell those who wait for a class what is new."""
+        room = self._rooms.get(code)
+        if room is None:
+            return
         try:
-            if self.store.revision(code) == before:
-                return False
-            self._courses[code] = self.store.course(code)
+            course = await asyncio.to_thread(self.store.course, code)
         except NoSuchClassError:
-            self._courses[code] = None
-        return self._revision(code) != before
+            room.over = True
+            room.wake(room.listeners)
+        except ClassStoreError:
+            pass  # once the store is back, it is looked at again
+        else:
+            told = {lecturer: json.dumps(course.told(lecturer)) for lecturer in (True, False)}
+            room.tell({lecturer: f"data: {text}\n\n" for lecturer, text in told.items()})
 
-    async def _watch(self, code: str, condition: asyncio.Condition) -> None:
-        while self._waiting[code] > 0:
-            await asyncio.sleep(LOOK_EVERY_S)
-            if self._look(code) or self.closing:
-                async with condition:
-                    condition.notify_all()
-        for table in (self._changed, self._courses, self._waiting, self._watchers):
-            table.pop(code, None)
+    async def _hear(self) -> None:
+        """Note what has changed."""
+        async for code in self.store.changes():
+            self._changed |= set(self._rooms) if code is None else {code} & set(self._rooms)
+            if self._changed:
+                self._something.set()
+
+    async def _look_at_what_changed(self) -> None:
+        while True:
+            await self._something.wait()
+            self._something.clear()
+            changed, self._changed = self._changed, set()
+            for code in changed:
+                await self._look(code)
+            await asyncio.sleep(REST_S)
+
+    async def _beat(self) -> None:
+        """Now and then say to the store who is still there, and to them that the server is."""
+        while True:
+            await asyncio.sleep(BEAT_S)
+            for code, room in list(self._rooms.items()):
+                who = sorted({each.who for each in room.listeners} - {""})
+                with suppress(ClassStoreError, NoSuchClassError):
+                    await asyncio.to_thread(self.store.stay, code, who)
+                await self._look(code)  # somebody may have gone, and a class may have run out
+                room.wake(room.listeners)
+
+    async def sweep(self) -> None:
+        """For ever, now and then: nothing is left of a class that ran out."""
+        while True:
+            with suppress(ClassStoreError):
+                await asyncio.to_thread(self.store.sweep)
+            await asyncio.sleep(SWEEP_S)
+
+    def _stop(self) -> None:
+        for task in self._work:
+            task.cancel()
+        self._work = []
 
     def close_with_the_server(self) -> None:
-        """Before the server waits for all answers to end, those that never would are ended."""
+        """Before the server waits for all answers to end, those that never would are ended.
+
+        Said on the event loop.
+        """
         if threading.current_thread() is not threading.main_thread():
             return
+        loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             before = signal.getsignal(number)
             if callable(before):
                 with suppress(ValueError):
-                    signal.signal(number, self._closer(before))
+                    signal.signal(number, self._closer(before, loop))
 
     def _closer(
-        self, before: Callable[[int, FrameType | None], object]
+        self, before: Callable[[int, FrameType | None], object], loop: asyncio.AbstractEventLoop
     ) -> Callable[[int, FrameType | None], None]:
         def close(number: int, frame: FrameType | None) -> None:
-            self.closing = True
+            loop.call_soon_threadsafe(self._close)
             before(number, frame)
 
         return close
+
+    def _close(self) -> None:
+        self.closing = True
+        for room in self._rooms.values():
+            room.wake(room.listeners)

@@ -6,7 +6,7 @@ the lecturer's the secret in a header. No cookie is set or read.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
 
@@ -16,6 +16,8 @@ from starlette.routing import Route
 
 from ffnviz.headers import same_origin
 from ffnviz.lecture.classroom.course import (
+    GONE,
+    ClassStoreError,
     FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
@@ -24,7 +26,6 @@ from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.wrong import WrongCodes
 from ffnviz.showing import LARGEST, code_of
 
-BEAT_S = 20.0  # between two signs of life
 LONGEST_BODY = 8_000  # bytes
 SECRET = "x-ffnviz-lecturer"  # noqa: S105  # a header's name
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -58,6 +59,8 @@ def class_routes(hub: Hub) -> list[Route]:
                 return refused.answer
             except FullClassError as error:
                 return JSONResponse({"why": str(error)}, 503)
+            except ClassStoreError:
+                return JSONResponse({"why": GONE}, 503)
             except NotTheLecturerError as error:
                 status, why = 403, str(error)
             except NoSuchClassError as error:
@@ -76,16 +79,16 @@ def class_routes(hub: Hub) -> list[Route]:
 
     async def events(request: Request, code: str) -> Response:
         secret = request.headers.get(SECRET, "")
-        lecturer = bool(secret)
-        if lecturer:
-            if not hub.store.is_lecturer(code, secret):
+        if secret:
+            if not await asyncio.to_thread(hub.store.is_lecturer, code, secret):
                 raise NotTheLecturerError("This browser is not the lecturer's.")
             who = ""
         else:
             who = who_of(request.query_params.get("who"))
             await asyncio.to_thread(hub.store.come, code, who)
-        stream = told(hub, code, who, lecturer=lecturer)
-        return StreamingResponse(stream, media_type="text/event-stream", headers=STREAM)
+        return StreamingResponse(
+            hub.told(code, who), media_type="text/event-stream", headers=STREAM
+        )
 
     async def vote(request: Request, code: str) -> Response:
         sent = await body(request)
@@ -114,20 +117,6 @@ def class_routes(hub: Hub) -> list[Route]:
         Route("/class/{code}/sentence", answered(say), methods=["POST"]),
         Route("/class/{code}/reveal", answered(reveal), methods=["POST"]),
     ]
-
-
-async def told(hub: Hub, code: str, who: str, *, lecturer: bool) -> AsyncIterator[str]:
-    """The class as server-sent events: at once, at every change, and a sign of life between."""
-    try:
-        while not hub.closing:
-            course = await hub.course(code)
-            yield f"data: {json.dumps(course.told(lecturer))}\n\n"
-            while not await hub.change(code, course.revision, BEAT_S):
-                if who:
-                    await asyncio.to_thread(hub.store.come, code, who)
-                yield ": still here\n\n"
-    except (NoSuchClassError, FullClassError):
-        yield "event: over\ndata: {}\n\n"
 
 
 async def body(request: Request) -> dict[str, Any]:

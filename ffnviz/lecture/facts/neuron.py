@@ -45,7 +45,7 @@ def _switched_off(run: Run) -> Number:
     word = int(predict(run.model, run.trace, run.token, 1).ids[0])
     edit = Edit(block=run.state.block, neurons=(neuron_shown(run),), scale=0.0)
     edited = run.model.trace(run.state.sentence, [edit])
-    return number(percent(float(edited.logits_at(run.token).softmax(dim=-1)[word])))
+    return number(percent(float(edited.logits_at(run.place).softmax(dim=-1)[word])))
 
 
 FACTS: dict[str, Callable[[Run], Number | Typed]] = {

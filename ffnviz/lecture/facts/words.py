@@ -22,7 +22,7 @@ def _told(run: Run) -> Prediction:
 
 
 def _without(run: Run) -> Prediction:
-    return predict_without_ffn(run.model, run.trace, run.state.block, run.token)
+    return predict_without_ffn(run.model, run.whole, run.state.block, run.place)
 
 
 def _deleted(run: Run) -> BendDeleted:
@@ -44,7 +44,7 @@ def _then(run: Run) -> Number:
     word, without = (
         int(_told(run).ids[0]),
         predict_without_ffn(
-            run.model, run.trace, run.state.block, run.token, run.model.sizes.vocab_size
+            run.model, run.whole, run.state.block, run.place, run.model.sizes.vocab_size
         ),
     )
     place = without.ids.tolist().index(word)

@@ -1,0 +1,244 @@
+"""Classes kept in Redis, for servers on several machines.
+
+A class is a few keys that all expire three hours after its last action. What must not be torn apart
+is one script, which Redis runs while nobody else is served; whoever changes a class publishes its
+code, so nobody has to ask. Clocks of servers may differ: the time is Redis's own.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from redis import Redis
+from redis import asyncio as waiting
+from redis.backoff import ConstantBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from ffnviz.lecture.classroom.course import (
+    AWAY_AFTER_S,
+    LONGEST_SENTENCE,
+    MOST_OPTIONS,
+    MOST_PEOPLE,
+    ClassStoreError,
+    Course,
+    FullClassError,
+    NoSuchClassError,
+    NotTheLecturerError,
+    Opened,
+    Place,
+    Sentence,
+    is_secret,
+    new_code,
+    new_secret,
+    sum_of,
+)
+from ffnviz.lecture.classroom.redis_scripts import (
+    CHANNEL,
+    FULL,
+    KEYS,
+    OVER,
+    SCRIPTS,
+    STRANGER,
+    THERE,
+)
+
+PATIENCE_S = 2.0  # for an answer
+AGAIN_S = 1.0  # between two tries to listen
+LISTEN_S = 30.0  # without a change; then it is seen that Redis is still there
+NOWHERE = json.dumps([None, {}, None, False])
+
+
+class RedisStore:
+    """The classes of one Redis."""
+
+    def __init__(self, url: str) -> None:
+        """Nothing is reached yet.
+
+        Raises:
+            ClassStoreError: if that is no address of a Redis.
+        """
+        self.url = url
+        # No password in a message.
+        self.where = url.rpartition("@")[2].rpartition("://")[2].partition("?")[0]
+        settings: dict[str, Any] = {
+            "decode_responses": True,
+            "socket_timeout": PATIENCE_S,
+            "socket_connect_timeout": PATIENCE_S,
+            "health_check_interval": LISTEN_S,
+        }
+        once_more = Retry(ConstantBackoff(0.1), 1)
+        try:
+            self._redis: Any = Redis.from_url(url, retry=once_more, **settings)
+            self._settings = settings
+        except (ValueError, TypeError) as error:
+            raise ClassStoreError(
+                f"{self.where} is no address of a Redis ({error}). One is redis://localhost:6379."
+            ) from error
+        self._scripts = {name: self._redis.register_script(lua) for name, lua in SCRIPTS.items()}
+
+    def ready(self) -> None:
+        """See that Redis can be read and written."""
+        with self._reached() as redis:
+            redis.set("ffnviz:ready", 1, px=1)
+
+    def open(self, lecture: str) -> Opened:
+        """A new class, which is shown this lecture (the text of its file)."""
+        while True:
+            opened = Opened(new_code(), new_secret())
+            given = (opened.code, sum_of(opened.secret), NOWHERE, lecture)
+            with self._reached():
+                if self._scripts["open"](keys=_keys(opened.code), args=given):
+                    return opened
+
+    def sweep(self) -> None:
+        """Nothing is left of classes that are over: Redis itself sees to that."""
+
+    def course(self, code: str) -> Course:
+        """The class as it is now."""
+        keys = dict(zip(KEYS, _keys(code), strict=True))
+        with self._reached() as redis, redis.pipeline() as all_at_once:
+            all_at_once.hmget(keys["class"], "revision", "moved", "place")
+            all_at_once.hgetall(keys["counts"])
+            all_at_once.smembers(keys["revealed"])
+            all_at_once.hlen(keys["said"])
+            all_at_once.scard(keys["hidden"])
+            all_at_once.eval(THERE, 1, keys["people"], AWAY_AFTER_S)
+            (revision, moved, place), counted, revealed, said, hidden, people = (
+                all_at_once.execute()
+            )
+        if revision is None:
+            raise _over()
+        counts: dict[int, list[int]] = {}
+        for at, n in counted.items():
+            scene, option = map(int, at.split(":"))
+            counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = int(n)
+        page, query, scene_at, short = json.loads(place)
+        return Course(
+            code,
+            int(revision),
+            int(moved),
+            Place(page or "", query, scene_at, bool(short)),
+            frozenset(map(int, revealed)),
+            {scene: each for scene, each in counts.items() if any(each)},
+            int(people),
+            said - hidden,
+        )
+
+    def lecture(self, code: str) -> str:
+        """The text of its lecture's file."""
+        return self._field(code, "lecture")
+
+    def is_lecturer(self, code: str, secret: str) -> bool:
+        """Whether the secret is the class's."""
+        return is_secret(secret, self._field(code, "secret"))
+
+    def move(self, code: str, secret: str, place: Place, lecture: str | None = None) -> None:
+        """The lecturer is elsewhere, and perhaps in another lecture."""
+        written = json.dumps([place.page, place.query, place.scene, place.short])
+        self._lecturer_only(code, secret)
+        self._do("move", code, written, *([] if lecture is None else [lecture]))
+
+    def reveal(self, code: str, secret: str, scene: int) -> None:
+        """The answers to a scene's question are shown."""
+        self._lecturer_only(code, secret)
+        self._do("reveal", code, scene)
+
+    def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
+        """A student's sentence is hidden, or shown again."""
+        self._lecturer_only(code, secret)
+        self._do("hide", code, number, int(hidden))
+
+    def end(self, code: str, secret: str) -> None:
+        """The class is over, and gone."""
+        self._lecturer_only(code, secret)
+        self._do("end", code)
+
+    def come(self, code: str, who: str) -> None:
+        """A student is there.
+
+        Raises:
+            FullClassError: if nobody else has room.
+        """
+        self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who)
+
+    def stay(self, code: str, who: Iterable[str]) -> None:
+        """Students who came are still there."""
+        self._do("stay", code, AWAY_AFTER_S, *who)
+
+    def vote(self, code: str, who: str, scene: int, option: int) -> None:
+        """A student's answer, which may be changed until all are revealed."""
+        if not 0 <= option < MOST_OPTIONS:
+            option = -1  # who is a stranger is told so first
+        self._do("vote", code, who, scene, option)
+
+    def say(self, code: str, who: str, text: str) -> None:
+        """A student's sentence, in the place of an earlier one; an empty one takes it back."""
+        self._do("say", code, who, " ".join(text.split())[:LONGEST_SENTENCE])
+
+    def sentences(self, code: str) -> list[Sentence]:
+        """All that were sent in, in their order."""
+        keys = dict(zip(KEYS, _keys(code), strict=True))
+        with self._reached() as redis, redis.pipeline() as all_at_once:
+            all_at_once.exists(keys["class"])
+            all_at_once.hgetall(keys["said"])
+            all_at_once.smembers(keys["hidden"])
+            there, said, hidden = all_at_once.execute()
+        if not there:
+            raise _over()
+        found = sorted((int(number), text) for number, text in said.items())
+        return [Sentence(number, text, str(number) in hidden) for number, text in found]
+
+    async def changes(self) -> AsyncIterator[str | None]:
+        """The code of each class that changes; None where some may have been missed."""
+        async with waiting.Redis.from_url(self.url, **self._settings) as redis:
+            while True:
+                try:
+                    async with redis.pubsub(ignore_subscribe_messages=True) as wire:
+                        await wire.subscribe(CHANNEL)
+                        yield None
+                        while True:
+                            message = await wire.get_message(timeout=LISTEN_S)
+                            if message is not None:
+                                yield str(message["data"])
+                except RedisError:
+                    await asyncio.sleep(AGAIN_S)
+
+    @contextmanager
+    def _reached(self) -> Iterator[Any]:
+        try:
+            yield self._redis
+        except RedisError as error:
+            raise ClassStoreError(f"Redis at {self.where} cannot be used ({error}).") from error
+
+    def _field(self, code: str, name: str) -> str:
+        with self._reached() as redis:
+            found = redis.hget(_keys(code)[0], name)
+        if found is None:
+            raise _over()
+        return str(found)
+
+    def _lecturer_only(self, code: str, secret: str) -> None:
+        if not self.is_lecturer(code, secret):
+            raise NotTheLecturerError("Only the lecturer may do this.")
+
+    def _do(self, name: str, code: str, *args: str | float) -> None:
+        with self._reached():
+            outcome = self._scripts[name](keys=_keys(code), args=args)
+        if outcome == OVER:
+            raise _over()
+        if outcome == FULL:
+            raise FullClassError(f"At most {MOST_PEOPLE} can follow a class.")
+        if outcome == STRANGER:
+            raise NoSuchClassError("Who takes part must follow the class first.")
+
+
+def _keys(code: str) -> list[str]:
+    """Of a class; what stands in braces has a cluster keep them together."""
+    return [f"ffnviz:{{{code}}}:{name}" for name in KEYS]
+
+
+def _over() -> NoSuchClassError:
+    return NoSuchClassError("There is no class of this code, or it is over.")

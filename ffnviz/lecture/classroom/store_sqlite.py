@@ -1,0 +1,250 @@
+"""Classes kept in one SQLite file, which all processes of a machine read and write.
+
+Nothing of a class is left in it once the class is over: deleted rows are overwritten.
+"""
+
+import json
+import sqlite3
+import time
+from collections.abc import AsyncIterator, Callable, Iterable
+from pathlib import Path
+
+from ffnviz.lecture.classroom.course import (
+    AWAY_AFTER_S,
+    LIVES_S,
+    LONGEST_SENTENCE,
+    MOST_OPTIONS,
+    MOST_PEOPLE,
+    Course,
+    FullClassError,
+    NoSuchClassError,
+    NotTheLecturerError,
+    Opened,
+    Place,
+    Sentence,
+    is_secret,
+    new_code,
+    new_secret,
+    sum_of,
+)
+from ffnviz.lecture.classroom.sqlite_file import ClassFile
+
+SEEN = "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen"
+
+
+class SqliteStore:
+    """The classes of one file."""
+
+    def __init__(self, path: Path, clock: Callable[[], float] = time.time) -> None:
+        self.path = path
+        self.clock = clock
+        self._file = ClassFile(path)
+
+    def ready(self) -> None:
+        """See that the file can be read and written."""
+        with self._file.changing():
+            pass
+
+    def open(self, lecture: str) -> Opened:
+        """A new class, which is shown this lecture (the text of its file)."""
+        opened = Opened(new_code(), new_secret())
+        self.sweep()
+        with self._file.changing() as db:
+            place = json.dumps([None, {}, None, False])
+            db.execute(
+                "INSERT INTO class VALUES (?, ?, ?, 1, 0, ?, '[]', ?)",
+                (opened.code, sum_of(opened.secret), self.clock(), place, lecture),
+            )
+        return opened
+
+    def sweep(self) -> None:
+        """Nothing is left of classes that are over."""
+        with self._file.changing() as db:
+            gone = self._forget_the_old(db)
+        if gone:
+            self._file.empty_the_log()
+
+    def course(self, code: str) -> Course:
+        """The class as it is now."""
+        with self._file.reading() as db:
+            return self._course(db, code)
+
+    def lecture(self, code: str) -> str:
+        """The text of its lecture's file."""
+        with self._file.reading() as db:
+            return str(self._row(db, code)["lecture"])
+
+    def is_lecturer(self, code: str, secret: str) -> bool:
+        """Whether the secret is the class's."""
+        with self._file.reading() as db:
+            return is_secret(secret, self._row(db, code)["secret"])
+
+    def move(self, code: str, secret: str, place: Place, lecture: str | None = None) -> None:
+        """The lecturer is elsewhere, and perhaps in another lecture."""
+        with self._file.changing() as db:
+            row = self._lecturers(db, code, secret)
+            written = json.dumps([place.page, place.query, place.scene, place.short])
+            if written == row["place"] and lecture in (None, row["lecture"]):
+                return
+            db.execute(
+                "UPDATE class SET place = ?, moved = moved + 1, lecture = coalesce(?, lecture) "
+                "WHERE code = ?",
+                (written, lecture, code),
+            )
+            self._touch(db, code)
+
+    def reveal(self, code: str, secret: str, scene: int) -> None:
+        """The answers to a scene's question are shown."""
+        with self._file.changing() as db:
+            row = self._lecturers(db, code, secret)
+            revealed = sorted({*json.loads(row["revealed"]), scene})
+            db.execute("UPDATE class SET revealed = ? WHERE code = ?", (json.dumps(revealed), code))
+            self._touch(db, code)
+
+    def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
+        """A student's sentence is hidden, or shown again."""
+        with self._file.changing() as db:
+            self._lecturers(db, code, secret)
+            db.execute(
+                "UPDATE sentence SET hidden = ? WHERE code = ? AND number = ?",
+                (int(hidden), code, number),
+            )
+            self._touch(db, code)
+
+    def end(self, code: str, secret: str) -> None:
+        """The class is over, and gone."""
+        with self._file.changing() as db:
+            self._lecturers(db, code, secret)
+            self._forget(db, code)
+        self._file.empty_the_log()
+
+    def come(self, code: str, who: str) -> None:
+        """A student is there.
+
+        Raises:
+            FullClassError: if nobody else has room.
+        """
+        with self._file.changing() as db:
+            self._row(db, code)
+            known = db.execute(
+                "SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)
+            ).fetchone()
+            stale = known is None or known[0] < self.clock() - AWAY_AFTER_S
+            if stale and self._people(db, code) >= MOST_PEOPLE:
+                raise FullClassError(f"At most {MOST_PEOPLE} can follow a class.")
+            db.execute(SEEN, (code, who, self.clock()))
+            if stale:
+                db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
+
+    def stay(self, code: str, who: Iterable[str]) -> None:
+        """Students who came are still there."""
+        with self._file.changing() as db:
+            self._row(db, code)
+            now, before = self.clock(), self._people(db, code)
+            db.executemany(SEEN, [(code, each, now) for each in who])
+            if self._people(db, code) != before:
+                db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
+
+    def vote(self, code: str, who: str, scene: int, option: int) -> None:
+        """A student's answer, which may be changed until all are revealed."""
+        with self._file.changing() as db:
+            row = self._with(db, code, who)
+            if scene in json.loads(row["revealed"]) or not 0 <= option < MOST_OPTIONS:
+                return
+            db.execute(
+                "INSERT INTO vote VALUES (?, ?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET option = excluded.option",
+                (code, scene, who, option),
+            )
+            self._touch(db, code)
+
+    def say(self, code: str, who: str, text: str) -> None:
+        """A student's sentence, in the place of an earlier one; an empty one takes it back."""
+        with self._file.changing() as db:
+            self._with(db, code, who)
+            text = " ".join(text.split())[:LONGEST_SENTENCE]
+            db.execute("DELETE FROM sentence WHERE code = ? AND who = ?", (code, who))
+            if text:
+                db.execute(
+                    "INSERT INTO sentence SELECT ?, 1 + coalesce(max(number), 0), ?, ?, 0 "
+                    "FROM sentence WHERE code = ?",
+                    (code, who, text, code),
+                )
+            self._touch(db, code)
+
+    def sentences(self, code: str) -> list[Sentence]:
+        """All that were sent in, in their order."""
+        ordered = "SELECT number, text, hidden FROM sentence WHERE code = ? ORDER BY number"
+        with self._file.reading() as db:
+            self._row(db, code)
+            rows = db.execute(ordered, (code,)).fetchall()
+        return [Sentence(row["number"], row["text"], bool(row["hidden"])) for row in rows]
+
+    def changes(self) -> AsyncIterator[str | None]:
+        """None whenever somebody else has changed the file."""
+        return self._file.changes()
+
+    def _course(self, db: sqlite3.Connection, code: str) -> Course:
+        row = self._row(db, code)
+        page, query, scene, short = json.loads(row["place"])
+        counts: dict[int, list[int]] = {}
+        votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
+        for at, option, n in db.execute(votes, (code,)):
+            counts.setdefault(at, [0] * MOST_OPTIONS)[option] = n
+        return Course(
+            code,
+            row["revision"],
+            row["moved"],
+            Place(page or "", query, scene, bool(short)),
+            frozenset(json.loads(row["revealed"])),
+            counts,
+            self._people(db, code),
+            db.execute(
+                "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0", (code,)
+            ).fetchone()[0],
+        )
+
+    def _row(self, db: sqlite3.Connection, code: str) -> sqlite3.Row:
+        row: sqlite3.Row | None = db.execute(
+            "SELECT * FROM class WHERE code = ? AND touched > ?", (code, self.clock() - LIVES_S)
+        ).fetchone()
+        if row is None:
+            raise NoSuchClassError("There is no class of this code, or it is over.")
+        return row
+
+    def _lecturers(self, db: sqlite3.Connection, code: str, secret: str) -> sqlite3.Row:
+        row = self._row(db, code)
+        if not is_secret(secret, row["secret"]):
+            raise NotTheLecturerError("Only the lecturer may do this.")
+        return row
+
+    def _with(self, db: sqlite3.Connection, code: str, who: str) -> sqlite3.Row:
+        """The class, if that student is in it."""
+        row = self._row(db, code)
+        there = "SELECT 1 FROM person WHERE code = ? AND who = ?"
+        if db.execute(there, (code, who)).fetchone() is None:
+            raise NoSuchClassError("Who takes part must follow the class first.")
+        return row
+
+    def _people(self, db: sqlite3.Connection, code: str) -> int:
+        since = self.clock() - AWAY_AFTER_S
+        seen = "SELECT count(*) FROM person WHERE code = ? AND seen >= ?"
+        return int(db.execute(seen, (code, since)).fetchone()[0])
+
+    def _touch(self, db: sqlite3.Connection, code: str) -> None:
+        db.execute(
+            "UPDATE class SET touched = ?, revision = revision + 1 WHERE code = ?",
+            (self.clock(), code),
+        )
+
+    def _forget_the_old(self, db: sqlite3.Connection) -> int:
+        """How many they were."""
+        old = "SELECT code FROM class WHERE touched <= ?"
+        rows = db.execute(old, (self.clock() - LIVES_S,)).fetchall()
+        for row in rows:
+            self._forget(db, row["code"])
+        return len(rows)
+
+    def _forget(self, db: sqlite3.Connection, code: str) -> None:
+        for table in ("class", "person", "vote", "sentence"):
+            db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # names of ours

@@ -1,0 +1,48 @@
+// A text that the browser keeps for whoever made it: after a reload it is there again, and all tabs
+// share it. Nothing is seen of it.
+
+import { element } from "./element.js";
+
+export const styles = [];
+
+const seen = new Map(); // by name: what this tab last wrote or read
+
+// A browser may forbid a page to keep anything, or have no room.
+function stored(name, text) {
+  try {
+    if (text === "") localStorage.removeItem(name);
+    else if (text !== undefined) localStorage.setItem(name, text);
+    return localStorage.getItem(name) ?? "";
+  } catch {
+    return seen.get(name) ?? "";
+  }
+}
+
+export function mount(tell) {
+  let data = null;
+
+  function bring() {
+    const text = stored(data.name);
+    seen.set(data.name, text);
+    tell("kept", text);
+  }
+  // Another tab may have changed it; only the one that is looked at follows.
+  function compare() {
+    if (data && !data.asks && stored(data.name) !== seen.get(data.name)) bring();
+  }
+  addEventListener("focus", compare);
+
+  return {
+    element: element("div", { hidden: "" }),
+    update(next) {
+      data = next;
+      if (data.asks) {
+        if (stored(data.name)) bring();
+      } else if (data.text !== null && data.text !== seen.get(data.name)) {
+        seen.set(data.name, data.text);
+        stored(data.name, data.text);
+      }
+    },
+    destroy() { removeEventListener("focus", compare); },
+  };
+}

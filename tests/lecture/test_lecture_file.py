@@ -1,0 +1,106 @@
+"""A lecture as a file: every scene has its picture, its numbers and its question."""
+
+import pytest
+
+import ffnviz
+from ffnviz.analysis.prediction import predict, predict_without_ffn
+from ffnviz.figures.wording import percent
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.file import SHOWN, STILL, lecture_html
+from ffnviz.lecture.reading import read_lecture
+from ffnviz.lecture.scene import Lecture
+from ffnviz.state import House
+from ffnviz.takeaway.document import LARGEST, TooLargeError
+from tests.lecture.lecture_runs import house
+from tests.takeaway.opened import contents, markup
+
+TEXT = "It cost forty [MASK]."
+FILE = f"""
+title = "A <b>title</b>"
+[[scene]]
+title = "On the Journey"
+say = "It says {{says}}, {{says_share}}; without the FFN {{without_ffn}}."
+look = "maps"
+notes = "Of {{tokens}} tokens."
+[scene.view]
+page = "journey"
+text = "{TEXT}"
+[[scene]]
+title = "A chart that is measured"
+say = "{{says_share_without_neuron}}"
+look = "switched"
+[scene.view]
+page = "neurons"
+part = "switch"
+text = "{TEXT}"
+neuron = "relu-3"
+off = "2:3"
+[scene.question]
+ask = "Of {{d_ff}}?"
+options = ["Yes", "</script><b>No</b>"]
+answer = 2
+[[scene]]
+title = "All pictures of a part"
+say = "Look around."
+[scene.view]
+page = "lab"
+part = "linear"
+text = "{TEXT}"
+[[scene]]
+title = "What no file can show"
+say = "{{tokens}} tokens."
+look = "nothing that there is"
+[scene.view]
+page = "vocabulary"
+text = "{TEXT}"
+"""
+
+
+@pytest.fixture(scope="module")
+def rooms() -> House:
+    return house()
+
+
+@pytest.fixture(scope="module")
+def lecture(rooms: House) -> Lecture:
+    return read_lecture(FILE, rooms, FACTS)
+
+
+def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
+    lecture: Lecture, rooms: House
+) -> None:
+    html = lecture_html(lecture, rooms)
+    assert len(html.encode()) < LARGEST
+    assert markup(html).tags.count("script") == 3  # data, plotly.js and ours
+    header, arrays = contents(html)
+    journey, chart, several, none = header["scenes"]
+    model = ffnviz.load("relu")
+    trace = model.trace(TEXT)
+    token = trace.ids.tolist().index(model.tokenizer.mask_id)
+    told, without = (predict(model, trace, token), predict_without_ffn(model, trace, 1, token))
+    said = "".join(text for text, _ in journey["say"])
+    assert said == (
+        f"It says “{told.words[0]}”, {percent(float(told.probabilities[0]))}; "
+        f"without the FFN “{without.words[0]}”."
+    )
+    assert journey["notes"][1][0] == str(len(trace.tokens))
+    assert journey["journey"] == 0
+    assert journey["start"]["token"] == token
+    assert arrays["j0 gelu 1 hidden"].shape == (len(trace.tokens), 2_048)
+    assert [each["name"] for each in chart["pictures"]] == ["chart"]
+    assert chart["question"]["options"][1] == "</script><b>No</b>"
+    assert chart["question"]["ask"][1] == ["2,048", "number"]
+    assert len(several["pictures"]) > 1
+    assert {each["name"] for each in several["pictures"]} <= SHOWN
+    assert none["pictures"] == []
+    assert f"notes/{chart['look']}.html" in header["files"]
+
+
+def test_without_room_the_journey_stands_still_and_says_so(lecture: Lecture, rooms: House) -> None:
+    one = Lecture("One", lecture.scenes[:1])
+    html = lecture_html(one, rooms, largest=250_000)
+    header, _ = contents(html)
+    assert header["says"][0] == STILL
+    assert [each["name"] for each in header["scenes"][0]["pictures"]] == ["activation_map"]
+    with pytest.raises(TooLargeError, match="Take fewer scenes"):
+        lecture_html(one, rooms, largest=50_000)
