@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from ffnviz.model.model import Model
     from ffnviz.model.trace import Trace
     from ffnviz.networks import load
+    from ffnviz.takeaway.notebook import show
 
 __version__ = "0.1.0"
-__all__ = ["ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load"]
+__all__ = [
+    "ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load", "show",
+]  # fmt: skip
 
 _MODULES = {
     "ConfigError": "model.config",
@@ -30,6 +33,7 @@ _MODULES = {
     "ModelFolderError": "model.folder",
     "Trace": "model.trace",
     "load": "networks",
+    "show": "takeaway.notebook",
 }
 
 

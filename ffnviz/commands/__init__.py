@@ -5,6 +5,7 @@ import click
 from ffnviz.commands.app import app
 from ffnviz.commands.check import check
 from ffnviz.commands.errors import Commands
+from ffnviz.commands.export import export
 from ffnviz.commands.flips import flips
 from ffnviz.commands.index import index
 from ffnviz.commands.lab import lab
@@ -20,6 +21,7 @@ def main() -> None:
 
 main.add_command(app)
 main.add_command(check)
+main.add_command(export)
 main.add_command(flips)
 main.add_command(index)
 main.add_command(lab)

@@ -1,7 +1,13 @@
-"""The one Streamlit component there is: it hangs a picture of ffnviz/pictures into the page."""
+"""The one Streamlit component there is: it hangs a picture of ffnviz/pictures into the page.
+
+Whoever makes a page of another kind, such as an offline file, has the pictures collected instead.
+"""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -13,9 +19,51 @@ from ffnviz.components.payload import pack
 _SERVER_LOG = "streamlit.web.server.starlette.starlette_routes"
 
 
+@dataclass(frozen=True)
+class Collected:
+    """What a picture would have been sent.
+
+    Attributes:
+        name: the picture's, in shell.js.
+        key: what the page calls it.
+        data: JSON values.
+        arrays: that go with them.
+    """
+
+    name: str
+    key: str
+    data: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+
+
+_COLLECTOR: ContextVar[list[Collected] | None] = ContextVar("collector", default=None)
+
+
+@contextmanager
+def collected() -> Iterator[list[Collected]]:
+    """Within this, pictures are put into the list, and none is shown."""
+    pictures: list[Collected] = []
+    token = _COLLECTOR.set(pictures)
+    try:
+        yield pictures
+    finally:
+        _COLLECTOR.reset(token)
+
+
+def is_collecting() -> bool:
+    """Whether pictures are collected now, so that nobody waits for another run of the page."""
+    return _COLLECTOR.get() is not None
+
+
 @cache
 def _registered() -> Callable[..., Any]:
-    return st.components.v2.component("ffnviz.picture", js="adapter.js")
+    mounted = st.components.v2.component("ffnviz.picture", js="adapter.js")
+
+    def mount(data: Any, **more: Any) -> Any:
+        # In a list: of an object, Streamlit would look at each value whether it is a table.
+        return mounted(data=data if isinstance(data, bytes) else [data], **more)
+
+    return mount
 
 
 def declare(name: str) -> Callable[..., Any]:
@@ -29,6 +77,10 @@ def declare(name: str) -> Callable[..., Any]:
     def mount(
         data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]] | None = None, **more: Any
     ) -> Any:
+        collector = _COLLECTOR.get()
+        if collector is not None:
+            collector.append(Collected(name, str(more.get("key", "")), data, arrays or {}))
+            return None
         named = {"picture": name, **data}
         return _registered()(data=named if arrays is None else pack(named, arrays), **more)
 

@@ -1,6 +1,6 @@
 """The name of the page, and the link to what it shows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ffnviz.components.declare import declare
 
@@ -8,7 +8,13 @@ _mount = declare("page_bar")
 
 
 def page_bar(
-    title: str, part: str, sentence: str, network: Sequence[str], token: str, key: str
+    title: str,
+    part: str,
+    sentence: str,
+    network: Sequence[str],
+    token: str,
+    key: str,
+    on_take: Callable[[], None] | None = None,
 ) -> None:
     """Show it: the page's heading, and a button that copies the page's address.
 
@@ -21,6 +27,8 @@ def page_bar(
         network: which one is looked at, and which block; saved pictures have it too.
         token: the chosen one; empty without a sentence.
         key: unique on the page.
+        on_take: called when the person wants the page as a file; None where there is no such file.
     """
-    data = {"title": title, "part": part, "sentence": sentence}
-    _mount({**data, "network": list(network), "token": token}, key=key)
+    data = {"title": title, "part": part, "sentence": sentence, "takes": on_take is not None}
+    _mount({**data, "network": list(network), "token": token}, key=key,
+           on_take_change=on_take or (lambda: None))  # fmt: skip

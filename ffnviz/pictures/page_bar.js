@@ -18,13 +18,16 @@ async function copy(text) {
   if (!copied) throw new Error("The link could not be copied: it stands in the address bar.");
 }
 
-export function mount() {
+export function mount(tell) {
   const part = element("span", { class: "part" });
   const name = element("span");
   const sentence = element("bdi", { class: "typed" });
   const told = element("div", { class: "told", role: "status" });
   const label = element("span", { text: "Copy link" });
   const button = element("button", { type: "button" }, label);
+  const take = element("button", {
+    type: "button", text: "Take home", title: "This page as one file that works without a server", onclick: () => tell("take", true),
+  });
   let said = null;
 
   button.onclick = async () => {
@@ -36,11 +39,12 @@ export function mount() {
   };
 
   return {
-    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, button, told),
+    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, take, button, told),
     update(data) {
       name.textContent = data.title;
       part.textContent = data.part ? `: ${data.part}` : "";
       sentence.textContent = data.sentence;
+      take.hidden = !data.takes;
       // Only what is new is told: a click on a token need not repeat the network.
       const now = [data.part || data.title, ...data.network, data.token];
       const news = said ? now.filter((words, place) => words && words !== said[place]) : [];

@@ -23,6 +23,7 @@ const PICTURES = {
   ffn_picture: () => import("./ffn_picture.js"),
   page_bar: () => import("./page_bar.js"),
   foot: () => import("./foot.js"),
+  keeping: () => import("./keeping.js"),
   klass: () => import("./klass.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),

@@ -22,7 +22,7 @@ function readTheme(host) {
 
 // The name of the picture that the data is for; packed data begins with it.
 function nameOf(data) {
-  if (!(data instanceof Uint8Array)) return data.picture;
+  if (Array.isArray(data)) return data[0].picture;
   const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
   return JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length))).picture;
 }
@@ -41,7 +41,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   if (there.data === undefined || there.data === data) readTheme(host);
   if (there.data !== data) {
     there.data = data;
-    there.picture.update(data);
+    there.picture.update(Array.isArray(data) ? data[0] : data);
   }
   return () => {
     if (host.isConnected) return; // overtaken: the newer call goes on with the picture

@@ -1,0 +1,1 @@
+"""Pages to take home: one file or notebook cell, with pictures that need no server."""

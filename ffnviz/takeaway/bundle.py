@@ -1,0 +1,98 @@
+"""The pictures' JavaScript as one script, and the files they read as texts.
+
+A browser loads no module from a page that was opened as a file, and a page whose scripts are known
+by their sums may load none at all. So each module becomes a function, and what it exports and
+imports the members of objects.
+"""
+
+import re
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+import ffnviz
+
+PICTURES = Path(ffnviz.__file__).parent / "pictures"
+OWN = Path(__file__).parent
+FIRST = "player.js"
+
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";$', re.MULTILINE)
+_LAZY = re.compile(r'import\("\./([\w.]+)"\)')
+_EXPORT = re.compile(r"^export (const|let|async function|function) (\w+)", re.MULTILINE)
+_MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
+_STYLES = re.compile(r"^export const styles = \[([^\]]*)\];", re.MULTILINE)
+
+_LOADER = """\
+"use strict";
+(() => {
+const modules = {}, made = {};
+function need(name) {
+  if (!Object.hasOwn(modules, name)) throw new Error(`${name} is not in this file.`);
+  if (!Object.hasOwn(made, name)) modules[name](made[name] = {});
+  return made[name];
+}
+const later = async (name) => need(name);
+"""
+
+
+@cache
+def script(pictures: tuple[str, ...]) -> str:
+    """The script that plays a file: player.js, the named pictures, and all that these import.
+
+    Args:
+        pictures: their names in shell.js.
+
+    Raises:
+        ValueError: on a module that is written in a way not understood here.
+    """
+    wanted = [FIRST, *(f"{name}.js" for name in pictures)]
+    parts: dict[str, str] = {}
+    while wanted:
+        name = wanted.pop()
+        if name not in parts:
+            source = _source(name)
+            parts[name] = _as_function(name, source)
+            wanted += [other for _, other in _IMPORT.findall(source)]
+    return _LOADER + "".join(parts[name] for name in sorted(parts)) + f'need("{FIRST}");\n}})();\n'
+
+
+def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
+    """What the pictures read: style sheets, palettes, the glossary, and the notes of that name."""
+    sheets = ["shell.css", "head.css", "terms.css"]
+    for name in pictures:
+        found = _STYLES.search(_source(f"{name}.js"))
+        sheets += re.findall(r'"([\w.]+)"', found[1]) if found else []
+    names = ["palettes.json", "glossary.json", *sheets, *(f"notes/{note}.html" for note in notes)]
+    return {name: (PICTURES / name).read_text(encoding="utf-8") for name in dict.fromkeys(names)}
+
+
+def _source(name: str) -> str:
+    own = OWN / name
+    return (own if own.is_file() else PICTURES / name).read_text(encoding="utf-8")
+
+
+def _as_function(name: str, source: str) -> str:
+    """The module as a function of its exports, which are there before its first line is run."""
+    if _ENDS_SCRIPT.search(source):
+        raise ValueError(f"{name} has what would end a script in a page.")
+    exports = [found[1] for found in _EXPORT.findall(source)]
+    source = _EXPORT.sub(r"\1 \2", source)
+    source = _IMPORT.sub(lambda found: _needed(*found.groups()), source)
+    source = _LAZY.sub(r'later("\1")', source)
+    source = source.replace("import.meta.url", "document.baseURI")
+    left = _MODULE_SYNTAX.search(source)
+    if left:
+        raise ValueError(f"{name} has a line that is not understood here: {left[0]}")
+    gets = ", ".join(f"{export}: {{ get: () => {export} }}" for export in exports)
+    return (
+        f'modules["{name}"] = (exports) => {{\nObject.defineProperties(exports, {{ {gets} }});\n'
+        f"{source}}};\n"
+    )
+
+
+def _needed(names: str, module: str) -> str:
+    members = ", ".join(
+        part.strip().replace(" as ", ": ") for part in names.split(",") if part.strip()
+    )
+    return f'const {{ {members} }} = need("{module}");'

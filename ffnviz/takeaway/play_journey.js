@@ -1,0 +1,161 @@
+// The Journey without a server: whatever can be chosen lies in the file, and choosing draws it.
+
+import { aboutFrom } from "./about.js";
+import { each, element } from "./element.js";
+import { mount } from "./shell.js";
+
+const SLOT = "\ue000"; // as in journey.py
+
+// As figures/wording.py writes it.
+const signed = (value) => {
+  const text = value.toFixed(2);
+  return text === "-0.00" ? "0.00" : text.replace("-", "−");
+};
+
+const descending = (values) => Uint32Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b);
+
+function strongest(values) {
+  let best = 0;
+  values.forEach((value, at) => { if (Math.abs(value) > Math.abs(values[best])) best = at; });
+  return best;
+}
+
+/**
+ * The data of the pictures for a state: { network, block, token, neuron, order }.
+ *
+ * @param journey the header that journey.py made
+ * @param arrays "network block name" → numbers
+ * @param shapes of these
+ */
+function makeData(journey, arrays, shapes) {
+  const { views, cards, words } = journey;
+  const nameOf = ({ network, block }) => `${network} ${block}`;
+  const row = (name, at) => {
+    const width = shapes[name][1];
+    return arrays[name].subarray(at * width, (at + 1) * width);
+  };
+  const orderOf = (name, by) => arrays[`${name} by ${by}`] ?? Uint32Array.from({ length: shapes[`${name} hidden`][1] }, (_, at) => at);
+
+  // The chosen one; else the strongest on the token.
+  const neuronOf = (state) => state.neuron ?? { network: state.network, index: strongest(row(`${nameOf(state)} hidden`, state.token)) };
+
+  function ffn(state) {
+    const name = nameOf(state), shown = views[name].ffn[state.token], neuron = neuronOf(state);
+    const vectors = Object.fromEntries(shown.stages.map((stage) => [stage.name, row(`${name} ${stage.name}`, state.token)]));
+    const order = state.order === "index" ? orderOf(name, "index") : descending(row(`${name} pre`, state.token));
+    return { ...shown, neuron: neuron.network === state.network ? neuron.index : null, arrays: { ...vectors, order } };
+  }
+
+  function maps(state) {
+    const view = views[nameOf(state)], { network, index } = neuronOf(state), vectors = {};
+    const shown = view.maps.maps.map((map) => {
+      const name = `${map.name} ${view.blocks[map.name]}`;
+      vectors[`${map.name}.hidden`] = arrays[`${name} hidden`];
+      vectors[`${map.name}.order`] = orderOf(name, state.order);
+      return { ...map, column: null, token: view.tokens[map.name][state.token] };
+    });
+    return { ...view.maps, maps: shown, neuron: { map: network, neuron: index }, order: state.order, stays: true, arrays: vectors };
+  }
+
+  function written(name, index) {
+    const at = arrays[`${name} writers`]?.indexOf(index) ?? -1;
+    return at < 0 ? [] : Array.from(row(`${name} writes`, at), (word) => words[word]);
+  }
+
+  function card(state) {
+    const { network, index } = neuronOf(state), view = views[nameOf(state)];
+    const name = `${network} ${view.blocks[network]}`, own = cards[name];
+    const values = own.texts.map((_, token) => row(`${name} hidden`, token)[index]);
+    const most = strongest(values);
+    const said = Math.abs(values[most]) > own.threshold ? own.awake : own.asleep;
+    const spans = said.map(([text, kind]) => [
+      kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]), kind]);
+    return {
+      title: own.title.replace(/\d+/, String(index)), texts: own.texts, values, token: view.tokens[network][state.token],
+      words: written(name, index), head: { ...own.head, spans }, stays: true,
+    };
+  }
+
+  const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token });
+  const prediction = (state) => views[nameOf(state)].prediction[state.token];
+  return { chips, ffn_picture: ffn, prediction, activation_map: maps, neuron_card: card };
+}
+
+// A row of buttons, one of which is pressed.
+function makeChoice(label, choose) {
+  const box = element("div", { class: "choice", role: "group", "aria-label": label });
+  return {
+    box,
+    update(options, chosen) {
+      box.hidden = options.length < 2;
+      each(box, options, () => element("button", { type: "button" }), (button, [value, text]) => {
+        button.textContent = text;
+        button.setAttribute("aria-pressed", String(value === chosen));
+        button.onclick = () => choose(value);
+      });
+    },
+  };
+}
+
+/**
+ * Makes the pictures and what is chosen with.
+ *
+ * @param data the header that journey.py made, with `arrays` and `shapes`
+ * @param changed called with every state that is shown
+ */
+export function makeJourney(data, changed = () => {}) {
+  const make = makeData(data, data.arrays, data.shapes);
+  let state = { ...data.start };
+  const blocksOf = (network) => data.networks.find(({ id }) => id === network).n_blocks;
+  const go = (part) => show({ ...state, ...part });
+  const chooseNetwork = (network) => go({ network, block: Math.min(state.block, blocksOf(network) - 1) });
+  const networks = makeChoice("Network", chooseNetwork);
+  const blocks = makeChoice("Block", (block) => go({ block }));
+
+  const asks = {
+    token: (token) => go({ token }),
+    neuron: (chosen) => go({ neuron: typeof chosen === "number" ? { network: state.network, index: chosen } : { network: chosen.map, index: chosen.neuron } }),
+    order: (order) => go({ order }),
+    cell: ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) }),
+    meet: ({ token }) => { if (token !== null) go({ token: ownToken((state.neuron ?? state).network, token) }); },
+  };
+  // The token of the network that drives the page which reads what another's token reads.
+  function ownToken(network, token) {
+    const places = data.views[`${state.network} ${state.block}`].tokens[network];
+    return Math.max(0, places.indexOf(token));
+  }
+
+  const hosts = Object.fromEntries(Object.keys(make).map((name) => [name, element("div", { class: `picture ${name}` })]));
+  const pictures = Object.entries(hosts).map(([name, host]) => [name, host, mount(host, name, (event, value) => asks[event]?.(value))]);
+
+  function show(next) {
+    state = next;
+    networks.update(data.networks.map(({ id, label }) => [id, label]), state.network);
+    blocks.update(Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]), state.block);
+    const stamp = JSON.stringify(state);
+    for (const [name, host, picture] of pictures) {
+      const shown = make[name](state);
+      host.hidden = shown === null; // a network without a word head says nothing
+      if (shown !== null) picture.update({ ...shown, stamp });
+    }
+    changed(state);
+  }
+
+  return {
+    choices: [networks.box, blocks.box],
+    element: element("div", { class: "journey" }, ...Object.values(hosts)),
+    show: (wanted = data.start) => show({ ...wanted }),
+    about: () => `${data.networks.find(({ id }) => id === state.network).label} · block ${state.block + 1}`,
+  };
+}
+
+export function play(body, data) {
+  const journey = makeJourney(data);
+  aboutFrom(() => [data.sentence, `ffnviz · ${journey.about()}`]);
+  body.append(
+    element("header", { class: "top" }, element("b", { text: "ffnviz" }), element("h1", {}, element("bdi", { text: data.sentence })), ...journey.choices),
+    element("main", {}, journey.element),
+    element("footer", {}, ...data.says.map((text) => element("p", { text }))),
+  );
+  journey.show();
+}

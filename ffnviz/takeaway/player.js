@@ -1,0 +1,38 @@
+// Plays a page that was taken home: unpacks what lies in it, and hands it to what draws it.
+
+import { element } from "./element.js";
+import { readFrom } from "./files.js";
+import { unpack } from "./payload.js";
+import { plotlyFrom } from "./plotly.js";
+
+const PLAYS = {
+  journey: () => import("./play_journey.js"),
+  lecture: () => import("./play_lecture.js"),
+};
+
+function unpacked(id) {
+  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+  return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
+}
+
+// plotly.js lies in the file too; it is known by its sum, so it may run.
+async function makePlotly() {
+  const code = await unpacked("plotly").text();
+  document.head.append(element("script", { text: code }));
+  return window.Plotly;
+}
+
+async function play() {
+  const data = unpack(new Uint8Array(await unpacked("data").arrayBuffer()));
+  plotlyFrom(makePlotly);
+  readFrom(async (name) => {
+    if (!Object.hasOwn(data.files, name)) throw new Error(`${name} is not in this file.`);
+    return data.files[name];
+  });
+  const { play: start } = await PLAYS[data.plays]();
+  start(document.body, data);
+}
+
+play().catch(({ message }) => {
+  document.body.append(element("p", { role: "alert", text: `This page could not be drawn: ${message} A newer browser may help.` }));
+});
