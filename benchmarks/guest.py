@@ -3,11 +3,13 @@
 The network has GPT-2's shape (124 million parameters) and random weights. A trace is timed with
 everything recorded (the stages of every FFN, and all logits), and as the page asks for it (streams
 and one FFN).
-The memory of a trace is counted for Llama 3 8B's shape, from tensors as one block has them.
+The memory of a trace is counted for Llama 3 8B's shape, with all its blocks.
 """
 
+import copy
+import gc
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import nn
@@ -25,6 +27,7 @@ REPEATS = 15
 LENGTH = 128
 MOST_TRACE, MOST_PROOF, MOST_MEGABYTES = 1.15, 3.0, 250
 PROBE_LENGTH = 12
+N_BLOCKS = 32  # Llama 3 8B's
 
 
 class NoTokenizer:
@@ -118,36 +121,63 @@ def another_block(guest: Guest, ids: torch.Tensor) -> Callable[[], object]:
     return turn
 
 
-def memory() -> str:
-    """Bytes that a trace of Llama 3 8B's shape holds, counted on two of its 32 blocks."""
+def llama() -> nn.Module:
+    """Llama 3 8B's shape with all its blocks, which share one block's random weights; bfloat16."""
     import transformers
 
     config = transformers.LlamaConfig(
-        hidden_size=4_096, intermediate_size=14_336, num_hidden_layers=2, num_attention_heads=32,
+        hidden_size=4_096, intermediate_size=14_336, num_hidden_layers=1, num_attention_heads=32,
         num_key_value_heads=8, vocab_size=1_000, use_cache=False,
     )  # fmt: skip
     torch.manual_seed(0)
     torch.set_default_dtype(torch.bfloat16)
     try:
-        model = transformers.AutoModelForCausalLM.from_config(config).eval().requires_grad_(False)
+        model: Any = transformers.AutoModelForCausalLM.from_config(config)
     finally:
         torch.set_default_dtype(torch.float32)
-    guest = as_guest(model, two_texts(PROBE_LENGTH, 1_000))
+    model = model.eval().requires_grad_(False)
+    first, blocks = model.model.layers[0], model.model.layers
+    shared = {id(weight): weight for weight in first.parameters()}
+    for number in range(1, N_BLOCKS):
+        block = copy.deepcopy(first, dict(shared))
+        block.self_attn.layer_idx = number
+        blocks.append(block)
+    config.num_hidden_layers = N_BLOCKS
+    return cast("nn.Module", model)
+
+
+def alive() -> dict[int, int]:
+    """The storages of all tensors that somebody still holds, with their bytes."""
+    gc.collect()
+    found = {}
+    for thing in gc.get_objects():
+        # isinstance() would ask lazy modules for their class, which warn.
+        if issubclass(type(thing), torch.Tensor) and thing.device.type == "cpu":
+            found[thing.untyped_storage().data_ptr()] = thing.untyped_storage().nbytes()
+    return found
+
+
+def memory() -> str:
+    """Bytes that a trace of Llama 3 8B's shape holds, with the FFN of one block computed."""
+    guest = as_guest(llama(), two_texts(PROBE_LENGTH, 1_000))
+    before = alive()
     trace = guest.run(two_texts(LENGTH, 1_000)[0])
-    kept = trace.nbytes
-    looked_at = nbytes_of(vars(trace.blocks[1].ffn).values())
-    a_block = (kept - trace.ids.nbytes - trace.embedding.nbytes) // 2
-    whole = trace.embedding.nbytes + 32 * a_block + looked_at
+    streams = trace.nbytes
+    looked_at = nbytes_of(vars(trace.blocks[N_BLOCKS // 2].ffn).values())
+    told = trace.nbytes
+    held = sum(size for place, size in alive().items() if place not in before)
     rows = [
-        ("streams of one block, float32", f"{a_block / 2**20:.1f}"),
-        ("the FFN that is looked at, float32", f"{looked_at / 2**20:.1f}"),
-        ("a trace of 32 blocks and one FFN", f"{whole / 2**20:.1f}"),
+        (f"streams of {N_BLOCKS} blocks, float32", f"{streams / 1e6:.1f}"),
+        ("the FFN that is looked at, float32", f"{looked_at / 1e6:.1f}"),
+        ("the trace, as it tells", f"{told / 1e6:.1f}"),
+        ("all tensors that are alive because of it", f"{held / 1e6:.1f}"),
     ]
-    verdict = "met" if whole <= MOST_MEGABYTES * 1e6 else "MISSED"
+    most = max(told, held)
+    verdict = "met" if most <= MOST_MEGABYTES * 1e6 else "MISSED"
     return (
-        f"Llama 3 8B's shape, {LENGTH} tokens, weights bfloat16:\n\n"
-        f"{table(('what is held', 'MiB'), rows)}\n\n"
-        f"{whole / 1e6:.0f} MB beyond the weights; at most {MOST_MEGABYTES} MB {verdict}."
+        f"Llama 3 8B's shape, {LENGTH} tokens, weights bfloat16, one block's shared by all:\n\n"
+        f"{table(('what is held', 'MB'), rows)}\n\n"
+        f"{most / 1e6:.0f} MB beyond the weights; at most {MOST_MEGABYTES} MB {verdict}."
     )
 
 

@@ -9,7 +9,14 @@ from ffnviz.model.card import Card
 from ffnviz.model.matching import matching
 from ffnviz.model.network import Network
 from ffnviz.model.tokenizer import Token
-from ffnviz.model.trace import ForwardPass, Trace, usual_token
+from ffnviz.model.trace import (
+    ForwardPass,
+    Trace,
+    part_of,
+    place_in_whole,
+    usual_token,
+    words_among,
+)
 from ffnviz.state import Neuron, Size, State
 
 T = TypeVar("T")
@@ -47,6 +54,7 @@ class Watched:
         new_trace: traces the sentence.
         new_untrained: traces it by the network as it was before training.
         new_timing: measures what a trace of so many tokens takes.
+        special: whether special tokens, such as [CLS], are shown and counted.
     """
 
     network: Network
@@ -55,6 +63,7 @@ class Watched:
     new_trace: Callable[[], Trace]
     new_untrained: Callable[[], ForwardPass]
     new_timing: Callable[[], TraceTiming]
+    special: bool = True
 
     @property
     def card(self) -> Card:
@@ -62,19 +71,30 @@ class Watched:
         return self.network.card
 
     @property
+    def whole(self) -> Trace:
+        """Its trace of the sentence, with all tokens that it reads."""
+        found: Trace = self.cached(("trace", self.text), self.new_trace)
+        return found
+
+    @property
     def trace(self) -> Trace:
-        """Its trace of the sentence."""
-        return self.here(("trace",), self.new_trace)
+        """The same for the tokens that are shown and counted."""
+        return self.shown(self.whole)
+
+    def shown(self, trace: Trace) -> Trace:
+        """What is shown and counted of any of its traces."""
+        return trace if self.special else part_of(trace, words_among(trace.tokens))
 
     @property
     def untrained(self) -> ForwardPass:
         """The trace of the same sentence by the network as it was before training."""
-        return self.here(("untrained trace",), self.new_untrained)
+        found: ForwardPass = self.cached(("untrained trace", self.text), self.new_untrained)
+        return found
 
     @property
     def timing(self) -> TraceTiming:
         """What the trace of so many tokens takes, whichever they are: measured for the first."""
-        return self.once(f"timing {len(self.trace.tokens)} tokens", self.new_timing)
+        return self.once(f"timing {len(self.whole.tokens)} tokens", self.new_timing)
 
     def once(self, name: str, compute: Callable[[], T]) -> T:
         """What depends on the weights alone: computed for the first who asks, kept for all."""
@@ -83,7 +103,8 @@ class Watched:
 
     def here(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
         """What depends on the sentence too, and on whatever stands in the name."""
-        found: T = self.cached((*name, self.text), compute)
+        counted = () if self.special else ("without special tokens",)
+        found: T = self.cached((*name, *counted, self.text), compute)
         return found
 
 
@@ -121,8 +142,13 @@ class Run:
 
     @property
     def trace(self) -> Trace:
-        """Its trace."""
+        """Its trace, of the tokens that are shown and counted."""
         return self.subject.trace
+
+    @property
+    def whole(self) -> Trace:
+        """Its trace of all tokens, for whatever computes on from there."""
+        return self.subject.whole
 
     @property
     def both(self) -> tuple[Watched, ...]:
@@ -141,6 +167,16 @@ class Run:
         if self.state.token is not None:
             return min(self.state.token, len(tokens) - 1)
         return usual_token(tokens, self.model.tokenizer.mask_id)
+
+    @property
+    def place(self) -> int:
+        """The chosen token's place among all tokens."""
+        return place_in_whole(self.trace, self.token)
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """The names of the special tokens that the network reads with the sentence, each once."""
+        return tuple(dict.fromkeys(token.special for token in self.whole.tokens if token.special))
 
     def block_of(self, watched: Watched) -> int:
         """The block that is shown of a network: the chosen one, or its last if it has fewer."""

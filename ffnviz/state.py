@@ -16,6 +16,7 @@ from ffnviz.showing import NAMES as SHOWING
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
 ROOM_FOR_SENTENCE = 2_000  # characters of the URL; servers take about 8,000 in all
+HIDDEN = "hidden"  # in a URL, of special tokens
 GAP = re.compile("_{3,}")
 
 
@@ -54,6 +55,8 @@ class State:
         partner: the id of the network beside it; None takes the usual one, if there is any.
         settings: what was set on this part, by the settings' names: texts as a URL has them, sorted
             by name, none of them the default.
+        special: whether special tokens, such as [CLS], are shown and counted. If not, tokens are
+            counted without them.
     """
 
     page: str
@@ -66,6 +69,7 @@ class State:
     order: str
     partner: str | None = None
     settings: tuple[tuple[str, str], ...] = ()
+    special: bool = True
 
     def setting(self, name: str) -> str | None:
         """The text of a setting; None if nobody set it."""
@@ -139,7 +143,9 @@ class House:
         return tuple(sorted(kept.items()))
 
 
-_NAMES = ("text", "twin", "block", "token", "neuron", "order", "partner", "part", *SHOWING)
+_NAMES = (
+    "text", "twin", "block", "token", "neuron", "order", "partner", "part", "special", *SHOWING
+)  # fmt: skip
 _OWN = Setting("", "", lambda _: "", str)
 
 
@@ -168,6 +174,8 @@ def to_url(state: State, house: House) -> dict[str, str]:
         params["neuron"] = _written_neuron(state.neuron, state.block)
     if state.partner is not None:
         params["partner"] = state.partner
+    if not state.special:
+        params["special"] = HIDDEN
     if state.part != next(iter(house.rooms[state.page])):
         params["part"] = state.part
     return params | dict(state.settings)
@@ -198,6 +206,7 @@ def from_url(page: str, params: Mapping[str, str], house: House) -> State:
         order=order if order in house.orders else house.orders[0],
         partner=partner if partner in house.networks and partner != network else None,
         settings=house.legal(page, part, params),
+        special=params.get("special") != HIDDEN,
     )
 
 

@@ -16,6 +16,7 @@ from ffnviz.commands.progress import with_bar
 from ffnviz.commands.threads import threads_option
 from ffnviz.model.device import device_name
 from ffnviz.model.model import TWINS
+from ffnviz.model.network import NotForThisNetwork
 from ffnviz.model.trace import usual_token
 
 
@@ -41,7 +42,7 @@ def lab(
 ) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
     try:
-        network = ours(opened(model or twin, device, dtype, revision))
+        network = opened(model or twin, device, dtype, revision)
         trace = network.trace(text)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
@@ -51,16 +52,22 @@ def lab(
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
-    subject = Subject(network, trace, block - 1, chosen, in_double(network))
-    tested = with_bar("claims", lambda progress: try_all(subject, progress))
+    encoder = in_double(ours(network)) if network.card.ours else None
+    subject = Subject(network, trace, block - 1, chosen, encoder)
+    try:
+        tested = with_bar("claims", lambda progress: try_all(subject, progress))
+    except NotForThisNetwork as error:
+        raise click.ClickException(str(error)) from error
     report = {
         "on": device_name(network.device),
         "pytorch": torch.__version__,
         "twin": network.card.id,
+        "network": network.card.label,
         "block": block,
         "text": text,
         "token": chosen + 1,
         "claims": [claim for each in tested for claim in _claims(each)],
+        "not_tested": {e.experiment.title: e.why_not for e in tested if e.why_not},
         "counted": _counted([finding for each in tested for finding in each.findings]),
     }
     if as_json:
@@ -105,7 +112,7 @@ def _label(said: str) -> str:
 
 def _listed(report: dict[str, Any]) -> str:
     lines = [
-        f"{report['twin']} twin, block {report['block']}, token {report['token']}; "
+        f"{report['network']}, block {report['block']}, token {report['token']}; "
         f"{report['on']}; PyTorch {report['pytorch']}",
     ]
     experiment = None
@@ -117,6 +124,8 @@ def _listed(report: dict[str, Any]) -> str:
             f"  {Verdict(claim['verdict']).sign} {_label(claim['said'])}{claim['claim']}",
             f"    {claim['verdict_text']}: {claim['measured']}",
         ]
+    for title, why_not in report["not_tested"].items():
+        lines += ["", f"{title}: not tested. {why_not}"]
     lines.append("")
     for said, counts in report["counted"].items():
         told = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)

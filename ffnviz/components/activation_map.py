@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
 from ffnviz.components.payload import as_numbers, as_order
+from ffnviz.components.reach import reach
 from ffnviz.components.sent import entry, one_of, place
 
 _mount = declare("activation_map")
@@ -114,10 +115,12 @@ def activation_maps(
             "texts": list(shown.texts), "token": shown.token, "d_ff": shown.hidden.shape[1],
             "column": column,
         })  # fmt: skip
+    largest = reach([shown.hidden for shown in maps])
     header = {
         "maps": told,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},
-        "largest": max(float(np.abs(m.hidden).max()) for m in maps),
+        "largest": largest,
+        "beyond": bool(max(np.abs(m.hidden).max(initial=0) for m in maps) > largest),
         "orders": list(orders),
         "order": order,
         "head": head.to_json(),

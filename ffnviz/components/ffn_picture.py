@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ffnviz.components.declare import declare
 from ffnviz.components.head import Head
 from ffnviz.components.payload import as_order
+from ffnviz.components.reach import reach
 from ffnviz.components.sent import place
 
 _mount = declare("ffn_picture")
@@ -67,10 +68,10 @@ def ffn_picture(
         if chosen is not None:
             on_choose(chosen)
 
-    scales: dict[str, float] = {}
-    for stage in stages:
-        largest = float(np.abs(stage.values).max())
-        scales[stage.scale] = max(scales.get(stage.scale, 0.0), largest)
+    scales = {
+        scale: reach([stage.values for stage in stages if stage.scale == scale])
+        for scale in dict.fromkeys(stage.scale for stage in stages)
+    }
     header: dict[str, Any] = {
         "stages": [
             {
@@ -80,6 +81,7 @@ def ffn_picture(
                 "note": stage.note,
                 "neurons": stage.neurons,
                 "largest": scales[stage.scale],
+                "beyond": bool(np.abs(stage.values).max() > scales[stage.scale]),
             }
             for stage in stages
         ],

@@ -16,10 +16,12 @@ from ffnviz.guest.stream_roles import POST
 from ffnviz.guest.tail import AT_ONCE, tail
 from ffnviz.guest.tokenizer import GuestTokenizer
 from ffnviz.guest.tracing import Watching, as_kept, block_trace
+from ffnviz.model.asked_indexes import index_for
 from ffnviz.model.card import Card, Provenance, Sizes
 from ffnviz.model.edit import Edit, edits_of
+from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.model.trace import BlockTrace, ForwardPass, PartOfTrace, StreamTrace, Trace
 from ffnviz.model.views import FfnView, WordHead, WordVectors
 
 
@@ -57,7 +59,8 @@ class Guest:
     def card(self) -> Card:
         """What it is, as far as its proof says."""
         head, first = self.head, self.proof.blocks[0]
-        index = ASSETS / "index" / f"{self.name}.npz"
+        asked = index_for(lambda: fingerprint(self.sizes, self.ffn))
+        index = asked or ASSETS / "index" / f"{self.name}.npz"
         streams = [proved.stream for proved in self.proof.blocks]
         return Card(
             id=self.name,
@@ -135,6 +138,7 @@ class Guest:
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+            network=self, edits=tuple(edits),
         )  # fmt: skip
 
     def run(
@@ -216,8 +220,14 @@ class Guest:
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model).
 
-        The network itself does all the rest, from that layer on.
+        The network itself does all the rest, from that layer on. Of a part of a trace, the FFN
+        writes for all other tokens what it wrote there.
         """
+        if isinstance(trace, PartOfTrace):
+            kept = slice(trace.first, trace.first + len(output))
+            everywhere = trace.whole.blocks[block].ffn.output.clone()
+            everywhere[kept] = output.to(everywhere)
+            return self.stream_with(trace.whole, block, everywhere)[kept]
         stream = self.proof.blocks[block].stream
         written = output if stream.written_norm else output / stream.multiplier
         last = self._seen(trace.ids, write={block: written})[-1].output

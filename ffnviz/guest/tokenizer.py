@@ -41,7 +41,9 @@ class GuestTokenizer:
             for id_, token in fast.added_tokens_decoder.items()
             if token.special
         }
-        self.special_ids = frozenset(self._special)
+        # Rows of the embedding that no text leads to are no text either.
+        unused = frozenset(range(vocab_size)) - frozenset(self._fast.get_vocab().values())
+        self.special_ids = frozenset(self._special) | unused
         self._words: dict[int, str] = {}
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:

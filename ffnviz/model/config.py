@@ -1,11 +1,14 @@
 """The shape of an encoder as one frozen, validated value."""
 
 from dataclasses import asdict, dataclass, fields
+from reprlib import Repr
 from typing import Any
 
 from ffnviz.model.activations import ACTIVATIONS
 
 NORMS = ("pre", "post")
+SHORT = Repr()
+SHORT.maxstring = SHORT.maxother = 80  # a file may hold anything
 LARGEST = 1_000_000  # far beyond any size that runs, far below what overflows
 
 
@@ -98,4 +101,4 @@ def _is_number(value: object) -> bool:
 
 
 def _wrong(field: str, value: object, allowed: str) -> ConfigError:
-    return ConfigError(f"{field} = {value!r} is not allowed: it must be {allowed}.")
+    return ConfigError(f"{field} = {SHORT.repr(value)} is not allowed: it must be {allowed}.")

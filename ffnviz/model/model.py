@@ -10,11 +10,13 @@ from torch import Tensor, nn
 
 from ffnviz.assets import ASSETS
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.asked_indexes import index_for
 from ffnviz.model.block import BlockRecord
 from ffnviz.model.card import Card, Provenance, Sizes, seed_in
 from ffnviz.model.edit import Edit, edits_of
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.feed_forward import GatedFeedForward
+from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.folder import read_folder
 from ffnviz.model.on_demand import OnDemand
 from ffnviz.model.tokenizer import Tokenizer
@@ -68,12 +70,18 @@ class Model:
     def _is_twin(self) -> bool:
         return self.folder is not None and self.folder.parent == MODELS
 
+    @cached_property
+    def _mark(self) -> str:
+        return fingerprint(self.sizes, self.ffn)
+
     @property
     def _provenance(self) -> Provenance:
+        index = index_for(lambda: self._mark)
         record = None if self.folder is None else self.folder / RECORD
         if record is None or not record.is_file():
-            return Provenance(token_counts=self.token_counts)
-        index = MODELS.parent / "index" / f"{self.name}.npz" if self._is_twin else None
+            return Provenance(token_counts=self.token_counts, index=index)
+        if index is None and self._is_twin:
+            index = MODELS.parent / "index" / f"{self.name}.npz"
         return Provenance(record, seed_in(record), self.token_counts, index)
 
     @property
@@ -123,6 +131,7 @@ class Model:
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+            network=self, edits=tuple(edits),
         )  # fmt: skip
 
     @torch.inference_mode()

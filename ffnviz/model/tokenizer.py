@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from tokenizers import Tokenizer as BytePairTokenizer
 
 MASK = "[MASK]"
+MOST_SAID = 300  # characters of what the library says of a file that is no tokenizer
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -102,7 +103,7 @@ class Tokenizer:
         try:
             bpe = BytePairTokenizer.from_str(content.decode())
         except Exception as error:  # the library raises bare Exception
-            raise ValueError(f"it is not a tokenizer ({error})") from error
+            raise ValueError(f"it is not a tokenizer ({str(error)[:MOST_SAID]})") from error
         return cls(bpe)
 
     def to_json(self) -> bytes:

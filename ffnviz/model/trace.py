@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jaxtyping import Float, Int
 from torch import Tensor
 
 from ffnviz.model.attention import AttentionRecord
 from ffnviz.model.block import BlockRecord
+from ffnviz.model.edit import Edit
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.feed_forward import FeedForwardRecord
 from ffnviz.model.on_demand import OnDemand, nbytes_of, tensors_of
@@ -127,16 +128,91 @@ class Trace(StreamTrace):
         text: the text as typed.
         tokens: T tokens, each with its stretch of the text.
         n_left_out: how many tokens of the text were beyond max_tokens and are not in this trace.
+        network: that read it: a Network.
+        edits: changes that were made on the way.
     """
 
     text: str
     tokens: tuple[Token, ...]
     n_left_out: int
+    network: Any = field(repr=False)
+    edits: tuple[Edit, ...] = ()
 
     @property
     def left_out(self) -> str:
         """The end of the text that is not in this trace."""
         return self.text[self.tokens[-1].end :] if self.n_left_out else ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PartOfTrace(Trace):
+    """Neighbouring tokens of a trace: no pass of its own, but rows of one; nothing is copied.
+
+    A block's attention is that of all tokens, as each hears others that may be left out here.
+
+    Attributes:
+        whole: the trace of all tokens.
+        first: the place there of the first of these.
+    """
+
+    whole: Trace = field(repr=False)
+    first: int
+
+    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
+        """See Trace."""
+        return self.whole.logits_at(self.first + range(len(self.tokens))[token])
+
+
+def part_of(trace: Trace, tokens: range) -> Trace:
+    """A trace as of these neighbouring tokens alone; the same one if these are all.
+
+    Raises:
+        ValueError: if there is none of them.
+    """
+    if tokens == range(len(trace.tokens)):
+        return trace
+    if not tokens or tokens.step != 1 or tokens[0] < 0 or tokens[-1] >= len(trace.tokens):
+        raise ValueError(f"{tokens} are no neighbouring tokens of {len(trace.tokens)}.")
+    kept = slice(tokens.start, tokens.stop)
+    blocks = tuple(
+        BlockTrace(
+            block.input[kept],
+            block.middle[kept],
+            block.output[kept],
+            block.attention_stages,
+            OnDemand(partial(_rows, block.ffn_stages, kept)),
+        )
+        for block in trace.blocks
+    )
+    return PartOfTrace(
+        trace.ids[kept], trace.embedding[kept], blocks, trace.final[kept], trace.unembed,
+        text=trace.text, tokens=trace.tokens[kept], n_left_out=trace.n_left_out,
+        network=trace.network, edits=trace.edits, whole=trace, first=tokens.start,
+    )  # fmt: skip
+
+
+def whole_of(trace: Trace) -> Trace:
+    """The trace of all tokens, where this is a part of one."""
+    return trace.whole if isinstance(trace, PartOfTrace) else trace
+
+
+def place_in_whole(trace: Trace, token: int) -> int:
+    """A token's place among all tokens."""
+    return token + (trace.first if isinstance(trace, PartOfTrace) else 0)
+
+
+def _rows(stages: OnDemand[FeedForwardRecord], kept: slice) -> FeedForwardRecord:
+    record = stages.get()
+    return type(record)(**{name: stage[kept] for name, stage in vars(record).items()})
+
+
+def words_among(tokens: Sequence[Token]) -> range:
+    """The places from the first word to the last: without special tokens at both ends.
+
+    All places, if there are none but special tokens.
+    """
+    typed = [place for place, token in enumerate(tokens) if not token.special]
+    return range(typed[0], typed[-1] + 1) if typed else range(len(tokens))
 
 
 # What every pass offers, computed at once or when asked for.

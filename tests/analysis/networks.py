@@ -206,7 +206,7 @@ class Stranger:
         _ = look_at is None or run.blocks[look_at].ffn
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
-            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out, network=self,
         )  # fmt: skip
 
     def ffn(self, block: int) -> FfnView:

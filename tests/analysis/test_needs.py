@@ -66,7 +66,8 @@ def test_an_analysis_of_a_network_says_what_it_needs(name: str) -> None:
 
 
 def test_every_experiment_of_the_lab_says_what_it_needs() -> None:
-    assert {Need.OURS} <= set.intersection(*(set(each.needs) for each in EXPERIMENTS))
+    for each in EXPERIMENTS:
+        assert Need.OURS in each.needs or Need.PLAIN_FFN in each.needs, each.name
 
 
 @pytest.mark.parametrize("twin", TWINS)

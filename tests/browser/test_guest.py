@@ -14,6 +14,7 @@ from tests.browser.test_parts import seen_at
 # With a picture of all blocks the Journey has six.
 ALL_PAINTED = PAINTED.replace("pictures.length === 5", "pictures.length >= 5")
 TEXT = "the cat sat on the [MASK]."
+SHOW = "Show and count [CLS] and [SEP]"
 SIZES = ((390, 844), (1024, 576), (1366, 768), (1920, 1080))
 
 
@@ -54,8 +55,13 @@ def test_one_looks_into_a_network_of_ones_own_block_by_block(new_page: OpenPage)
     page.wait_for_function("() => location.search.includes('block=1')")
     page.wait_for_function(ALL_PAINTED, arg=TEXT)
     before = journey.chips.count()
-    page.get_by_text("Show [CLS], [SEP]").click()
+    page.get_by_text(SHOW).click()
     expect(journey.chips).to_have_count(before - 2)
+    page.wait_for_function("() => location.search.includes('special=hidden')")
+    page.reload()
+    page.wait_for_function(ALL_PAINTED, arg=TEXT)
+    expect(journey.chips).to_have_count(before - 2)
+    assert "[CLS]" not in page.locator("main").inner_text().replace(SHOW, "")
     found = {size: seen_at(journey, *size) for size in SIZES}
     assert not any(found.values()), found
 

@@ -1,21 +1,18 @@
 """Every part of every page on networks of other people: it works, or says in a line why not."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
 
-from ffnviz import measured, networks
+from ffnviz import networks
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.components import declare
-from ffnviz.components.payload import pack
+from ffnviz.model.feed_forward import GatedFeedForwardRecord
 from ffnviz.networks import Asked, show_also
 from ffnviz.pages import PAGES
-from tests.at_once import AtOnce
 from tests.guest.folders import save
 from tests.guest.test_trained import minilm_folder
 from tests.pages.visits import opened, query, unbroken
@@ -38,38 +35,15 @@ def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     st.cache_resource.clear()
 
 
-@pytest.fixture
-def heads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sentences above the pictures, as they are sent."""
-    sent: list[str] = []
-    registered = declare._registered
-
-    def note(data: Mapping[str, Any]) -> None:
-        if "head" in data:
-            sent.append("".join(span[0] for span in data["head"]["spans"]))
-
-    def packed(data: Mapping[str, Any], arrays: Any) -> bytes:
-        note(data)
-        return pack(data, arrays)
-
-    def mount(data: Any, **more: Any) -> Any:
-        if isinstance(data, Mapping):
-            note(data)
-        return registered()(data=data, **more)
-
-    monkeypatch.setattr(measured, "POOL", AtOnce())
-    monkeypatch.setattr(declare, "pack", packed)
-    monkeypatch.setattr(declare, "_registered", lambda: mount)
-    return sent
-
-
 # What a network without a word head, with norms along the way, or with a gate cannot show.
+OF_OUR_MODULES = ("bend", "hears", "residual", "zoo", "dropout")  # in the Lab
 OF_AN_INDEX = ("probes", "values", "browse", "name")
 WHY_NOT = {
     "BERT": (*OF_AN_INDEX, "writes", "switch", "plant", "parts", "never", "birth", "swap"),
     "GPT-2": (*OF_AN_INDEX, "never", "birth", "swap"),
-    "Llama": (*OF_AN_INDEX, "never", "birth", "swap", "same", "gate", "warp", "plant"),
-    "MiniLM": ("softmax", "write", "lens", "parts", "writes", "switch", "plant", "keep",
+    "Llama": (*OF_AN_INDEX, "never", "birth", "swap", "same", "gate", "warp", "plant",
+              "positions", "sharing", "convolution", "linear", "width"),
+    "MiniLM": ("width", "softmax", "write", "lens", "parts", "writes", "switch", "plant", "keep",
                *OF_AN_INDEX, "never", "birth", "swap"),
 }  # fmt: skip
 
@@ -78,8 +52,8 @@ WHY_NOT = {
 def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
     away = []
     for page, part in PARTS:
-        if page == "lab" and kind != "MiniLM":
-            continue  # of our own modules alone, whatever the other is
+        if page == "lab" and (kind in ("BERT", "GPT-2") or part in ("claims", "fit")):
+            continue  # as of MiniLM, or seconds long: tests/guest/test_lab.py
         heads.clear()
         app = opened(page, text=TEXT, part=part, twin=KINDS[kind], words="2", repeats="5")
         assert query(app)["twin"] == KINDS[kind], (page, part)
@@ -91,10 +65,12 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
         else:
             assert heads or app.warning, (page, part)
             assert not [head for head in heads if "nan" in head.split()]
-    ours = {(page, part) for page, part in away if page == "lab"} | {
+    ours = {
         (page, part)
         for page, part in away
-        if page == "block" or (page, part) in {("dimensions", "flow"), ("dimensions", "forms")}
+        if page == "block"
+        or (page == "lab" and part in OF_OUR_MODULES)
+        or (page, part) in {("dimensions", "flow"), ("dimensions", "forms")}
     }
     timing = {("timing", part) for page, part in PARTS if page == "timing" and part != "stages"}
     others = {part for page, part in set(away) - ours - timing}
@@ -126,12 +102,44 @@ def test_any_two_stand_beside_each_other_and_change_places(heads: list[str]) -> 
     assert query(app)["block"] == "2"
 
 
-def test_special_tokens_can_be_hidden() -> None:
-    app = opened("", text="the cat sat", twin=KINDS["BERT"])
+WITH_TOKENS = (
+    ("sparsity", "awake"), ("dimensions", "plane"), ("dimensions", "warp"), ("neurons", "compare"),
+)  # fmt: skip
+
+
+def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[str]) -> None:
+    app = opened("", text="the cat sat", twin=KINDS["BERT"], partner="relu", token="3")
     (toggle,) = (each for each in app.toggle if each.key == "specials")
-    assert toggle.label == "Show [CLS], [SEP]"
+    assert toggle.label == "Show and count [CLS] and [SEP]"
+    network = networks.open_at_hand(KINDS["BERT"], "cpu")
+    hidden = network.trace("the cat sat").blocks[1].ffn.hidden
+    share = (hidden.abs() > 0.1).float().mean(dim=1)
+    assert f"{1 - share.mean():.0%} of its activations" in told(heads, "leaves")
+    heads.clear()
     unbroken(toggle.set_value(False).run())
-    assert query(app)["twin"] == KINDS["BERT"]
+    assert query(app)["special"] == "hidden"
+    assert query(app)["token"] == "2", "the same word, counted without [CLS]"
+    assert f"{1 - share[1:-1].mean():.0%} of its activations" in told(heads, "leaves")
+    assert not [head for head in heads if "[CLS]" in head or "[SEP]" in head]
+    for page, part in WITH_TOKENS:
+        heads.clear()
+        again = opened(page, text="the cat sat", part=part, twin=KINDS["BERT"], special="hidden")
+        assert query(again)["special"] == "hidden", (page, part)
+        assert not [head for head in heads if "[CLS]" in head or "[SEP]" in head], (page, part)
+
+
+def told(heads: list[str], word: str) -> str:
+    """The last sentence with a word in it."""
+    return next(head for head in reversed(heads) if word in head)
+
+
+def test_the_working_of_a_gated_neuron_ends_in_a_product(heads: list[str]) -> None:
+    opened("neurons", text="the cat", part="working", twin=KINDS["Llama"], neuron="llama-3")
+    record = networks.open_at_hand(KINDS["Llama"], "cpu").trace("the cat").blocks[1].ffn
+    assert isinstance(record, GatedFeedForwardRecord)
+    z, v, h = (float(each[-1, 3]) for each in (record.pre_activation, record.value, record.hidden))
+    said = told(heads, "neuron 3").replace("−", "-")
+    assert f"x · key = {z:.4f}; then φ({z:.4f}) times the value {v:.4f} = {h:.4f}." in said
 
 
 def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:

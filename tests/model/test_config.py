@@ -51,6 +51,13 @@ def test_a_wrong_value_is_refused_with_its_name_and_what_is_allowed(
     assert allowed in message
 
 
+def test_of_a_long_value_the_start_and_the_end_are_said() -> None:
+    with pytest.raises(ConfigError) as caught:
+        EncoderConfig.from_dict({"vocab_size": "x" * 9_999})
+    assert str(caught.value).startswith("vocab_size = 'xxx")
+    assert len(str(caught.value)) < 200
+
+
 def test_every_field_has_wrong_values_above() -> None:
     assert {field for field, _, _ in WRONG} == {f.name for f in dataclasses.fields(EncoderConfig)}
 

@@ -10,15 +10,15 @@ from ffnviz.analysis.lab.approximation import three_phis
 from ffnviz.analysis.lab.bend_deleted import delete_bend
 from ffnviz.analysis.lab.convolution import try_convolution
 from ffnviz.analysis.lab.dropout import try_dropout
-from ffnviz.analysis.lab.experiment import Experiment, Finding, Result, Subject
+from ffnviz.analysis.lab.experiment import FFN_NEEDS, Experiment, Finding, Result, Subject
 from ffnviz.analysis.lab.influence import who_hears_whom
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
-from ffnviz.analysis.lab.width import try_width
+from ffnviz.analysis.lab.width import WIDTH_NEEDS, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Need, missing
 from ffnviz.analysis.spread import Progress, part_of
 from ffnviz.model.network import NotForThisNetwork
 
@@ -31,16 +31,16 @@ def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress]
 ANY_FFN = (Need.OURS,)  # plain or gated
 
 EXPERIMENTS = (
-    Experiment("positions", "Position-wise", _quick(try_positions)),
-    Experiment("sharing", "Sharing", _quick(try_sharing)),
-    Experiment("convolution", "Convolution", _quick(try_convolution)),
+    Experiment("positions", "Position-wise", _quick(try_positions), FFN_NEEDS),
+    Experiment("sharing", "Sharing", _quick(try_sharing), FFN_NEEDS),
+    Experiment("convolution", "Convolution", _quick(try_convolution), FFN_NEEDS),
     Experiment("bend", "Delete the bend", _quick(delete_bend)),
-    Experiment("linear", "Linear?", _quick(try_linearity)),
-    Experiment("fit", "Fit a function", three_phis, ANY_FFN),
+    Experiment("linear", "Linear?", _quick(try_linearity), FFN_NEEDS),
+    Experiment("fit", "Fit a function", three_phis, FFN_NEEDS),
     Experiment("hears", "Who hears whom", lambda s, p: who_hears_whom(s, progress=p), ANY_FFN),
     Experiment("residual", "Residual", lambda s, p: try_residual(s, progress=p), ANY_FFN),
     Experiment("zoo", "Activation zoo", _quick(visit_zoo)),
-    Experiment("width", "How wide?", _quick(try_width)),
+    Experiment("width", "How wide?", _quick(try_width), WIDTH_NEEDS),
     Experiment("dropout", "Dropout", _quick(try_dropout), ANY_FFN),
 )
 
@@ -51,15 +51,19 @@ class Tested:
 
     Attributes:
         experiment: which.
-        findings: its verdicts.
+        findings: its verdicts; none where it cannot be made on this network.
+        why_not: a sentence that says why, if so.
     """
 
     experiment: Experiment
     findings: tuple[Finding, ...]
+    why_not: str = ""
 
 
 def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Tested, ...]:
     """All experiments with the settings they have by default, one after the other.
+
+    What needs more than the network has is not made, and says why.
 
     Raises:
         NotForThisNetwork: if its FFN is gated: most claims are about the plain one.
@@ -71,7 +75,15 @@ def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Test
     tested = []
     for place, experiment in enumerate(EXPERIMENTS):
         progress(place / n)
-        result = experiment.measure(subject, part_of(progress, place, n))
-        tested.append(Tested(experiment, result.findings))
+        lacking = missing(card, experiment.needs)
+        if lacking:
+            tested.append(Tested(experiment, (), lacking[0].value))
+            continue
+        try:
+            result = experiment.measure(subject, part_of(progress, place, n))
+        except NotForThisNetwork as error:
+            tested.append(Tested(experiment, (), str(error)))
+        else:
+            tested.append(Tested(experiment, result.findings))
     progress(1.0)
     return tuple(tested)

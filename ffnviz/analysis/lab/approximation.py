@@ -14,6 +14,7 @@ from ffnviz.analysis.lab.chance import trend_by_chance
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.activations import ACTIVATIONS, Activation
+from ffnviz.model.network import NotForThisNetwork
 from ffnviz.numbers import short
 
 REACH = 2.0
@@ -185,7 +186,12 @@ class ThreePhis:
 
 def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePhis:
     """The wave, with this network's φ at a few widths, and with two polynomials at the widest."""
-    name = subject.model.encoder.config.activation
+    phi = subject.model.card.phi
+    if phi.name not in ACTIVATIONS:
+        raise NotForThisNetwork(
+            f"Not for {subject.model.card.label}: its φ, {phi.label}, cannot be fitted here."
+        )
+    name = phi.name
     wave, widest = FUNCTIONS["wave"], FEW[-1]
     bent = approximate(wave, name, FEW, lambda share: progress(0.8 * share))
     square = approximate(wave, "square", (widest,), lambda share: progress(0.8 + 0.1 * share))

@@ -166,7 +166,7 @@ def delete_bend(
             f"matrix: {short(stacked)}; rounding may make {short(stack_allowed)}",
             Check(stacked, "≤", stack_allowed),
         ),
-        _dispensable(loss or worth(subject.model)),
+        _dispensable(loss or worth(subject.ours)),
     )
     return BendDeleted(
         difference, one.singular, one.rank, likeliest(subject.model, plain, words),
@@ -225,7 +225,7 @@ def _rank(rows: Tensor) -> int:
 def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
     stepwise, folded, bias = x, torch.eye(x.shape[-1], dtype=x.dtype), x.new_zeros(x.shape[-1])
     factors = [x]
-    for block in subject.encoder.blocks:
+    for block in subject.own.blocks:
         ffn = block.ffn
         stepwise = ffn.compress(ffn.expand(stepwise))
         matrix, added = _fold(ffn)
@@ -235,14 +235,14 @@ def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
 
 
 def _plain(subject: Subject) -> Tensor:
-    encoder = subject.encoder
+    encoder = subject.own
     return encoder.unembed(encoder.stream(subject.trace.ids.cpu()).final[subject.token])
 
 
 def _without(subject: Subject) -> dict[str, Tensor]:
-    encoder, token = subject.encoder, subject.token
+    encoder, token = subject.own, subject.token
     embedding = encoder.embed(subject.trace.ids.cpu())
-    straight = with_activation(replace(subject.model, encoder=encoder), "identity").encoder
+    straight = with_activation(replace(subject.ours, encoder=encoder), "identity").encoder
     return {
         WITHOUT_PHI: straight.unembed(straight.run_blocks(embedding)[1][token]),
         WITHOUT_FFN: _logits(encoder, embedding, token, ffn=False),

@@ -40,7 +40,7 @@ def try_convolution(subject: Subject) -> AsConvolution:
 
     Vaswani et al. 2017, section 3.3.
     """
-    ffn, x = subject.plain.ffn, subject.ffn_input
+    ffn, x = subject.ffn, subject.ffn_input
     first, second = as_convolution(ffn.expand), as_convolution(ffn.compress)
     turned = x[None].mT  # (B, L, d_model) -> (B, d_model, L)
     hidden = ffn.activation.function(first(turned))  # (B, d_ff, L)

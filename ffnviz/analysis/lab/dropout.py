@@ -112,7 +112,7 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
     """
     if not 0 <= p < 1:
         raise ValueError(f"p = {p} is not allowed: it must be from 0 up to but not including 1.")
-    trace, token, encoder = subject.trace, subject.token, subject.model.encoder
+    trace, token, encoder = subject.trace, subject.token, subject.ours.encoder
     record, block = trace.blocks[subject.block], encoder.blocks[subject.block]
     # After the last block no token hears another: the chosen one is enough.
     last = subject.block == len(trace.blocks) - 1

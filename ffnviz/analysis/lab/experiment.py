@@ -4,20 +4,25 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, encoder_of, require
+from ffnviz.analysis.lab import any_ffn
+from ffnviz.analysis.needs import Need, encoder_of, ours, require
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.block import Block
 from ffnviz.model.encoder import Encoder
+from ffnviz.model.feed_forward import FeedForward
 from ffnviz.model.model import Model
-from ffnviz.model.trace import Trace
+from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.model.trace import Trace, place_in_whole, whole_of
 from ffnviz.numbers import short
 
 NEEDS = (Need.OURS, Need.PLAIN_FFN)
+FFN_NEEDS = (Need.PLAIN_FFN,)  # of a claim about the FFN alone
 BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
 LONGEST = 32  # tokens that an experiment takes up one by one
 
@@ -167,14 +172,57 @@ class Subject:
         trace: of the sentence.
         block: from 0.
         token: from 0.
-        encoder: the model's in float64 on the CPU, where rounding hides nothing.
+        encoder: the model's in float64 on the CPU, where rounding hides nothing; None of a network
+            that is not ours.
     """
 
-    model: Model
+    model: Network
     trace: Trace
     block: int
     token: int
-    encoder: Encoder
+    encoder: Encoder | None = None
+
+    @property
+    def ours(self) -> Model:
+        """The model, for claims about more than its FFNs.
+
+        Raises:
+            NotForThisNetwork: if it is not made of our own modules.
+        """
+        return ours(self.model)
+
+    @property
+    def own(self) -> Encoder:
+        """The encoder in float64 on the CPU.
+
+        Raises:
+            NotForThisNetwork: if the network is not made of our own modules.
+        """
+        if self.encoder is None:
+            raise NotForThisNetwork(f"Not for {self.model.card.label}: {Need.OURS.value}")
+        return self.encoder
+
+    @property
+    def whole(self) -> Trace:
+        """The trace of all tokens, where `trace` is a part of it."""
+        return whole_of(self.trace)
+
+    @property
+    def place(self) -> int:
+        """The token's place in that."""
+        return place_in_whole(self.trace, self.token)
+
+    @cached_property
+    def ffn(self) -> FeedForward:
+        """The block's FFN in float64 on the CPU, of any network.
+
+        Raises:
+            NotForThisNetwork: if it is gated.
+        """
+        require(self.model, FFN_NEEDS)
+        if self.encoder is not None:
+            return self.plain.ffn
+        return any_ffn.in_double(self.model.ffn(self.block))
 
     @property
     def plain(self) -> Block:
@@ -189,7 +237,7 @@ class Subject:
     @property
     def double(self) -> Block:
         """The block in float64 on the CPU."""
-        return self.encoder.blocks[self.block]
+        return self.own.blocks[self.block]
 
     @property
     def ffn_input(self) -> Tensor:

@@ -42,7 +42,7 @@ def through_gate(subject: Subject, name: str) -> Gated:
 
     Weights as PyTorch draws them, the same for every φ (Shazeer 2020, eq. 6).
     """
-    config = subject.model.encoder.config
+    config = subject.ours.encoder.config
     d_ff = round(config.d_ff * SHARE)
     with draws_from(torch.Generator().manual_seed(SEED)):
         ffn = GatedFeedForward(config.d_model, d_ff, name, bias=config.bias)

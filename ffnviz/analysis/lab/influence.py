@@ -130,7 +130,7 @@ class _Layer:
 def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Layer, ...]:
     """All layers, to be made in this order: those with weights of no twin share one generator."""
     n, d = x.shape
-    encoder = subject.model.encoder
+    encoder = subject.ours.encoder
     if subject.model.device.type != "cpu":
         encoder = copy.deepcopy(encoder).cpu()
     blocks = [encoder.blocks[(subject.block + k) % len(encoder.blocks)] for k in range(depth)]
@@ -202,7 +202,7 @@ def _convolutions(layers: list[nn.Conv1d]) -> Map:
 
 def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]:
     with draws_from(torch.Generator().manual_seed(SEED)):
-        blocks = [DecoderBlock(subject.model.encoder.config).eval() for _ in range(depth)]
+        blocks = [DecoderBlock(subject.ours.encoder.config).eval() for _ in range(depth)]
 
     def run(v: Tensor, memory: Tensor) -> Tensor:
         for block in blocks:

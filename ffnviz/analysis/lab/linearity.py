@@ -59,20 +59,27 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     A layer with a bias is affine, not linear: f(0) ≠ 0. It is taken away first, so that a bias
     alone makes nothing fail.
     """
-    block, x, z = subject.plain, subject.ffn_input, subject.attention_input
-    ffn, norm = block.ffn, block.ffn_norm
-    stream = subject.trace.blocks[subject.block].middle[: len(x)].cpu().double()
+    ffn, x = subject.ffn, subject.ffn_input
     maps: dict[str, tuple[Map, Tensor]] = {
         "FFN": (lambda v: ffn(v).output, x),
         "FFN without φ": (lambda v: ffn.compress(ffn.expand(v)), x),
-        "attention": (lambda v: block.attention(v).output, z),
-        "attention (weights frozen)": (_frozen_attention(block.attention, z), z),
-        "LayerNorm": (norm, stream),
-        "LayerNorm (statistics frozen)": (_frozen_norm(norm, stream), stream),
     }
+    if subject.encoder is not None:
+        maps |= _of_our_block(subject, len(x))
     inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
     tried = tuple(_try(name, f, each, factor, inner) for name, (f, each) in maps.items())
     return Linearity(tried, _findings({each.name: each for each in tried}))
+
+
+def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
+    block, z = subject.plain, subject.attention_input
+    stream = subject.trace.blocks[subject.block].middle[:n].cpu().double()
+    return {
+        "attention": (lambda v: block.attention(v).output, z),
+        "attention (weights frozen)": (_frozen_attention(block.attention, z), z),
+        "LayerNorm": (block.ffn_norm, stream),
+        "LayerNorm (statistics frozen)": (_frozen_norm(block.ffn_norm, stream), stream),
+    }
 
 
 def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
@@ -94,17 +101,22 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         )
 
     bent = tried["FFN"]
+    of_the_ffn = (
+        Finding("The FFN is not linear: φ bends.", "a bend that rounding cannot explain",
+                off("FFN"),
+                Check(max(bent.additivity, bent.scaling), ">", bent.allowed)),
+        Finding("Without φ the FFN is linear, up to its bias.", "linear, up to rounding",
+                off("FFN without φ"), tried["FFN without φ"].check),
+    )  # fmt: skip
+    if "attention" not in tried:
+        return of_the_ffn
     return (
         unless_frozen(
             "Attention, and so all before the FFN, is linear: only φ bends.", "attention",
             "not so: attention's weights are a softmax of its input",
             "attention (weights frozen)", "attention's weights", Said.TEXTBOOKS,
         ),
-        Finding("The FFN is not linear: φ bends.", "a bend that rounding cannot explain",
-                off("FFN"),
-                Check(max(bent.additivity, bent.scaling), ">", bent.allowed)),
-        Finding("Without φ the FFN is linear, up to its bias.", "linear, up to rounding",
-                off("FFN without φ"), tried["FFN without φ"].check),
+        *of_the_ffn,
         unless_frozen(
             "LayerNorm is linear: it only shifts and scales.", "LayerNorm",
             "not so: it divides by the input's own spread",

@@ -34,12 +34,13 @@ class Positions:
     Attributes:
         ffn, attention: for "change" and "delete" (T, T): a row is the token that was changed, a
             column one that was looked at, no number where it is no more there. For "shuffle"
-            (1, T): each token's output against its own before the shuffle.
+            (1, T): each token's output against its own before the shuffle. None is the attention
+            of a network that is not ours.
         findings: the verdicts.
     """
 
     ffn: NDArray[np.float64]
-    attention: NDArray[np.float64]
+    attention: NDArray[np.float64] | None
     findings: tuple[Finding, ...]
 
 
@@ -56,32 +57,31 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """
     if way not in WAYS:
         raise ValueError(f"{way} is none of {', '.join(WAYS)}.")
-    ffn, attention = subject.plain.ffn, subject.plain.attention
-    x, y = subject.ffn_input, subject.attention_input
-    n = len(x)
-    at_ffn, at_attention = _moved(ffn, x, way), _moved(attention, y, way)
+    ffn, x = subject.ffn, subject.ffn_input
+    at_ffn = _moved(ffn, x, way)
     allowed = 0.0 if way == "change" else _relative(ffn_bound(ffn, x), ffn(x).output)
-    alone = "there is one token only" if n < 2 else ""
-    kept, mixed = CLAIMS[way]
-    findings = [
-        Finding(
-            kept,
-            "0, or what rounding allows" if way != "change" else "exactly 0",
-            f"largest change: {short(_off(at_ffn))} of an output's length",
-            Check(_off(at_ffn), "≤", allowed),
-            untestable=alone,
-        ),
-        Finding(
-            mixed,
-            "changes that rounding cannot explain" if way != "shuffle"
-            else "no change: attention knows no order, positions are added to the embedding",
-            f"largest change: {short(_off(at_attention))} of an output's length",
-            Check(_off(at_attention), "≤" if way == "shuffle" else ">",
-                  _attention_rounding(attention, y)),
-            untestable=alone,
-        ),
-    ]  # fmt: skip
-    return Positions(at_ffn.numpy(), at_attention.numpy(), tuple(findings))
+    alone = "there is one token only" if len(x) < 2 else ""
+    kept = Finding(
+        CLAIMS[way][0],
+        "0, or what rounding allows" if way != "change" else "exactly 0",
+        f"largest change: {short(_off(at_ffn))} of an output's length",
+        Check(_off(at_ffn), "≤", allowed),
+        untestable=alone,
+    )
+    if subject.encoder is None:
+        return Positions(at_ffn.numpy(), None, (kept,))
+    attention, y = subject.plain.attention, subject.attention_input
+    at_attention = _moved(attention, y, way)
+    mixed = Finding(
+        CLAIMS[way][1],
+        "changes that rounding cannot explain" if way != "shuffle"
+        else "no change: attention knows no order, positions are added to the embedding",
+        f"largest change: {short(_off(at_attention))} of an output's length",
+        Check(_off(at_attention), "≤" if way == "shuffle" else ">",
+              _attention_rounding(attention, y)),
+        untestable=alone,
+    )  # fmt: skip
+    return Positions(at_ffn.numpy(), at_attention.numpy(), (kept, mixed))
 
 
 def _moved(layer: Layer, x: Tensor, way: str) -> Tensor:

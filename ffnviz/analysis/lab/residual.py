@@ -92,7 +92,7 @@ def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np
     The loss is the cross-entropy of this sentence's own tokens, all of them and none hidden;
     training hides some and asks for these alone. Weights start by Glorot's rule, as in the paper.
     """
-    own = subject.model.encoder.config
+    own = subject.ours.encoder.config
     config = EncoderConfig(
         vocab_size=own.vocab_size, max_tokens=own.max_tokens, n_blocks=depth,
         activation=own.activation, norm=norm, d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF,
@@ -201,9 +201,9 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
 
 def _bottleneck(subject: Subject) -> Finding:
     """The waist of the FFN against that of a ResNet's bottleneck."""
-    config = subject.model.encoder.config
+    config = subject.ours.encoder.config
     d, f = config.d_model, config.d_ff
-    ffn = subject.model.encoder.blocks[subject.block].ffn
+    ffn = subject.ours.encoder.blocks[subject.block].ffn
     weights = sum(weight.numel() for weight in ffn.parameters() if weight.dim() > 1)
     return Finding(
         "An FFN is built like a bottleneck block of a ResNet.",

@@ -8,9 +8,10 @@ Numerical Algorithms*, section 3.1); u is half the gap between 1 and the next nu
 import torch
 from torch import Tensor, nn
 
+from ffnviz.model.activations import ACTIVATIONS
 from ffnviz.model.feed_forward import FeedForward
 
-STEEPEST = 1.13  # the largest slope of any φ here: GELU's, at √2
+STEEPEST = 1.13  # the largest slope of any φ of ours: GELU's, at √2
 PHI_ROUNDINGS = 4  # a few of its argument's or value's size, for the arithmetic inside φ
 
 
@@ -43,8 +44,19 @@ def ffn_bound(ffn: FeedForward, x: Tensor) -> Tensor:
     pre_activation = ffn.expand(x)
     hidden = ffn.activation.function(pre_activation)
     size = torch.maximum(pre_activation.abs(), hidden.abs())  # a sigmoid is ½ where x is 0
-    after = STEEPEST * before + PHI_ROUNDINGS * gamma(1, x.dtype) * size
+    after = _steepest(ffn, pre_activation) * before + PHI_ROUNDINGS * gamma(1, x.dtype) * size
     return 2 * linear_bound(ffn.compress, hidden, after)
+
+
+@torch.inference_mode(mode=False)
+def _steepest(ffn: FeedForward, at: Tensor) -> float:
+    """The largest slope of φ: of any of ours; of another, where these values are, twice over."""
+    if ffn.activation.name in ACTIVATIONS:
+        return STEEPEST
+    x = at.clone().requires_grad_()
+    with torch.enable_grad():
+        (slope,) = torch.autograd.grad(ffn.activation.function(x).sum(), x)
+    return max(STEEPEST, 2 * float(slope.abs().max()))
 
 
 def product_bound(factors: list[Tensor], dtype: torch.dtype) -> float:

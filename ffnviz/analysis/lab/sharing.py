@@ -7,14 +7,9 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.model.trace import words_among
+from ffnviz.model.views import FfnView
 from ffnviz.numbers import short
-
-MATRICES = {
-    "expand.weight": "W₁",
-    "expand.bias": "b₁",
-    "compress.weight": "W₂",
-    "compress.bias": "b₂",
-}
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ def try_sharing(subject: Subject) -> Sharing:
     Vaswani et al. 2017, section 3.3: "the linear transformations are the same across different
     positions, they use different parameters from layer to layer".
     """
-    ffn, x = subject.plain.ffn, subject.ffn_input
+    ffn, x = subject.ffn, subject.ffn_input
     token = min(subject.token, len(x) - 1)
     copies = x[token].expand(max(2, len(x)), -1)
     outputs = ffn(copies).output
@@ -63,7 +58,7 @@ def try_sharing(subject: Subject) -> Sharing:
     allowed = float(ffn_bound(ffn, contexts).norm(dim=-1).max() / results[0].norm())
     inputs, moved = _distances(contexts), _distances(results)
     other = next((b for b in range(len(subject.trace.blocks)) if b != subject.block), None)
-    blocks, cosines = _compared(subject, other)
+    matrices, blocks, cosines = _compared(subject, other)
     findings = (
         Finding(
             "Equal inputs at different positions give equal FFN outputs.",
@@ -97,7 +92,6 @@ def try_sharing(subject: Subject) -> Sharing:
             said=Said.PEOPLE,
         ),
     )  # fmt: skip
-    matrices = tuple(MATRICES[name] for name, _ in ffn.named_parameters())
     return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other, findings)
 
 
@@ -110,13 +104,17 @@ def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:
     inputs = trace.blocks[block].ffn.input[places].cpu().double()
     if len(places) > 1:
         return tuple(places), False, inputs
-    encoder = subject.model.encoder
-    alone = encoder.stream(torch.tensor([chosen.id], device=subject.model.device))
-    second = alone.blocks[block].ffn.input[0].cpu().double()
-    if len(trace.tokens) == 1:
-        # It is alone already: give it itself for a neighbour.
-        pair = encoder.stream(torch.tensor([chosen.id, chosen.id], device=subject.model.device))
-        second = pair.blocks[block].ffn.input[1].cpu().double()
+    # Alone but for what the tokenizer puts around any sentence. If it is alone already, it gets
+    # itself for a neighbour.
+    read = subject.whole.tokens
+    words = words_among(read)
+    word = [chosen.id] * (2 if len(words) == 1 else 1)
+    ids = [
+        *(token.id for token in read[: words.start]), *word,
+        *(token.id for token in read[words.stop :]),
+    ]  # fmt: skip
+    run = subject.model.run(torch.tensor(ids, device=subject.model.device))
+    second = run.blocks[block].ffn.input[words.start + len(word) - 1].cpu().double()
     return tuple(places), True, torch.stack([inputs[0], second])
 
 
@@ -127,15 +125,20 @@ def _distances(rows: Tensor) -> tuple[float, ...]:
 
 def _compared(
     subject: Subject, other: int | None
-) -> tuple[tuple[float, ...], tuple[float, ...]]:  # fmt: skip
+) -> tuple[tuple[str, ...], tuple[float, ...], tuple[float, ...]]:
+    """The names of a block's weights, and their distances from another block's and cosines."""
+    here = _weights(subject.model.ffn(subject.block))
     if other is None:
-        return (), ()
-    blocks = subject.model.encoder.blocks
+        return tuple(here), (), ()
+    there = _weights(subject.model.ffn(other))
     distances, cosines = [], []
-    for first, second in zip(
-        blocks[subject.block].ffn.parameters(), blocks[other].ffn.parameters(), strict=True
-    ):
-        a, b = first.cpu().double().flatten(), second.cpu().double().flatten()
+    for name, first in here.items():
+        a, b = first.cpu().double().flatten(), there[name].cpu().double().flatten()
         distances.append(float((a - b).norm() / a.norm().clamp_min(1e-300)))
         cosines.append(float(torch.cosine_similarity(a, b, dim=0)))
-    return tuple(distances), tuple(cosines)
+    return tuple(here), tuple(distances), tuple(cosines)
+
+
+def _weights(view: FfnView) -> dict[str, Tensor]:
+    named = {"W₁": view.keys, "b₁": view.key_bias, "W₂": view.values, "b₂": view.output_bias}
+    return {name: weight for name, weight in named.items() if weight is not None}

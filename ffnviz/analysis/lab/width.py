@@ -11,15 +11,16 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.experiment import BOUND, NEEDS, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
-from ffnviz.analysis.needs import require
+from ffnviz.analysis.needs import Need, require
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.model.draws import no_draws
 from ffnviz.model.edit import Edit
 from ffnviz.model.feed_forward import FeedForward
 from ffnviz.numbers import short
 
+WIDTH_NEEDS = (*FFN_NEEDS, Need.WORD_HEAD)
 SEED = 17
 STAYS = ("the word stays", "the word changes")
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
@@ -71,8 +72,8 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     The rest is set to zero, which is the same as taking its rows and columns out of W₁ and W₂: the
     first finding tests that.
     """
-    config = subject.model.encoder.config
-    require(subject.model, NEEDS)
+    require(subject.model, WIDTH_NEEDS)
+    config, biased = subject.model.sizes, subject.ffn.expand.bias is not None
     order = importance(subject)
     generator = torch.Generator().manual_seed(SEED)
     shuffled = torch.stack([torch.randperm(config.d_ff, generator=generator) for _ in order])
@@ -88,7 +89,7 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
         _half(important, random, least, config.d_ff),
     )
     return Width(
-        important, random, least, 2 * n * d + config.bias * (n + d), 2 * n * d, order.numpy(),
+        important, random, least, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(),
         findings,
     )  # fmt: skip
 
@@ -96,24 +97,24 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
 def importance(subject: Subject) -> Tensor:
     """Each block's neurons, those that write most over the sentence first, (n_blocks, d_ff)."""
     orders = []
-    for record, block in zip(subject.trace.blocks, subject.model.encoder.blocks, strict=True):
-        written = record.ffn.hidden.abs().sum(dim=0) * block.ffn.compress.weight.norm(dim=0)
+    for number, record in enumerate(subject.trace.blocks):
+        values = subject.model.ffn(number).values
+        written = record.ffn.hidden.abs().sum(dim=0) * values.norm(dim=-1)
         orders.append(written.cpu().argsort(descending=True, stable=True))
     return torch.stack(orders)
 
 
 def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
-    encoder, token = subject.model.encoder, subject.token
     edits = [Edit(block, row[n:].tolist(), scale=0.0) for block, row in enumerate(order)]
-    logits = encoder.unembed(encoder.stream(subject.trace.ids, edits).final[token])
-    plain = subject.trace.logits_at(token)
+    logits = subject.model.run(subject.whole.ids, edits).logits_at(subject.place)
+    plain = subject.trace.logits_at(subject.token)
     told = likeliest(subject.model, logits, words)
     return Cut(n, divergence(plain, logits), told, int(told.ids[0]) == int(plain.argmax()))
 
 
 def _removal(subject: Subject, order: Tensor) -> Finding:
     """Setting neurons to zero against an FFN that does not have them."""
-    ffn, x = subject.plain.ffn, subject.ffn_input
+    ffn, x = subject.ffn, subject.ffn_input
     kept = order[: len(order) // 2].sort().values
     narrow = _narrow(ffn, kept)
     rest = order[len(order) // 2 :].tolist()

@@ -113,7 +113,7 @@ def _apart() -> tuple[float, float]:
 
 
 def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]]:
-    config = subject.model.encoder.config
+    config = subject.ours.encoder.config
     sizes = {config.activation: config.d_ff}
     sizes |= {name: round(config.d_ff * SHARE) for name in gated}
     made = {}
@@ -176,7 +176,7 @@ def _monotone(minimum: tuple[float, float]) -> Finding:
 
 
 def _same_gelu(subject: Subject, apart: tuple[float, float]) -> Finding:
-    model, trace, token = subject.model, subject.trace, subject.token
+    model, trace, token = subject.ours, subject.trace, subject.token
     with torch.inference_mode():
         runs = [
             swapped.encoder.unembed(swapped.encoder.stream(trace.ids).final[token])
@@ -199,7 +199,7 @@ def _same_gelu(subject: Subject, apart: tuple[float, float]) -> Finding:
 
 
 def _equal_size(subject: Subject, parameters: dict[str, tuple[int, int]]) -> Finding:
-    config = subject.model.encoder.config
+    config = subject.ours.encoder.config
     plain = parameters[config.activation][1]
     name = max(parameters, key=lambda each: abs(parameters[each][1] - plain))
     d_ff, count = parameters[name]

@@ -20,7 +20,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts and the folded matrix, beside four predictions."""
     subject = subject_of(run)
     folded = run.subject.once(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
-    loss = run.subject.once("worth of φ", lambda: worth(subject.model))
+    loss = run.subject.once("worth of φ", lambda: worth(subject.ours))
     found = kept(
         run, "bend deleted", lambda subject: delete_bend(subject, folded=folded, loss=loss)
     )

@@ -115,9 +115,13 @@ def what_to_fit(run: Run, navigator: Navigator) -> tuple[str, str]:
             on_draw=lambda new: navigator.choose(CURVE, tuple(new)),
         )
     own = run.card.phi
-    labels = {**PHI.options, "twin": f"the network's: {own.label}"}
+    known = own.name in ACTIVATIONS
+    labels = dict(PHI.options) | {"twin": f"the network's: {own.label}"}
+    if not known:
+        labels["twin"] = f"ReLU: the network's {own.label} cannot be fitted"
     phi = st.selectbox("φ", list(labels), format_func=labels.__getitem__, **navigator.widget(PHI))
-    return str(name), own.name if phi == "twin" else str(phi)
+    usual = own.name if known else "relu"
+    return str(name), usual if phi == "twin" else str(phi)
 
 
 def fit(

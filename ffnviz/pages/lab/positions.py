@@ -1,6 +1,8 @@
 """Position-wise: change, delete or shuffle tokens, and see who notices."""
 
+import numpy as np
 import streamlit as st
+from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.components.chart import chart
@@ -39,37 +41,50 @@ def render(run: Run, navigator: Navigator) -> None:
 
 
 def two_maps(run: Run, found: Positions, way: str) -> None:
-    """The FFN's map beside the attention's."""
+    """The FFN's map beside the attention's; of a network that is not ours, the FFN's."""
     labels = run.labels[: found.ffn.shape[1]]
     rows = ["moved"] if way == "shuffle" else labels
     shown = [
         Map("at the FFN's input", found.ffn, f"@{run.card.colour}", rows, labels),
-        Map("at the attention's input", found.attention, "@positive_mid", rows, labels),
     ]
-    others = [(each > 0).sum() - (way == "change") * (each.diagonal() > 0).sum()
-              for each in (found.ffn, found.attention)]  # fmt: skip
-    sentence: Sentence = {
-        "change": ["A row is the token that was changed: the FFN changes ",
-                   number(f"{others[0]} outputs of other tokens"), ", attention ",
-                   number(f"{others[1]}"), "."],
-        "delete": ["A row is the token that was deleted: the FFN's other outputs move by up to ",
-                   number(_most(found, 0)), ", attention's by ", number(_most(found, 1)), "."],
-        "shuffle": ["After the shuffle each token's FFN output is off by up to ",
-                    number(_most(found, 0)), ", its attention output by ",
-                    number(_most(found, 1)), ": both follow the tokens."],
-    }[way]  # type: ignore[assignment]  # fmt: skip
+    if found.attention is not None:
+        shown.append(
+            Map("at the attention's input", found.attention, "@positive_mid", rows, labels)
+        )
     chart(
-        Head(sentence, "lab-maps", run.card.colour),
-        maps(shown, 2, "of its length", ("done to", "seen at")),
-        "How far each token's output moves, for the FFN and for attention.",
+        Head(_sentence(found, way), "lab-maps", run.card.colour),
+        maps(shown, len(shown), "of its length", ("done to", "seen at")),
+        "How far each token's output moves.",
         f"{run.stamp} {way}",
         key="lab-positions",
         height=620 if way != "shuffle" else 300,
     )
 
 
-def _most(found: Positions, which: int) -> str:
-    values = (found.ffn, found.attention)[which]
+def _sentence(found: Positions, way: str) -> Sentence:
+    begin = {
+        "change": "A row is the token that was changed: the FFN changes ",
+        "delete": "A row is the token that was deleted: the FFN's other outputs move by up to ",
+        "shuffle": "After the shuffle each token's FFN output is off by up to ",
+    }[way]
+    ffn, attention = found.ffn, found.attention
+    if way == "change":
+        told: Sentence = [begin, number(f"{_others(ffn)} outputs of other tokens")]
+        also = "" if attention is None else str(_others(attention))
+        between, end = ", attention ", "."
+    else:
+        told = [begin, number(_most(ffn))]
+        also = "" if attention is None else _most(attention)
+        between = ", attention's by " if way == "delete" else ", its attention output by "
+        end = "." if way == "delete" else ": both follow the tokens."
+    return [*told, between, number(also), end] if also else [*told, "."]
+
+
+def _others(moved: NDArray[np.float64]) -> int:
+    return int((moved > 0).sum() - (moved.diagonal() > 0).sum())
+
+
+def _most(values: NDArray[np.float64]) -> str:
     largest = float(values[values == values].max(initial=0))
     if largest == 0:
         return "exactly 0"

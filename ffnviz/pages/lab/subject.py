@@ -16,8 +16,10 @@ MOST_SPACED = 3  # more findings than these stand closer together
 
 def subject_of(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
-    encoder = run.subject.once("encoder in float64", lambda: in_double(ours(run.model)))
-    return Subject(ours(run.model), run.trace, run.state.block, run.token, encoder)
+    encoder = None
+    if run.card.ours:
+        encoder = run.subject.once("encoder in float64", lambda: in_double(ours(run.model)))
+    return Subject(run.model, run.trace, run.state.block, run.token, encoder)
 
 
 def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding
+from ffnviz.analysis.needs import Need, missing
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress
@@ -38,7 +39,7 @@ def render(run: Run, navigator: Navigator) -> None:
             run,
             test_all,
             label="Test all claims",
-            doing=f"{len(EXPERIMENTS)} experiments on this network and this sentence …",
+            doing=f"{_n_possible(run)} experiments on this network and this sentence …",
         )
     if measured is None:
         return
@@ -50,6 +51,7 @@ def render(run: Run, navigator: Navigator) -> None:
             "Press “Test all claims” for this one."
         )
     findings = [finding for found in measured.result for finding in found]
+    tested = [(e, found) for e, found in zip(EXPERIMENTS, measured.result, strict=True) if found]
     verdicts(
         Head(
             tally_of_all(findings),
@@ -58,14 +60,18 @@ def render(run: Run, navigator: Navigator) -> None:
         ),
         [
             (experiment.title, [as_claim(finding) for finding in found])
-            for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)
+            for experiment, found in tested
         ],
         f"{run.stamp} {measured.when}",
         key="verdicts-all",
         columns=COLUMNS,
         dense=True,
-        on_choose=lambda place: navigator.turn(PAGE, EXPERIMENTS[place].name),
+        on_choose=lambda place: navigator.turn(PAGE, tested[place][0].name),
     )
+
+
+def _n_possible(run: Run) -> int:
+    return sum(not missing(run.card, experiment.needs) for experiment in EXPERIMENTS)
 
 
 def test_all(run: Run, progress: Progress) -> tuple[tuple[Finding, ...], ...]:
@@ -77,14 +83,17 @@ def pictures(run: Run) -> list[Bars]:
     """What the handout shows: who is awake, and the prediction with the FFN and without."""
     block, label, card = run.state.block, run.labels[run.token], run.card
     counted = awake(run.trace, block, threshold_for(card.phi))
-    told = predict(run.model, run.trace, run.token)
-    without = predict_without_ffn(run.model, run.trace, block, run.token)
     first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
     shown = slice(first, first + BARS)
     colour = getattr(LIGHT, card.colour, card.colour)
+    awake_now = Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
+                     counted.shares[shown], colour)  # fmt: skip
+    if missing(card, (Need.WORD_HEAD,)):
+        return [awake_now]
+    told = predict(run.model, run.trace, run.token)
+    without = predict_without_ffn(run.model, run.whole, block, run.place)
     return [
-        Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
-             counted.shares[shown], colour),
+        awake_now,
         Bars(f"Likeliest at “{isolated(label)}”", told.words[:BARS],
              told.probabilities[:BARS], colour),
         Bars(f"The same without FFN {block + 1}", without.words[:BARS],

@@ -4,6 +4,7 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
+from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import nearest, slider
@@ -11,9 +12,10 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.measured import measure_button
 from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
-from ffnviz.pages.lab.subject import kept, show_verdicts, tally
+from ffnviz.pages.lab.subject import kept, show_verdicts, subject_of, tally
 from ffnviz.run import Run
 from ffnviz.settings import number_setting
 
@@ -24,7 +26,9 @@ SETTINGS = (LEFT,)
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the curve and its slider, and the words."""
-    found = kept(run, "width", try_width)
+    found = kept(run, "width", try_width) if run.card.ours else measured_beside(run)
+    if found is None:
+        return
     stops = SHARES[::-1]
     stop = nearest(stops, navigator.value(LEFT) / 100, by_ratio=True)
     place = len(stops) - 1 - stop
@@ -45,6 +49,23 @@ def render(run: Run, navigator: Navigator) -> None:
         )
     with right:
         words(run, found, place)
+
+
+def measured_beside(run: Run) -> Width | None:
+    """Of a network that is not ours, whose passes may take long; None until it is there."""
+    state = run.state
+    of = (run.card.id, run.device, state.block, run.token, state.sentence, state.special)
+    measured = measure_button(
+        "width", of, run, cut, label="Cut again", doing=f"{2 * len(SHARES)} passes …"
+    )
+    if measured is not None and measured.of != of:
+        st.warning("This is for another sentence or setting. Press “Cut again” for this one.")
+    return None if measured is None else measured.result
+
+
+def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
+    """The network at all widths."""
+    return try_width(subject_of(run))
 
 
 def curve(run: Run, found: Width, place: int) -> None:

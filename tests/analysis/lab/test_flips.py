@@ -99,7 +99,7 @@ def test_only_when_length_and_width_agree_does_conv1d_take_the_wrong_axis(
     model_folder: Path,
 ) -> None:
     long = subject(model_folder)
-    n_tokens = long.model.encoder.config.d_model
+    n_tokens = long.ours.encoder.config.d_model
     text = "".join(token.text for token in long.trace.tokens)
     equal = subject(model_folder, text=long.trace.text[: long.trace.tokens[n_tokens - 1].end])
     assert len(text) > 0
@@ -143,7 +143,7 @@ def test_the_loss_without_ffns_is_that_of_ffns_that_write_zeros(model_folder: Pa
             block.ffn.compress.weight.data.zero_()
             block.ffn.compress.bias.data.zero_()
 
-    sound, silent = subject(model_folder).model, subject(model_folder, silence).model
+    sound, silent = subject(model_folder).ours, subject(model_folder, silence).ours
     found = bend_deleted.worth(sound)
     assert found
     np.testing.assert_allclose(

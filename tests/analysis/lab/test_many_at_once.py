@@ -76,9 +76,9 @@ def test_nothing_that_is_measured_touches_the_chance_of_the_process(model_folder
         experiment.name: partial(quickly, experiment, tried) for experiment in EXPERIMENTS
     }
     measures |= {
-        "growth with length": lambda: grow_with_length(tried.model, 0, 1),
-        "growth with width": lambda: grow_with_width(tried.model, 1),
-        "throughput": lambda: throughput(tried.model, tried.trace, 0, 1),
+        "growth with length": lambda: grow_with_length(tried.ours, 0, 1),
+        "growth with width": lambda: grow_with_width(tried.ours, 1),
+        "throughput": lambda: throughput(tried.ours, tried.trace, 0, 1),
     }
     before = torch.get_rng_state()
     for name, measure in measures.items():

@@ -30,6 +30,7 @@ def test_the_maps_of_positions_are_what_one_change_does(model_folder: Path) -> N
         before = attention(x).output
         after = attention(torch.cat([x[:2], x[3:]])).output
     moved = (after[4] - before[5]).norm() / before[5].norm()
+    assert found.attention is not None
     assert found.attention[2, 5] == pytest.approx(float(moved))
     assert np.isnan(found.attention[2, 2])
     assert np.count_nonzero(np.isnan(found.ffn)) == len(x)
@@ -50,7 +51,7 @@ def test_a_word_that_stands_twice_is_compared_with_itself(model_folder: Path) ->
 def test_what_is_left_without_ffns_or_attention_is_recomputed_by_hand(model_folder: Path) -> None:
     tried = subject(model_folder)
     found = delete_bend(tried)
-    encoder = tried.encoder
+    encoder = tried.own
     with torch.inference_mode():
         plain = encoder(tried.trace.ids).logits[tried.token].log_softmax(dim=-1)
         for name in (WITHOUT_FFN, WITHOUT_ATTENTION):
@@ -112,7 +113,7 @@ def test_a_drawing_is_straight_between_its_knots() -> None:
 def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> None:
     tried = subject(model_folder)
     found = {each.name: each for each in who_hears_whom(tried, 6, 1).heard}
-    block = tried.model.encoder.blocks[1]
+    block = tried.ours.encoder.blocks[1]
     x = tried.trace.blocks[1].input[:6].clone()
     jacobian = torch.func.jacrev(lambda v: block(v).output)(x)
     norms = jacobian.norm(dim=(1, 3))
@@ -185,10 +186,10 @@ def test_cuts_are_the_network_with_fewer_neurons(model_folder: Path) -> None:
     n = found.important[1].d_ff
     order = importance(tried)
     block = tried.trace.blocks[0]
-    weight = tried.model.encoder.blocks[0].ffn.compress.weight.detach().numpy()
+    weight = tried.ours.encoder.blocks[0].ffn.compress.weight.detach().numpy()
     written = np.abs(block.ffn.hidden.numpy()).sum(axis=0) * np.linalg.norm(weight, axis=0)
     np.testing.assert_array_equal(order[0].numpy(), np.argsort(-written, kind="stable"))
-    small = FeedForward(tried.model.encoder.config.d_model, n, "relu")
+    small = FeedForward(tried.ours.encoder.config.d_model, n, "relu")
     assert found.parameters[1] == sum(parameter.numel() for parameter in small.parameters())
     assert found.multiply_adds[1] == small.expand.weight.numel() + small.compress.weight.numel()
 
@@ -197,7 +198,7 @@ def test_passes_scatter_as_much_as_theory_says(model_folder: Path) -> None:
     tried, p = subject(model_folder), 0.25
     found = try_dropout(tried, p)
     record = tried.trace.blocks[1].ffn
-    weight = tried.model.encoder.blocks[1].ffn.compress.weight
+    weight = tried.ours.encoder.blocks[1].ffn.compress.weight
     # Var Σ m h w / (1 − p) = p / (1 − p) Σ (h w)².
     terms = (record.hidden[tried.token] * weight).double().square().sum(dim=1)
     expected = (terms * p / (1 - p)).sqrt().detach().numpy()[found.components]

@@ -1,0 +1,32 @@
+"""How far a colour scale reaches where a few values tower over all others."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+QUANTILE = 0.995
+TOWERING = 4.0  # times as large: what is drawn at a quarter of the scale is still seen
+
+
+def reach(values: Sequence[NDArray[np.floating]]) -> float:
+    """The magnitude that the ends of a colour scale stand for: the largest, as a rule.
+
+    The first token of many trained networks has values a hundred times as large as all others
+    (Sun et al. 2024, "Massive Activations in Large Language Models", arXiv:2402.17762), beside
+    which the others would look like zero. There the scale ends at a quantile of the others.
+
+    Args:
+        values: of what shares the scale, (T, n) each, a row a token; or (n,), of one token.
+    """
+    return max((_reach(np.abs(each)) for each in values), default=0.0)
+
+
+def _reach(magnitude: NDArray[np.floating]) -> float:
+    largest = float(magnitude.max(initial=0.0))
+    others = magnitude
+    if magnitude.ndim > 1 and len(magnitude) > 1:
+        others = np.delete(magnitude, int(magnitude.max(axis=1).argmax()), axis=0)
+    awake = others[others > 0]
+    usual = float(np.quantile(awake, QUANTILE)) if awake.size else largest
+    return usual if largest > TOWERING * usual else largest
