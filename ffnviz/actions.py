@@ -38,6 +38,19 @@ class ChooseToken:
 
 
 @dataclass(frozen=True)
+class ShowSpecial:
+    """Special tokens, such as [CLS], are shown and counted, or not.
+
+    Attributes:
+        shown: whether.
+        token: the place that the chosen token then has, from 0.
+    """
+
+    shown: bool
+    token: int
+
+
+@dataclass(frozen=True)
 class ChooseNetwork:
     """Another network drives the page."""
 
@@ -110,6 +123,7 @@ Action = (
     Type
     | HideWord
     | ChooseToken
+    | ShowSpecial
     | ChooseNetwork
     | ChoosePartner
     | ChooseBlock
@@ -135,6 +149,8 @@ def reduce(state: State, action: Action, house: House) -> State:
             return replace(state, sentence=readable(hidden), token=token)
         case ChooseToken(token):
             return replace(state, token=token) if token >= 0 else state
+        case ShowSpecial(shown, token):
+            return replace(state, special=shown, token=max(0, token))
         case ChooseNetwork(network):
             return _with_network(state, network, house)
         case ChoosePartner(network):

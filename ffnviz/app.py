@@ -1,6 +1,7 @@
 """The app: page config, the controls all pages share, and the pages."""
 
 from collections.abc import Mapping
+from functools import partial
 
 import streamlit as st
 from streamlit.navigation.page import Page as Address
@@ -10,14 +11,16 @@ from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.assets import ASSETS
 from ffnviz.components.welcome import welcome
 from ffnviz.idle import idle_collector
-from ffnviz.lecture import desk, hiding, menu, story
+from ffnviz.lecture import desk, hiding, kept_draft, menu, story
 from ffnviz.lecture.classroom import attending, brain
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.navigation import FIRST, opened_page
+from ffnviz.network_row import network_and_block
 from ffnviz.page import Page
 from ffnviz.pages import PAGES
 from ffnviz.session import Session, network_of, network_sizes
 from ffnviz.state import House
+from ffnviz.takeaway import at_home
 
 START_NEXT = "She opened the door and looked out at the"  # for who says the next word
 START = "She opened the [MASK] and looked out."
@@ -38,7 +41,9 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         part.follow(run, session.navigator())
         run = session.run()
     session.write_url(run)
-    controls.bar(session, page, run)
+    taken = partial(at_home.ask, run) if run is not None and page.name == "journey" else None
+    controls.bar(session, page, run, taken)
+    kept_draft.keep_in_browser(session)
     attending.attend(session)
     attending.tell_class(session, run)
     if run is not None and brain.is_open():
@@ -49,7 +54,9 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
         return
     menu.notices()
     story.show_scene(session, run)
-    controls.network_and_block(session)
+    if run is not None and page.name == "journey":
+        at_home.offer(run)
+    network_and_block(session, run)
     if len(page.parts) > 1:
         controls.part_buttons(session, page, run)
     if run is None:
@@ -58,6 +65,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
     controls.left_out_notice(run)
     if page.name == "timing":
         controls.device(page)
+    if len(page.parts) > 1:
+        controls.parts_away(session, page, run)
     controls.token_chips(run, session, page)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")

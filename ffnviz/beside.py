@@ -254,10 +254,11 @@ class Pool:
             process.wait()
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None and not pipe.closed:
-                    _close(pipe)
+                    close(pipe)
 
 
-def _close(pipe: IO[bytes]) -> None:
+def close(pipe: IO[bytes]) -> None:
+    """Close a pipe between two processes of ours, of which one may be gone."""
     with suppress(OSError):  # what was not yet written to a process that is gone
         pipe.close()
 

@@ -6,8 +6,11 @@ whatever comes in meanwhile is folded into the request, so a run never begins wi
 """
 
 import time
+from collections.abc import Callable
 
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import get_script_run_ctx, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
@@ -33,9 +36,17 @@ class RequestsInTurn(ScriptRequests):
         super().__init__()
         self._turn = self.turns.place()
         self._by_itself = False  # whether the script asked, by st.rerun or st.switch_page
+        self._under_way = False
 
     def request_rerun(self, new_data: RerunData) -> bool:
-        """Ask for a run; who waits for one and asks again stands further back."""
+        """Ask for a run; who waits for one and asks again stands further back.
+
+        A fragment that runs by the clock is not run while another run is under way: the clock asks
+        again. That run may be about to remove the fragment, and Streamlit, told to start the next
+        one at once, would leave on the page what that run no longer has.
+        """
+        if new_data.is_auto_rerun and self._under_way and self._state != ScriptRequestType.STOP:
+            return True
         accepted = super().request_rerun(new_data)
         self._turn.asked = time.monotonic()
         context = get_script_run_ctx(suppress_warning=True)
@@ -47,6 +58,7 @@ class RequestsInTurn(ScriptRequests):
         """What to run next, once it is its turn; the former turn ends."""
         self.turns.end(self._turn)
         self._by_itself = False
+        self._under_way = True
         if self._state == ScriptRequestType.RERUN:
             self._wait()
             # A fragment leaves its own place behind; in the same thread the whole page, if it is
@@ -85,3 +97,29 @@ class RequestsInTurn(ScriptRequests):
 def one_run_at_a_time() -> None:
     """From now on every session of this process waits for its turn."""
     script_runner.ScriptRequests = RequestsInTurn  # type: ignore[attr-defined]
+
+
+def one_theme_for_all() -> None:
+    """From now on Streamlit reads the theme out of its settings once, and not for every run.
+
+    That was a thirteenth of a page run, and `ffnviz app` never changes them.
+    """
+    read = app_session._populate_theme_msg
+    if not isinstance(read, KeptTheme):
+        app_session._populate_theme_msg = KeptTheme(read)
+
+
+class KeptTheme:
+    """What Streamlit tells a browser of the theme, by the section of the settings."""
+
+    def __init__(self, read: Callable[[CustomThemeConfig, str], None]) -> None:
+        self.read = read
+        self._kept: dict[str, CustomThemeConfig] = {}
+
+    def __call__(self, msg: CustomThemeConfig, section: str = "theme") -> None:
+        """Fill a message with it."""
+        if section not in self._kept:
+            fresh = CustomThemeConfig()
+            self.read(fresh, section)
+            self._kept[section] = fresh
+        msg.MergeFrom(self._kept[section])

@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import streamlit as st
 import torch
@@ -15,6 +15,7 @@ from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ffnviz.beside import POOL, Fate, Job, Order, QueueIsFullError, Shared
+from ffnviz.components.declare import is_collecting
 from ffnviz.components.slider import slider
 from ffnviz.heavy import heavy
 from ffnviz.model.device import device_name
@@ -158,6 +159,8 @@ def _measured(
     *,
     by_itself: bool,
 ) -> Measured[R] | None:
+    if is_collecting():
+        return _at_once(of, run, order)
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
     asked: dict[str, Asked] = st.session_state.setdefault("asked", {})
     refused: set[str] = st.session_state.setdefault("refused", set())
@@ -182,6 +185,13 @@ def _measured(
     if name in asked:
         _on_its_way(name, doing)
     return kept.get(name)
+
+
+def _at_once(of: tuple[object, ...], run: Run, order: Order) -> Measured[R]:
+    """For a file: it is made once, and nobody waits beside it."""
+    result: Any = order.work(run, lambda _: None, *order.args)
+    where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
+    return Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
 
 
 _BY_ALL: dict[tuple[object, ...], tuple[Asked, list[Callable[[], bool]]]] = {}

@@ -20,7 +20,7 @@ from ffnviz.cache import Cache
 from ffnviz.model.encoder import initial_encoder
 from ffnviz.model.model import Model
 from ffnviz.model.network import Network, NotForThisNetwork
-from ffnviz.model.trace import ForwardPass
+from ffnviz.model.trace import ForwardPass, words_among
 from ffnviz.networks import at_hand, open_at_hand
 from ffnviz.page import Navigator
 from ffnviz.reconnected import text_brought_along
@@ -208,6 +208,8 @@ class Session:
             return None
         model = _model(state.network, _device())
         tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
+        if not state.special:
+            tokens = tuple(tokens[place] for place in words_among(tokens))
         return state.sentence[: tokens[min(state.token, len(tokens) - 1)].end] if tokens else None
 
     @property
@@ -252,7 +254,7 @@ def _watched(name: str, device: str, state: State) -> Watched:
         return CACHE.get((name, device, *key), compute)
 
     def untrained() -> ForwardPass:
-        return _before_training(model).run(watched.trace.ids)
+        return _before_training(model).run(watched.whole.ids)
 
     def timing() -> TraceTiming:
         # The first pass of a length is slower than all that follow, and a busy machine slows some.
@@ -260,7 +262,7 @@ def _watched(name: str, device: str, state: State) -> Watched:
         return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
 
     trace = partial(model.trace, text, look_at=state.block)
-    watched = Watched(model, text, cached, trace, untrained, timing)
+    watched = Watched(model, text, cached, trace, untrained, timing, state.special)
     return watched
 
 
@@ -285,3 +287,9 @@ def network_of(name: str) -> Network:
 def label_of(name: str) -> str:
     """What a page calls a network."""
     return network_of(name).card.label
+
+
+def tie(key: str, value: object) -> None:
+    """Have the widget of that key show a value."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value

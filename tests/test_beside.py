@@ -1,6 +1,8 @@
 """Long computations beside the pages: in order, with progress, cancelled at once, and forgotten."""
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -8,7 +10,7 @@ import pytest
 
 from ffnviz import beside
 from ffnviz.app import house
-from ffnviz.beside import Fate, Job, Order, Pool, QueueIsFullError, Shared
+from ffnviz.beside import Fate, Job, Order, Pool, QueueIsFullError, Shared, tell
 from ffnviz.run import Run
 from ffnviz.state import House, from_url
 
@@ -107,6 +109,19 @@ def test_what_nobody_waits_for_any_more_is_dropped(
     job = ended(pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False))
     assert job.fate is Fate.CANCELLED
     pool.end()
+
+
+def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: House) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "ffnviz.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as worker:  # fmt: skip
+        assert worker.stdout is not None
+        assert worker.stderr is not None
+        worker.stdout.close()
+        tell(worker.stdin, order(all_rooms, tokens, 2))
+        assert worker.stderr.read() == b""
+    assert worker.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
+from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
@@ -14,7 +16,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 
-from ffnviz.gate import RequestsInTurn, one_run_at_a_time
+from ffnviz.gate import KeptTheme, RequestsInTurn, one_run_at_a_time
 from ffnviz.turns import Turns
 
 PATIENCE_S = 60
@@ -90,6 +92,25 @@ def test_a_fragment_breaks_off_no_long_run(turns: Turns) -> None:
     assert requests.on_scriptrunner_yield() is None
 
 
+def by_the_clock() -> RerunData:
+    return RerunData(fragment_id="clock", fragment_id_queue=["clock"], is_auto_rerun=True)
+
+
+def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
+    turns: Turns,
+) -> None:
+    alone = RequestsInTurn()
+    assert alone.request_rerun(by_the_clock())
+    assert alone.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["clock"]
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    turns.slice_s = -1.0
+    assert text_of(requests.on_scriptrunner_ready()) == "the"
+    assert requests.request_rerun(by_the_clock())
+    assert requests.on_scriptrunner_ready().type is ScriptRequestType.STOP
+    assert not requests.request_rerun(by_the_clock())  # a new thread will do it
+
+
 @pytest.mark.parametrize("slice_s", [-1.0, 3_600.0])
 def test_a_closed_tab_ends_its_run_at_once(turns: Turns, slice_s: float) -> None:
     requests = RequestsInTurn()
@@ -135,3 +156,21 @@ def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.Monk
     one_run_at_a_time()
     runner = script_runner.ScriptRunner.__init__.__globals__["ScriptRequests"]()
     assert isinstance(runner, RequestsInTurn)
+
+
+def test_the_theme_that_is_kept_is_streamlits_own() -> None:
+    known = getattr(app_session._populate_theme_msg, "read", app_session._populate_theme_msg)
+    read: list[str] = []
+
+    def counted(msg: CustomThemeConfig, section: str) -> None:
+        read.append(section)
+        known(msg, section)
+
+    kept, sections = KeptTheme(counted), ["theme", "theme.light", "theme.dark", "theme.sidebar"]
+    for _ in range(2):
+        for section in sections:
+            told, wanted = CustomThemeConfig(), CustomThemeConfig()
+            kept(told, section)
+            known(wanted, section)
+            assert told == wanted
+    assert read == sections

@@ -3,7 +3,6 @@
 import errno
 import os
 import socket
-import sqlite3
 import sys
 from ipaddress import ip_address
 from pathlib import Path
@@ -11,14 +10,17 @@ from pathlib import Path
 import click
 from streamlit.net_util import get_internal_ip
 
-from ffnviz.app import house
+from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
 from ffnviz.assets import TOP
 from ffnviz.commands.network import dtype_option
 from ffnviz.headers import content_security_policy
 from ffnviz.lecture.chosen import FILE as LECTURE
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
+from ffnviz.lecture.classroom.course import ClassStoreError
 from ffnviz.lecture.reading import LectureError
+from ffnviz.model.asked_indexes import made_of, show_indexes
+from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.networks import Asked, at_hand, open_at_hand, show_also, usual_device
 from ffnviz.serve import FRAMED_BY, application
@@ -76,11 +78,20 @@ from ffnviz.workers import serve_with
     help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
 )
 @click.option(
+    "--index",
+    "indexes",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    help="An index that `ffnviz index` made, shown on Neurons' pages for the network it is of, in "
+    "place of the usual one. Repeatable.",
+)
+@click.option(
     "--class-store",
-    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE_OR_ADDRESS",
     envvar=STORE,
     show_envvar=True,
-    help="The file in which classes are kept while they last; one of this user's, if left out.",
+    help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
+    "share them. A file of this user's, if left out.",
 )
 def app(
     host: str,
@@ -91,7 +102,8 @@ def app(
     no_twins: bool,
     dtype: str | None,
     lecture: Path | None,
-    class_store: Path | None,
+    indexes: tuple[Path, ...],
+    class_store: str | None,
 ) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
@@ -106,7 +118,10 @@ def app(
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
     _take_lecture(lecture)
     address = free_address(host, port)
+    show_indexes(indexes)
     show([asked(name, dtype) for name in models], not no_twins)
+    for path in indexes:
+        click.echo(opened_index(path))
     click.echo(announcement(address, port))
     _open_to_classes(address, class_store)
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
@@ -142,10 +157,41 @@ def show(models: list[Asked], twins: bool) -> None:
         raise click.ClickException(str(error)) from error
 
 
+def opened_index(path: Path) -> str:
+    """What is in an index, and which of the networks at hand it is shown for.
+
+    Raises:
+        ClickException: in a sentence, if it is no index, or of none of them.
+    """
+    labels = []
+    for name in at_hand():
+        network = open_at_hand(name, usual_device())
+        labels.append(network.card.label)
+        if fingerprint(network.sizes, network.ffn) != made_of(path):
+            continue
+        sizes = network.sizes
+        try:
+            index = read_index(path, sizes.d_ff, sizes.n_blocks)
+        except IndexFileError as error:
+            raise click.ClickException(str(error)) from error
+        return f"{network.card.label}: index {path}, {index.n_tokens:,} tokens of {index.source}."
+    why = (
+        "is an index of another network"
+        if made_of(path)
+        else "is not an index of neurons, or of an older ffnviz, and does not say of which network"
+    )
+    raise click.ClickException(
+        f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
+        "show its network with --model."
+    )
+
+
 def _take_lecture(lecture: Path | None) -> None:
     """The lecture is read now, so that what is wrong with it is said before anything is served."""
     if lecture is None:
         return
+    from ffnviz.app import house  # no other command needs all pages
+
     try:
         lecture_file(lecture, house())
     except LectureError as error:
@@ -153,18 +199,19 @@ def _take_lecture(lecture: Path | None) -> None:
     os.environ[LECTURE] = str(lecture.resolve())
 
 
-def _open_to_classes(address: str, class_store: Path | None) -> None:
+def _open_to_classes(address: str, class_store: str | None) -> None:
     """Where others can reach the page, classes may be opened, if they can be kept."""
-    if class_store is not None:
-        os.environ[STORE] = str(class_store.resolve())
+    if class_store:
+        is_address = "://" in class_store
+        os.environ[STORE] = class_store if is_address else str(Path(class_store).resolve())
     if ip_address(address).is_loopback:
         return
     os.environ[ALLOWED] = "1"
     try:
         store().ready()
-    except (OSError, sqlite3.Error) as error:
+    except ClassStoreError as error:
         raise click.ClickException(
-            f"Classes cannot be kept: {error}. --class-store takes another file."
+            f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
         ) from error
 
 

@@ -126,7 +126,7 @@ def what_it_says(run: Run) -> None:
         return
     block = run.state.block
     told = predict(run.model, run.trace, run.token)
-    without = predict_without_ffn(run.model, run.trace, block, run.token)
+    without = predict_without_ffn(run.model, run.whole, block, run.place)
     sentence = sentences.of_prediction(
         run.labels[run.token], _best(told), _best(without), block, _asked(run)
     )
@@ -250,7 +250,7 @@ def timing_line(run: Run) -> None:
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
     with st.container(key="timing-line"):
         st.markdown(
-            f"**{timing.total_ms:.1f} ms** at best for {len(run.trace.tokens)} tokens on "
+            f"**{timing.total_ms:.1f} ms** at best for {len(run.whole.tokens)} tokens on "
             f"{where[run.model.device.type]} in the {escaped_markdown(run.card.label)} network, "
             f"**{timing.ffn_share:.0%}** of it in the FFNs."
         )

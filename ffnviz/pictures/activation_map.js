@@ -23,17 +23,23 @@ function rowHeight(n_tokens, room) {
 function makeLegend() {
   const [columns, lowest, highest] = [element("span"), element("span"), element("span")];
   const scale = element("i");
+  const action = element("span", { class: "action", text: "double click: how the value comes about" });
+  const beyond = element("span", { class: "beyond" });
   const box = element("div", { class: "legend" },
     columns,
-    element("span", { class: "action", text: "double click: how the value comes about" }),
+    action,
+    beyond,
     element("span", { class: "scale" }, lowest, scale, highest));
   return {
     box,
-    update({ maps, largest }, theme) {
+    update({ maps, largest, beyond: some, stays }, theme) {
+      action.hidden = Boolean(stays); // in a file there is no page that shows it
       const widths = [...new Set(maps.map(({ d_ff }) => grouped(d_ff)))];
       columns.textContent = `neurons →   ${widths.join(" and ")} columns`;
       lowest.textContent = number(-largest);
       highest.textContent = number(largest);
+      beyond.hidden = !some;
+      beyond.textContent = some ? `values beyond ±${number(largest)} are drawn as ±${number(largest)}` : "";
       scale.style.background = signedScaleCss(theme);
     },
   };

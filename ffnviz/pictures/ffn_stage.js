@@ -114,7 +114,7 @@ export function makeStage(name, tip, choose) {
       if (!mark.hidden) moveTo(mark, placeOf(neuron));
       caption.firstChild.textContent = stage.title;
       caption.lastChild.textContent = stage.shape;
-      note.textContent = stage.note;
+      note.textContent = stage.beyond ? `${stage.note}; scale to ±${number(stage.largest)}` : stage.note;
       if (place !== null && place >= values.length) leave();
       if (place !== null) tellCursor();
     },

@@ -149,7 +149,7 @@ export function makeMap(name, tip, told) {
     canvas.setAttribute(
       "aria-label",
       `${shown.label}: ${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons. ${shown.note}. ` +
-      "Arrow keys move, Enter chooses a neuron, Shift and Enter show how its value comes about.",
+      `Arrow keys move, Enter chooses a neuron${data.stays ? "" : ", Shift and Enter show how its value comes about"}.`,
     );
     Object.assign(row.style, { top: `${data.token * height}px`, height: `${height}px`, borderColor: accent });
     column.hidden = data.neuron.map !== name;

@@ -31,6 +31,7 @@ export function mount(tell) {
     },
     update(data, theme) {
       shown = data;
+      meet.hidden = Boolean(data.stays); // in a file there is no other page to go to
       const largest = Math.max(...data.values.map(Math.abs));
       title.textContent = data.title;
       title.style.color = colourOf(data.head.accent, theme);
@@ -41,7 +42,7 @@ export function mount(tell) {
         const button = item.firstChild;
         const [name, track, text] = button.children;
         item.className = token === data.token ? "chosen" : "";
-        button.title = `Show how ${number(value)} comes about`;
+        button.title = data.stays ? `Choose ${data.texts[token]}` : `Show how ${number(value)} comes about`;
         name.textContent = data.texts[token];
         text.textContent = number(value);
         const width = largest > 0 ? (Math.abs(value) / largest) * 100 : 0;

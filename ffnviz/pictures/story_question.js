@@ -1,7 +1,7 @@
 // A scene's question, to be answered before the scene is told: by whoever looks, or by a class,
 // whose answers are counted until the lecturer shows them.
 
-import { klass, onClass, send } from "./class_wire.js";
+import { complain, klass, onClass, send } from "./class_wire.js";
 import { each, element } from "./element.js";
 
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
@@ -24,7 +24,7 @@ export function makeQuestion(changed) {
       voted.set(nameOf(data), option);
       send("vote", { scene: data.at, option }).catch(({ message }) => { verdict.textContent = message; });
     } else {
-      if (together(data)) send("reveal", { scene: data.at }).catch(() => {});
+      if (together(data)) send("reveal", { scene: data.at }).catch(({ message }) => complain(message));
       answered.set(nameOf(data), klass.role === "lecturer" ? null : option);
     }
     changed();

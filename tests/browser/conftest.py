@@ -13,15 +13,17 @@ from pathlib import Path
 from urllib.error import URLError
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
 from playwright.sync_api import Error as PageError
 
 import ffnviz
 from ffnviz.model.model import Model
 from tests.browser.journey import PATIENCE_MS, WIRE, Journey
+from tests.browser.plain_page import PlainPage, served
 
 ROOT = Path(__file__).parents[2]
 START_S = 180
+PLAIN = ViewportSize(width=1200, height=2400)
 expect.set_options(timeout=PATIENCE_MS)
 
 
@@ -138,3 +140,25 @@ def new_page(
             page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
             page.goto("about:blank")
             idle.append(page)
+
+
+@pytest.fixture(scope="session")
+def files() -> Iterator[str]:
+    """Where the pictures' files are served to plain pages."""
+    with served() as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A browser's page that knows no Streamlit, high enough for every picture."""
+    context = browser.new_context(viewport=PLAIN, color_scheme="light")
+    context.set_default_timeout(30_000)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def plain(page: Page, files: str) -> PlainPage:
+    """The same, ready to mount pictures."""
+    return PlainPage(page, files)

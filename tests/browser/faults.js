@@ -76,7 +76,7 @@
     const { width, height } = node.getBoundingClientRect();
     if (node.innerText.trim().length > 20 && width < NARROWEST && height > 1 && node.clientWidth > 1) found.add(`narrow: ${short(node.textContent)} has ${Math.round(width)} px`);
   }
-  const main = document.querySelector('[data-testid="stMain"]');
+  const main = document.querySelector('[data-testid="stMain"]') ?? document.documentElement; // of a page that is a file
   if (main.scrollWidth > main.clientWidth) found.add(`sideways: ${main.scrollWidth} of ${main.clientWidth} px`);
   return [...found];
 }

@@ -30,7 +30,7 @@ PAINTED = """(text) => {
 
 # Notes when the page last asked its server for a run of the script, and when one last began and
 # ended: the fields of Streamlit's messages that say so. A run that gave way to a newer one has not
-# ended.
+# ended; what only looks, by the clock, how far a measurement is need not be answered.
 WIRE = """(() => {
     const wire = (window.wire = { asked: 0, begun: 0, ended: 0, seen: 0, frames: 0 });
     const now = () => performance.now();
@@ -41,18 +41,24 @@ WIRE = """(() => {
             if (bytes[at++] < 128) return [value, at];
         }
     };
-    // The fields of a message by number: a number, or the bytes' length.
+    // The fields of a message by number: a number, or bytes.
     const fields = (bytes) => {
         const found = new Map();
         for (let at = 0, key, value; at < bytes.length; ) {
             [key, at] = varint(bytes, at);
             [value, at] = varint(bytes, at);
-            found.set(key >> 3, value);
-            if ((key & 7) === 2) at += value;
+            const length = (key & 7) === 2 ? value : 0;
+            found.set(key >> 3, length ? bytes.subarray(at, at + length) : value);
+            at += length;
         }
         return found;
     };
-    const RERUN = 11, BEGUN = 4, ENDED = 6, GAVE_WAY = 2;
+    const RERUN = 11, BY_THE_CLOCK = 6, BEGUN = 4, ENDED = 6, GAVE_WAY = 2;
+    const asks = (bytes) => {
+        const rerun = fields(bytes).get(RERUN);
+        const asked = rerun instanceof Uint8Array ? fields(rerun) : new Map();
+        return rerun !== undefined && !asked.get(BY_THE_CLOCK);
+    };
     const heard = ({ data }) => {
         const got = fields(new Uint8Array(data));
         if (got.has(BEGUN)) wire.begun = now();
@@ -64,7 +70,7 @@ WIRE = """(() => {
             this.addEventListener("message", heard);
         }
         send(data) {
-            if (data instanceof Uint8Array && fields(data).has(RERUN)) wire.asked = now();
+            if (data instanceof Uint8Array && asks(data)) wire.asked = now();
             super.send(data);
         }
     };

@@ -13,6 +13,7 @@ from ffnviz.components.examples import examples
 from ffnviz.components.ffn_picture import Stage, ffn_picture
 from ffnviz.components.foot import foot
 from ffnviz.components.head import Head
+from ffnviz.components.keeping import keeping
 from ffnviz.components.klass import Attending, klass
 from ffnviz.components.neuron_card import neuron_card
 from ffnviz.components.opening import open_file
@@ -154,6 +155,10 @@ def show_welcome(_: int) -> None:
     welcome(True, "Follow the story", "welcome", never)
 
 
+def show_keeping(seed: int) -> None:
+    keeping("ffnviz-text", f"Text {seed}", 100, "keeping", never)
+
+
 def show_klass(_: int) -> None:
     klass(Attending(""), "klass", never, never, never)
 
@@ -227,6 +232,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "foot": show_foot,
     "welcome": show_welcome,
     "ffn_picture": show_ffn,
+    "keeping": show_keeping,
     "klass": show_klass,
     "neuron_card": show_card,
     "opening": show_opening,

@@ -1,33 +1,11 @@
 """Every picture is read by keyboard, and speaks to those who do, but not to a mouse."""
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from tests.browser import shown
-from tests.browser.plain_page import PlainPage, served
-from tests.browser.test_pictures import SIZE
-
-
-@pytest.fixture(scope="module")
-def files() -> Iterator[str]:
-    with served() as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-    context.set_default_timeout(30_000)
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def plain(page: Page, files: str) -> PlainPage:
-    return PlainPage(page, files)
+from tests.browser.plain_page import PlainPage
 
 
 def press(plain: PlainPage, *keys: str) -> None:

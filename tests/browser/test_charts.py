@@ -68,6 +68,7 @@ def test_a_map_that_draws_roots_saves_the_numbers_themselves(new_page: OpenPage)
     trace = model.trace(SENTENCE)
     found = try_positions(Subject(model, trace, 1, 0, in_double(model)))
     drawn = [float(row["value"]) for row in rows]
+    assert found.attention is not None
     expected = np.concatenate([found.ffn.ravel(), found.attention.ravel()])
     np.testing.assert_allclose(drawn, expected, rtol=1e-5)
 

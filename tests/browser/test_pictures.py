@@ -1,18 +1,18 @@
 """Every picture in a plain page, without Streamlit: mounted, updated, clicked, destroyed."""
 
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
+from ffnviz.components.keeping import keeping
+from ffnviz.components.klass import Attending, klass
 from tests.browser import shown
-from tests.browser.plain_page import PlainPage, payload, served
+from tests.browser.plain_page import PlainPage, payload
 from tests.browser.watched import Watched
 
 N_UPDATES = 500
-SIZE = {"width": 1200, "height": 2400}
 
 # Each picture's button or canvas, where to click on it, and what is told.
 CLICKS = {
@@ -47,25 +47,6 @@ WATCH_FRAMES = """(host) => {
     };
     look();
 }"""
-
-
-@pytest.fixture(scope="module")
-def files() -> Iterator[str]:
-    with served() as address:
-        yield address
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    context = browser.new_context(viewport=SIZE, color_scheme="light")  # type: ignore[arg-type]
-    context.set_default_timeout(30_000)
-    yield context.new_page()
-    context.close()
-
-
-@pytest.fixture
-def plain(page: Page, files: str) -> PlainPage:
-    return PlainPage(page, files)
 
 
 def wait_until_painted(plain: PlainPage, host: str, stamp: str) -> None:
@@ -350,3 +331,43 @@ def test_a_charts_table_names_its_points_and_keeps_raw_numbers(plain: PlainPage)
         ["with it", "%", 4, "word", "=eyes", None, 40, None],
         ["z", "token", "the (2)", "", "a < b", 0.1, None, None],
     ]
+
+
+def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
+    page = plain.page
+
+    def attend(followed: int) -> None:
+        student = Attending("student", "ABCDEF", followed=followed)
+        show = partial(klass, student, "klass", shown.never, shown.never, shown.never)
+        (plain.update if followed else plain.hang)("klass", show)
+
+    page.clock.install()
+    event = 'data: {"moved": 2, "scene": 1, "revealed": [], "counts": {}, "people": 1}\n\n'
+    page.route("**/class/ABCDEF/events*", lambda route: route.fulfill(body=event))
+    attend(0)
+    page.wait_for_function("told.length")
+    assert plain.told() == [["moved", 2]]
+    page.clock.run_for(7_000)
+    assert plain.told() == []  # the server is at it
+    page.clock.run_for(2_000)  # or the process that was told is gone
+    assert plain.told() == [["moved", 2]]
+    attend(2)
+    page.clock.run_for(20_000)
+    assert plain.told() == []
+
+
+def test_what_the_browser_keeps_is_offered_once_it_is_asked_for(plain: PlainPage) -> None:
+    page = plain.page
+    plain.hang("keeping", partial(keeping, "ffnviz-text", "A text.", 100, "k", shown.never))
+    assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."
+    plain.update("keeping", partial(keeping, "ffnviz-text", "x" * 101, 100, "k", shown.never))
+    assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."  # that was too long
+    assert plain.told() == []
+    plain.update("keeping", partial(keeping, "ffnviz-text", None, 100, "k", shown.never))
+    assert plain.told() == [["kept", "A text."]]
+    plain.update("keeping", partial(keeping, "ffnviz-text", "A text.", 100, "k", shown.never))
+    page.evaluate("localStorage.setItem('ffnviz-text', 'Of another tab.')")
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    assert plain.told() == [["kept", "Of another tab."]]
+    plain.update("keeping", partial(keeping, "ffnviz-text", "", 100, "k", shown.never))
+    assert page.evaluate("localStorage.getItem('ffnviz-text')") is None

@@ -20,8 +20,8 @@ def overview(
         colour: the network's accent: a name in the palette, or "#rrggbb".
     """
     n_blocks, n_tokens = shares.shape
-    every = max(1, -(-n_blocks // 8))
-    ticks = np.arange(0, n_blocks, every)
+    ticks = np.arange(0, n_blocks, max(1, -(-n_blocks // 8)))
+    named = np.arange(0, n_tokens, max(1, -(-n_tokens // 40)))
     return {
         "data": [{
             "type": "heatmap", "name": "share awake", "z": 100 * shares,
@@ -32,8 +32,8 @@ def overview(
             "hovertemplate": "block %{y}: %{z:.1f}% awake<extra></extra>",
         }],
         "layout": layout(
-            axis("", tickvals=np.arange(n_tokens), showgrid=False, zeroline=False,
-                 ticktext=[escaped(shortened(label, 10)) for label in labels], tickangle=-40),
+            axis("", tickvals=named, showgrid=False, zeroline=False, autotickangles=[0, -40, -90],
+                 ticktext=[escaped(shortened(labels[place], 10)) for place in named]),
             axis("block", tickvals=ticks + 1, showgrid=False, zeroline=False,
                  range=[0.5, n_blocks + 0.5]),
             shapes=[{"type": "rect", "x0": -0.5, "x1": n_tokens - 0.5, "y0": block + 0.5,

@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, layout, marked, panel_title, token_axis
+from ffnviz.figures.layout import (
+    Figure,
+    Trace,
+    axis,
+    escaped,
+    layout,
+    marked,
+    panel_title,
+    token_axis,
+)
 from ffnviz.figures.style import Series
 
 LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
@@ -17,6 +26,7 @@ def awake_by_token(
     token: int,
     d_ff: int,
     first: int = 0,
+    beside: str = "",
 ) -> Figure:
     """A panel a block, a line a network, trained and untrained.
 
@@ -26,6 +36,7 @@ def awake_by_token(
         token: the chosen one.
         d_ff: of how many neurons these are shares.
         first: which block the first panel shows, from 0.
+        beside: said behind the block's number, where another network's block is another one.
     """
     n_blocks = len(next(iter(shares.values())))
     height = 1 / n_blocks
@@ -51,7 +62,7 @@ def awake_by_token(
                 "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",
             })  # fmt: skip
     titles = [
-        panel_title(f"block {first + block + 1}", 0, 1 - block * height - 0.08)
+        panel_title(f"block {first + block + 1}{escaped(beside)}", 0, 1 - block * height - 0.08)
         for block in range(n_blocks)
     ]
     return {

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
-from ffnviz.figures.timing.timing import Times
+from ffnviz.figures.timing.timing import Times, line_of_times
 
 Array = NDArray[np.floating]
 
@@ -51,16 +51,9 @@ def left(
 
 def times(groups: Sequence[int], found: Sequence[Times], at: int, twin: str) -> Figure:
     """Milliseconds with quartiles against the number of groups."""
-    median, lower, upper = (np.array(part) for part in zip(*found, strict=True))
+    hover = "%{x} groups: %{y:.3f} ms<extra></extra>"
     return {
-        "data": [
-            {"type": "scatter", "mode": "lines+markers", "name": "FFN in groups",
-             "x": np.array(groups), "y": median, "line": {"color": f"@{twin}", "width": 3},
-             "marker": {"color": f"@{twin}", "size": 9},
-             "error_y": {"type": "data", "symmetric": False, "array": upper - median,
-                         "arrayminus": median - lower, "color": f"@{twin}", "thickness": 2},
-             "hovertemplate": "%{x} groups: %{y:.3f} ms<extra></extra>"},
-        ],
+        "data": [line_of_times("FFN in groups", groups, found, f"@{twin}", hover)],
         "layout": layout(_groups(groups), axis("ms, median and quartiles", rangemode="tozero"),
                          shapes=[_mark(groups, at)]),
     }  # fmt: skip

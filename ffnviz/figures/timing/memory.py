@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.figures.layout import Figure, axis, layout
-from ffnviz.figures.timing.timing import Times
+from ffnviz.figures.timing.timing import Times, line_of_times
 
 MEGA = 1e6
 MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
@@ -34,10 +34,7 @@ def peaks(
              "hovertemplate": "%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>",
              "line": {"color": f"@{twin}", "width": 3},
              "marker": {"color": f"@{twin}", "size": 9}},
-            {"type": "scatter", "mode": "markers", "name": f"{chunk:,}", "showlegend": False,
-             "x": x[at : at + 1], "y": y[at : at + 1], "hoverinfo": "none",
-             "marker": {"color": "@background", "size": 16,
-                        "line": {"color": f"@{twin}", "width": 4}}},
+            _ring(chunk, chunks[at], found[at] / MEGA, twin),
         ],
         "layout": layout(
             _tokens(chunks),
@@ -55,26 +52,25 @@ def times(chunks: Sequence[int], found: Sequence[Times], chunk: int, twin: str) 
         chunk: the one to mark.
         twin: the accent.
     """
-    x, (median, lower, upper) = (
-        np.array(chunks),
-        (np.array(part) for part in zip(*found, strict=True)),
-    )
     at = list(chunks).index(chunk)
+    hover = "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"
     return {
         "data": [
-            {"type": "scatter", "mode": "lines+markers", "name": "all tokens", "x": x,
-             "y": median, "line": {"color": f"@{twin}", "width": 3},
-             "marker": {"color": f"@{twin}", "size": 9},
-             "error_y": {"type": "data", "symmetric": False, "array": upper - median,
-                         "arrayminus": median - lower, "color": f"@{twin}", "thickness": 2},
-             "hovertemplate": "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"},
-            {"type": "scatter", "mode": "markers", "name": f"{chunk:,}", "showlegend": False,
-             "x": x[at : at + 1], "y": median[at : at + 1], "hoverinfo": "none",
-             "marker": {"color": "@background", "size": 16,
-                        "line": {"color": f"@{twin}", "width": 4}}},
+            line_of_times("all tokens", chunks, found, f"@{twin}", hover),
+            _ring(chunk, chunks[at], found[at][0], twin),
         ],
         "layout": layout(_tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
                          showlegend=False),
+    }  # fmt: skip
+
+
+def _ring(chunk: int, x: float, y: float, twin: str) -> dict[str, object]:
+    """Around the point that is chosen."""
+    return {
+        "type": "scatter", "mode": "markers", "name": f"{chunk:,}", "showlegend": False,
+        "x": np.array([x]), "y": np.array([y]), "hoverinfo": "none",
+        "marker": {"color": "@background", "size": 16,
+                   "line": {"color": f"@{twin}", "width": 4}},
     }  # fmt: skip
 
 

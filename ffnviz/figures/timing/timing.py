@@ -102,25 +102,38 @@ def products(
     }  # fmt: skip
 
 
+def line_of_times(
+    name: str,
+    x: Sequence[int],
+    found: Sequence[Times],
+    colour: str,
+    hover: str,
+    dash: str = "solid",
+) -> dict[str, object]:
+    """Medians with quartiles against sizes, joined by a line."""
+    median, lower, upper = (np.array(part) for part in zip(*found, strict=True))
+    return {
+        "type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(x), "y": median,
+        "line": {"color": colour, "width": 3, "dash": dash},
+        "marker": {"color": colour, "size": 9},
+        "error_y": {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
+                    "array": upper - median, "arrayminus": median - lower},
+        "hovertemplate": hover,
+    }  # fmt: skip
+
+
 def growth(
     sizes: Sequence[int], times: Mapping[str, Sequence[Times]], what: str, twin: str
 ) -> Figure:
     """Time against size, both logarithmic, a line a series; a straight line is a power."""
-    traces = []
-    for name, spreads in times.items():
-        median = np.array([median for median, _, _ in spreads])
-        colour = f"@{twin}" if name.startswith("FFN") else "@muted"
-        traces.append({
-            "type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(sizes),
-            "y": median,
-            "line": {"color": colour, "width": 3,
-                     "dash": "dot" if name.endswith("32") else "solid"},
-            "marker": {"color": colour, "size": 10},
-            "error_y": {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
-                        "array": np.array([upper - m for m, _, upper in spreads]),
-                        "arrayminus": np.array([m - lower for m, lower, _ in spreads])},
-            "hovertemplate": "%{y:.2f} ms at %{x:,}<extra>%{fullData.name}</extra>",
-        })  # fmt: skip
+    hover = "%{y:.2f} ms at %{x:,}<extra>%{fullData.name}</extra>"
+    traces = [
+        line_of_times(
+            name, sizes, spreads, f"@{twin}" if name.startswith("FFN") else "@muted", hover,
+            "dot" if name.endswith("32") else "solid",
+        )
+        for name, spreads in times.items()
+    ]  # fmt: skip
     return {
         "data": traces,
         "layout": layout(

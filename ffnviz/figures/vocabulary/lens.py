@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
 from ffnviz.figures.wording import percent
 
+TWO_LINES = 8  # rows that have room for two lines each
+
 
 def early_words(
     stages: Sequence[str],
@@ -23,8 +25,9 @@ def early_words(
         probabilities: of these, (n_stages, k), from 0 to 1.
         twin: the accent.
     """
+    apart = "<br>" if len(stages) <= TWO_LINES else "  "
     text = [
-        [f"{escaped(shortened(word))}<br><b>{escaped(percent(float(p)))}</b>"
+        [f"{escaped(shortened(word))}{apart}<b>{escaped(percent(float(p)))}</b>"
          for word, p in zip(row, ps, strict=True)]
         for row, ps in zip(words, probabilities, strict=True)
     ]  # fmt: skip

@@ -54,7 +54,8 @@ def render(run: Run, navigator: Navigator) -> None:
     """What is taken away, and four pictures of what follows."""
     without, depth = navigator.value(WITHOUT), navigator.value(LAYERS)
     seed = navigator.value(SEED)
-    controls(navigator, without, depth, seed)
+    with st.container(key="below-strip"):
+        controls(navigator, without, depth, seed)
     token = min(run.token, MOST_TOKENS - 1)
     phi = run.card.phi.name
     with one_at_a_time():

@@ -34,10 +34,11 @@ SETTINGS = (PHI, SHARE, N_NEURONS, SECOND, THIRD)
 def render(run: Run, navigator: Navigator) -> None:
     """The controls in a row over the three stages."""
     corners = chosen_corners(run, navigator)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="warp-controls"):
-        phi = what_phi(run, navigator)
-        which_corners(run, navigator, corners)
-    n_neurons, share = how_many_how_far(run, navigator)
+    with st.container(key="below-warp"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            phi = what_phi(run, navigator)
+            which_corners(run, navigator, corners)
+        n_neurons, share = how_many_how_far(run, navigator)
     block = run.state.block
     inputs = run.trace.blocks[block].ffn.input[list(corners)]
     found = run.subject.here(

@@ -29,9 +29,10 @@ def render(run: Run, navigator: Navigator) -> None:
     if not text:
         st.info("Type a second sentence to compare the first with.")
         return
-    other = run.model.trace(text)
-    if other.n_left_out:
-        st.caption(f"Of the second sentence, the first {len(other.tokens)} tokens are read.")
+    read = run.model.trace(text)
+    if read.n_left_out:
+        st.caption(f"Of the second sentence, the first {len(read.tokens)} tokens are read.")
+    other = run.subject.shown(read)
     names = labels_of(other.tokens)
     found = compare(run.trace, other, run.state.block, COLUMNS)
     if not len(found.pairs):

@@ -106,14 +106,14 @@ def planted_now(run: Run, word: str, strength: float, choosiness: float) -> Plan
 
 def before_and_after(run: Run, navigator: Navigator, planted: Planted) -> None:
     """The ten likeliest words without the neuron and with it."""
-    model, trace, block = run.model, run.trace, run.state.block
-    told = predict(model, trace, run.token)
+    model, trace, block = run.model, run.whole, run.state.block
+    told = predict(model, trace, run.place)
     rows = model.stream_with(trace, block, output_with(trace, block, planted))
-    logits = model.logits(rows[run.token])
+    logits = model.logits(rows[run.place])
     after = likeliest(model, logits, 10)
     was, now = (
         float(each.float().softmax(dim=-1)[planted.word])
-        for each in (trace.logits_at(run.token), logits)
+        for each in (trace.logits_at(run.place), logits)
     )
     sentence: Sentence = [
         f"One neuron more in block {block + 1}, and ", number(model.tokenizer.label(planted.word)),

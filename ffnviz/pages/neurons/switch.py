@@ -62,7 +62,7 @@ def render(run: Run, navigator: Navigator) -> None:
     if neurons is None:
         return
     edited = run.model.trace(run.state.sentence, edits)
-    changed = change(run.trace, edited, run.token)
+    changed = change(run.whole, edited, run.place)
     with controls:
         how_far(run, changed, repr(edits))
         measure(run, edits)
@@ -104,7 +104,7 @@ def what_to_do(run: Run, navigator: Navigator, neurons: Neurons | None) -> list[
         by = st.number_input(DO.options[do], -20.0, 20.0, step=0.5, **navigator.widget(BY))
     where = st.segmented_control("Where", required=True, label_visibility="collapsed",
                                  **navigator.options(WHERE))  # fmt: skip
-    tokens = None if where == "all" else [run.token]
+    tokens = None if where == "all" else [run.place]
     return [
         Edit(block, members, value=by, tokens=tokens) if do == "fix"
         else Edit(block, members, scale=by, tokens=tokens)
@@ -133,9 +133,9 @@ def before_and_after(
     run: Run, told: Prediction, edited: Trace, neurons: Neurons, edits: list[Edit]
 ) -> None:
     """The ten likeliest words, plain and edited."""
-    after = predict(run.model, edited, run.token)
+    after = predict(run.model, edited, run.place)
     best = int(told.ids[0])
-    then = float(edited.logits_at(run.token).softmax(dim=-1)[best])
+    then = float(edited.logits_at(run.place).softmax(dim=-1)[best])
     n = sum(map(len, neurons.values()))
     done = _done(edits[0])
     sentence: Sentence = [

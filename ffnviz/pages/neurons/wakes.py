@@ -59,10 +59,11 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
     """The words whose embedding would wake it most."""
     found = key_matches(run.model, run.state.block, neuron, 16)
     half = len(found.words) // 2
-    colour = f"@{run.card.colour}"
+    colour, known = f"@{run.card.colour}", run.card.provenance
+    counted = known is not None and known.token_counts is not None
     sentence: Sentence = [
-        "Of all common words, its key matches the embedding of ", number(found.words[0]),
-        " best: alone in the stream it would give a pre-activation of ",
+        f"Of all {'common ' if counted else ''}words, its key matches the embedding of ",
+        number(found.words[0]), " best: alone in the stream it would give a pre-activation of ",
         number(signed(found.scores[0])), ".",
     ]  # fmt: skip
     chart(

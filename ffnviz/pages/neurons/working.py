@@ -21,6 +21,7 @@ from ffnviz.components.head import Head
 from ffnviz.components.saving import save_button
 from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.model.feed_forward import GatedFeedForwardRecord
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.run import Run
@@ -100,17 +101,24 @@ def which_number(run: Run, navigator: Navigator, neuron: int) -> Shown:
 def _neuron(run: Run, neuron: int) -> Shown:
     block, token, network = run.state.block, run.token, run.card.id
     found = pre_activation(run.model, run.trace, block, token, neuron)
-    h = float(run.trace.blocks[block].ffn.hidden[token, neuron])
+    record = run.trace.blocks[block].ffn
+    biased = run.model.ffn(block).key_bias is not None
+    added = f"{_added(float(found.terms.sum()), found.bias)} " if biased else ""
+    made = f"{run.card.phi.label}({_plain(found.total)})"
+    if isinstance(record, GatedFeedForwardRecord):
+        made = (
+            f"φ({_plain(found.total)}) times the value {_plain(float(record.value[token, neuron]))}"
+        )
     sentence: Sentence = [
         f"Block {block + 1}'s neuron {neuron} at ", quoted(run.labels[token]), ": ",
-        f"x · key {_added(float(found.terms.sum()), found.bias)} = ", number(_plain(found.total)),
-        "; then ", f"{run.card.phi.label}({_plain(found.total)}) = ", number(_plain(h)), ".",
+        f"x · key {added}= ", number(_plain(found.total)), f"; then {made} = ",
+        number(_plain(float(record.hidden[token, neuron]))), ".",
     ]  # fmt: skip
     file = f"{network}-block{block + 1}-token{token + 1}-neuron{neuron}"
     return Shown(
         found,
         sentence,
-        "x · key + b",
+        "x · key + b" if biased else "x · key",
         file,
         "x @ key",
         f"\n{PHI[phi]}" if (phi := run.card.phi.name) in PHI else "",

@@ -31,12 +31,18 @@ def render(run: Run, navigator: Navigator) -> None:
     with curve:
         against_threshold(run, threshold)
         slider(
-            "A GELU neuron is awake if it is further from zero than",
+            f"A {_never_zero(run)} neuron is awake if it is further from zero than",
             [f"{stop:g}" for stop in STOPS],
             nearest(STOPS, threshold, by_ratio=True),
             key="threshold",
             on_choose=lambda stop, done: navigator.choose(THRESHOLD, STOPS[stop], done),
         )
+
+
+def _never_zero(run: Run) -> str:
+    """The φ that the threshold is for: the subject's, unless its zeros are exact."""
+    of = next((of for of in (run.subject, *run.both) if threshold_for(of.card.phi)), run.subject)
+    return of.card.phi.label
 
 
 def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
@@ -54,6 +60,11 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
             d_ff = counted[0].d_ff if of is run.subject else d_ff
     here, block = run.card, run.state.block
     at = block if n_blocks <= MOST_BLOCKS else 0
+    beside = "".join(
+        f", beside block {run.block_of(of) + 1} of {of.card.label}"
+        for of in run.both
+        if run.block_of(of) != block
+    )
     sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
                 number(f"{percent(shares[here, True][at].mean())} of the neurons are awake"),
                 " on this sentence"]  # fmt: skip
@@ -63,7 +74,7 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     sentence.append(".")
     chart(
         Head(sentence, "awake", here.colour),
-        figures.awake_by_token(shares, run.labels, run.token, d_ff, block - at),
+        figures.awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside),
         "The share of neurons awake on each token, in each block, for each network, trained "
         "and untrained.",
         f"{run.stamp} {threshold}",

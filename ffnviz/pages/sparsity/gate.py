@@ -11,7 +11,7 @@ from ffnviz.figures.sparsity import gate as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.page import Navigator, live
-from ffnviz.run import Run, Watched
+from ffnviz.run import Run, Watched, labels_of
 from ffnviz.settings import count_setting
 
 SEEDS = 999
@@ -26,8 +26,7 @@ def render(run: Run, navigator: Navigator) -> None:
     place = nearest(DRAWS, navigator.value(N_DRAWS), by_ratio=True)
     seed, n = navigator.value(SEED), DRAWS[place]
     of = with_gelu(run)
-    token = min(run.token, len(of.trace.tokens) - 1)
-    block = min(run.state.block, of.network.sizes.n_blocks - 1)
+    token, block = int(run.tokens_of(of)[run.token]), run.block_of(of)
     found = of.here(
         ("gates", block, token, seed),
         lambda: gated_token(of.network, of.trace, block, token, seed),
@@ -50,7 +49,9 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def with_gelu(run: Run) -> Watched:
     """The network with GELU, if there is one: its weights were trained for these gates' mean."""
-    return next((of for of in run.both if of.card.phi.name.startswith("gelu")), run.subject)
+    return next(
+        (of for of in (run.subject, *run.both) if of.card.phi.name.startswith("gelu")), run.subject
+    )
 
 
 def on_a_line(run: Run, n: int, seed: int) -> None:
@@ -74,10 +75,10 @@ def on_a_line(run: Run, n: int, seed: int) -> None:
 
 def closing_in(run: Run, of: Watched, found: GatedToken, token: int, place: int) -> None:
     """How far the FFN's output is off, against the number of draws."""
-    n = int(found.draws[place])
+    n, labels = int(found.draws[place]), labels_of(of.trace.tokens)
     sentence: Sentence = [
         f"With random gates {of.card.label}'s FFN is off by ",
-        number(percent(float(found.errors[0])), "gelu"), " at ", quoted(run.labels[token]),
+        number(percent(float(found.errors[0])), "gelu"), " at ", quoted(labels[token]),
         "; the mean of ", number(f"{n:,} draw{'s' * (n > 1)}", "gelu"), ", by ",
         number(percent(float(found.errors[place])), "gelu"), ".",
     ]  # fmt: skip

@@ -67,8 +67,8 @@ def what_is_said(run: Run, share: float) -> None:
     block, token, accent = run.state.block, run.token, run.card.colour
     n = _count(share, run.model.sizes.d_ff)
     told = predict(run.model, run.trace, token)
-    strongest = keep_strongest(run.model, run.trace, block, token, n)
-    random = keep_random(run.model, run.trace, block, token, n)
+    strongest = keep_strongest(run.model, run.whole, block, run.place, n)
+    random = keep_random(run.model, run.whole, block, run.place, n)
     sentence: Sentence = [
         "With only each token's ", number(f"{n:,} strongest neurons"), " the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),

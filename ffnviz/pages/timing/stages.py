@@ -41,7 +41,7 @@ def render(run: Run, navigator: Navigator) -> None:
 def measure(run: Run, progress: Progress, repeats: int) -> StageTimes | FfnTimes:
     """The stages of the pass on the sentence; of a network that is not ours, its FFNs."""
     if not run.card.ours:
-        return time_ffns(run.model, run.trace, repeats, progress)
+        return time_ffns(run.model, run.whole, repeats, progress)
     return time_stages(ours(run.model), run.trace, repeats, progress)
 
 

@@ -12,6 +12,7 @@ from ffnviz.page import Navigator
 from ffnviz.run import Run
 
 WORDS = 5
+MOST = 13  # rows that can be read; of more stages, those behind FFNs, evenly spread
 
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
@@ -28,6 +29,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
 
 def early_words(run: Run, readings: list[Reading], name: str) -> None:
     """The likeliest words at each stage."""
+    shown = rows_shown(readings)
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
     sentence: Sentence = [
         "Decoded early, the stream at ", quoted(run.labels[run.token]), " first predicts ",
@@ -36,9 +38,9 @@ def early_words(run: Run, readings: list[Reading], name: str) -> None:
     chart(
         Head(sentence, "lens", run.card.colour),
         figures.early_words(
-            [reading.stage for reading in readings],
-            [reading.prediction.words for reading in readings],
-            np.array([reading.prediction.probabilities for reading in readings]),
+            [reading.stage for reading in shown],
+            [reading.prediction.words for reading in shown],
+            np.array([reading.prediction.probabilities for reading in shown]),
             run.card.colour,
         ),
         "The five likeliest words read off the stream after each part of the network.",
@@ -48,9 +50,20 @@ def early_words(run: Run, readings: list[Reading], name: str) -> None:
     )
 
 
+def rows_shown(readings: list[Reading]) -> list[Reading]:
+    """As many as can be read, the first and the last among them."""
+    if len(readings) <= MOST:
+        return readings
+    start, *rest = readings
+    after_ffns = [reading for reading in rest if reading.stage.startswith("FFN")]
+    places = np.linspace(0, len(after_ffns) - 1, min(MOST - 1, len(after_ffns)))
+    return [start, *(after_ffns[round(place)] for place in places)]
+
+
 def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
     """The final word's probability and rank at each stage."""
     start, end = readings[0], readings[-1]
+    shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
     sentence: Sentence = [
         number(name), f" climbs from rank {start.rank:,} at the embedding to ",
         number(f"rank {end.rank:,}"), " at the end.",
@@ -58,9 +71,9 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
     chart(
         Head(sentence, "followed", run.card.colour),
         figures.followed(
-            [reading.stage for reading in readings],
-            np.array([reading.probability for reading in readings]),
-            [reading.rank for reading in readings],
+            [reading.stage for reading in shown],
+            np.array([reading.probability for reading in shown]),
+            [reading.rank for reading in shown],
             run.card.colour,
         ),
         "The probability and the rank of the final word after each part of the network.",
