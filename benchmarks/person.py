@@ -66,6 +66,11 @@ class Person:
             task.cancel()
         await self._socket.close()
 
+    async def is_gone(self, within_s: float) -> bool:
+        """Whether the server has gone, or goes within so many seconds."""
+        await asyncio.wait({self._reading}, timeout=within_s)
+        return self._reading.done()
+
     async def go(self, page: str, query: str) -> None:
         """Turn to a page, and wait until it is there."""
         self.page, self.query, self._page_hash = page, query, ""

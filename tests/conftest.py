@@ -38,6 +38,8 @@ from ffnviz.model.folder import write_folder
 from ffnviz.model.tokenizer import Tokenizer
 from ffnviz.training.vocabulary import train_tokenizer
 
+pytest_plugins = ["tests.heads"]
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 

@@ -14,7 +14,7 @@ LIBRARIES = {
     "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
     "ffnviz.guest": {"torch", "safetensors", "transformers", "huggingface_hub"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
-    "ffnviz.engines": {"torch", "pyarrow"},
+    "ffnviz.engines": {"torch", "pyarrow", "ray"},
     "ffnviz.figures": {"numpy"},
     "ffnviz.components": {"numpy", "plotly", "streamlit"},
 }

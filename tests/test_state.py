@@ -19,6 +19,7 @@ from ffnviz.actions import (
     Look,
     Meet,
     Set,
+    ShowSpecial,
     Turn,
     Type,
     reduce,
@@ -85,12 +86,13 @@ def states(draw: st.DrawFn) -> State:
         order=draw(st.sampled_from(HOUSE.orders)),
         partner=draw(st.none() | st.sampled_from(others)),
         settings=HOUSE.legal(page, part, texts),
+        special=draw(st.booleans()),
     )
 
 
 names = st.sampled_from(
-    ["text", "twin", "block", "token", "neuron", "order", "partner", "part", "how", "much", "by",
-     "many", "says", "else"]
+    ["text", "twin", "block", "token", "neuron", "order", "partner", "part", "special", "how",
+     "much", "by", "many", "says", "else"]
 )  # fmt: skip
 legal_neurons = neurons().map(lambda n: f"{n.network}-{n}")
 urls = st.dictionaries(names, anything | numbers | legal_neurons)
@@ -99,6 +101,7 @@ places, tokens = st.sampled_from(["wakes", "name", "x"]), st.none() | st.integer
 actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Type, anything, st.booleans()),
     st.builds(ChooseToken, st.integers(-3, 300)),
+    st.builds(ShowSpecial, st.booleans(), st.integers(-3, 300)),
     st.builds(HideWord, st.integers(-1, 90), st.integers(-1, 90), st.integers(-1, 20)),
     st.builds(ChooseNetwork, st.sampled_from([*HOUSE.networks, "/etc"])),
     st.builds(ChoosePartner, st.sampled_from([*HOUSE.networks, "/etc", None])),

@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from ffnviz.commands import main
 from ffnviz.commands.app import announcement, free_address
+from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
 
 
 @pytest.fixture
@@ -58,3 +59,25 @@ def test_the_environment_may_say_where(taken: int) -> None:
     result = CliRunner().invoke(main, ["app"], env=environment)
     assert result.exit_code == 1
     assert f"Port {taken} is taken" in result.output
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ("redis://me:secret@localhost:1", "Redis at localhost:1 cannot be used"),
+        ("postgres://localhost", "postgres:// leads to no store of classes"),
+        ("/no/such/folder/classes.sqlite", "/no/such/folder/classes.sqlite cannot be used"),
+    ],
+)
+def test_where_classes_cannot_be_kept_is_said_before_anything_is_served(
+    monkeypatch: pytest.MonkeyPatch, where: str, why: str
+) -> None:
+    for name in (ALLOWED, STORE):
+        monkeypatch.setenv(name, "")  # what the command sets is forgotten after the test
+    store.cache_clear()
+    options = ["--host", "0.0.0.0", "--port", "8671", "--class-store", where]
+    result = CliRunner().invoke(main, ["app", *options])
+    store.cache_clear()
+    assert result.exit_code == 1
+    assert f"Classes cannot be kept: {why}" in result.output
+    assert "secret" not in result.output

@@ -75,12 +75,6 @@ def test_its_ffns_are_timed(folder: Path) -> None:
     assert "whole pass" in run("timing", "--model", folder, "--repeats", 1).output
 
 
-def test_the_lab_says_why_not(folder: Path) -> None:
-    done = run("lab", "--model", folder)
-    assert done.exit_code == 1
-    assert "Not for my-gpt: It is not made of ffnviz's own modules" in done.output
-
-
 def test_the_app_shows_what_it_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,13 +3,15 @@
 import json
 import random
 import shutil
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from ffnviz.analysis.neurons.names import NamesError, Size, read_names
+from ffnviz.engines.sources import SourcesError, pieces_of, texts_of
 from ffnviz.model.folder import ModelFolderError, read_folder
-from ffnviz.training.corpus import CorpusError, check_book, read_books
+from ffnviz.training.corpus import CorpusError, read_books
 from tests.hostile.fault import Found
 from tests.hostile.texts import sentence
 
@@ -144,9 +146,10 @@ def try_corpora(n: int, seed: int, work: Path) -> Found:
             a_book(folder / f"{book}{rng.choice(['.txt', '.txt', '.TXT', '.txt.txt', '.md'])}", rng)
         with found.timed((folder.name, seed)):
             try:
-                for one in read_books(folder):
-                    check_book(folder / f"{one.name}.txt")
-            except CorpusError as error:
+                for piece in pieces_of([folder])[0]:
+                    sum(len(text) for text in texts_of(piece, "text", Counter()))
+                read_books(folder)
+            except (CorpusError, SourcesError) as error:
                 found.refused += 1
                 said(error, found, (folder.name, seed))
         shutil.rmtree(folder)
