@@ -16,13 +16,32 @@ export const textOf = ({ spans }) => spans.map(([text]) => text).join("");
 // The same for a saved picture, which stands alone.
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
 
+// Keeps what is below a sentence where it is when the sentence gets shorter; a narrower or wider window begins anew.
+function steadied(sentence) {
+  let width = 0, height = 0;
+  const seen = new ResizeObserver(([{ contentRect }]) => {
+    if (contentRect.width !== width) {
+      sentence.style.minHeight = "";
+      width = contentRect.width;
+      height = sentence.getBoundingClientRect().height;
+    } else {
+      height = Math.max(height, contentRect.height);
+    }
+    sentence.style.minHeight = `${height}px`;
+  });
+  seen.observe(sentence);
+  return () => seen.disconnect();
+}
+
 /**
  * Makes a head.
  *
  * @param tools elements to stand beside the sentence: the picture's controls, the saving buttons
+ * @param steady whether the picture is one to click in, again and again, which must not move meanwhile
  */
-export function makeHead(tools) {
+export function makeHead(tools, steady) {
   const sentence = element("h2", { class: "sentence" });
+  const forgetHeight = steady ? steadied(sentence) : () => {};
   const note = makeNote(), terms = makeTerms();
   const line = element("header", {}, sentence, element("div", { class: "tools" }, ...tools, note.button));
   return {
@@ -40,6 +59,9 @@ export function makeHead(tools) {
       });
       markHead(sentence, terms);
     },
-    destroy() { forgetHead(sentence); },
+    destroy() {
+      forgetHeight();
+      forgetHead(sentence);
+    },
   };
 }

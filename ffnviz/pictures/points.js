@@ -7,6 +7,8 @@ export const styles = ["points.css"];
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
+const inOrder = (points) => points.map(String).sort().join(" ");
+
 export function mount(tell) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
   const told = element("div", { class: "told", role: "status", "aria-live": "polite" });
@@ -15,7 +17,7 @@ export function mount(tell) {
   const clear = element("button", { type: "button", class: "clear", text: "Clear", onclick: () => change([]) });
   const tools = element("div", { class: "kinds action", role: "group", "aria-label": "Class of the next point" }, ...kinds, clear);
   const root = element("figure", { class: "points" }, tools, canvas, told);
-  let shown = null, colours = null, points = [], chosen = true, cursor = null;
+  let shown = null, colours = null, points = [], chosen = true, cursor = null, unanswered = [];
 
   function paint() {
     if (!shown) return;
@@ -35,7 +37,16 @@ export function mount(tell) {
   function change(next) {
     points = next;
     paint();
-    tell("points", points.map(([x, y, first]) => [x, y, first ? 1 : 0]));
+    const said = points.map(([x, y, first]) => [x, y, first ? 1 : 0]);
+    unanswered.push(inOrder(said));
+    tell("points", said);
+  }
+
+  // Whether newer points than these are on their way: who clicks fast is ahead of what comes back.
+  function overtaken(given) {
+    const place = unanswered.lastIndexOf(inOrder(given));
+    unanswered = place < 0 ? [] : unanswered.slice(place + 1);
+    return unanswered.length > 0;
   }
 
   // Takes the point that is there, or puts one; says so to whoever does not see it.
@@ -82,13 +93,14 @@ export function mount(tell) {
 
   return {
     element: root,
+    steady: true,
     saves: {
       rows: () => [["class", "x", "y"], ...points.map(([x, y, first]) =>
         [shown.classes[first ? 0 : 1], ...[x, y].map((place) => Number(((place / (shown.side - 1)) * 2 - 1).toFixed(4)))])],
     },
     update(data, theme) {
       [shown, colours] = [data, theme];
-      points = data.points.map(([x, y, first]) => [x, y, first === 1]);
+      if (!overtaken(data.points)) points = data.points.map(([x, y, first]) => [x, y, first === 1]);
       paint();
     },
     destroy() { resized.disconnect(); },

@@ -61,7 +61,7 @@ async function load(name) {
  * Hangs a picture into a host.
  *
  * A picture module has `styles`, and `mount(tell) -> { element, controls, saves, update, destroy }`;
- * `controls` go into its head, `update(data, theme)` may return a promise. What has `saves` can be
+ * `controls` go into its head, which keeps its height if the picture is `steady`; `update(data, theme)` may return a promise. What has `saves` can be
  * saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
  *
  * @param host an element without children, or a shadow root
@@ -99,7 +99,7 @@ export function mount(host, name, tell) {
     };
     try {
       if (shown.head) {
-        head ??= makeHead([made.controls, saving()].filter(Boolean));
+        head ??= makeHead([made.controls, saving()].filter(Boolean), made.steady);
         if (!head.element.isConnected) made.element.prepend(head.element);
         head.update(shown.head, colours);
         shows(root.host, shown.head.note);

@@ -18,6 +18,26 @@ def counts(journey: Journey, phi: str, d_ff: int) -> tuple[str, str]:
     return f"{right} of {len(own)} points", f"{best_line(points)}."
 
 
+def test_what_is_clicked_in_stays_where_it_is_and_is_ahead_of_the_answers(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page(width=1280, height=720).open_page("dimensions", part="separate")
+    canvas = journey.page.locator(".points canvas")
+    before = canvas.bounding_box()
+    journey.page.get_by_role("button", name="Clear").click()
+    journey.settle()
+    assert "no points yet" in journey.sentence("separate")  # one line shorter
+    assert canvas.bounding_box() == before
+    # Faster than any answer comes, squares and circles in turn: none gets lost.
+    for place in range(12):
+        journey.page.get_by_role("button", name=("circles", "squares")[place % 2]).click()
+        canvas.click(position={"x": 30 + 30 * place, "y": 200})
+    journey.settle()
+    assert len(POINTS.parse(journey.query()["points"])) == 12
+    assert "of 12 points" in journey.sentence("separate")
+    assert canvas.bounding_box() == before
+
+
 def test_points_are_put_and_taken_and_come_back_by_their_link(new_page: OpenPage) -> None:
     journey = new_page().open_page("dimensions", part="separate")
     assert "64 of 64 points" in journey.sentence("separate")
