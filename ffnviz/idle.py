@@ -1,8 +1,10 @@
-"""Giving memory back while nobody waits for a page.
+"""Giving memory back, if possible while nobody waits for a page.
 
 Streamlit's own collection after every script run is switched off in .streamlit/config.toml: with
 torch loaded it costs more than a page run. And Streamlit forgets a session that was closed only
 when another is opened, however late: until then it keeps its widgets and three file descriptors.
+A server that is never quiet collects now and then all the same: what was imported is left out,
+so that it costs a page run.
 """
 
 import ctypes
@@ -16,6 +18,7 @@ from streamlit.runtime import exists, get_instance
 
 LOOK_EVERY_S = 10.0
 QUIET_FOR_S = 3.0
+AT_LEAST_EVERY_S = 30.0  # while pages run
 M_MMAP_THRESHOLD = -3  # of glibc's mallopt
 LARGE = 256 * 1024
 
@@ -24,7 +27,7 @@ class IdleCollector:
     """Collects after each stretch of activity, and after sessions have ended, when it is quiet."""
 
     def __init__(self) -> None:
-        self._last_run = time.monotonic()
+        self._last_run = self._last_time = time.monotonic()
         self._collected = True
         large_blocks_go_back()
         threading.Thread(target=self._watch, name="idle-gc", daemon=True).start()
@@ -35,15 +38,18 @@ class IdleCollector:
         self._collected = False
 
     def collect_if_idle(self) -> bool:
-        """Collect if there can be garbage and it is quiet; tells whether it did."""
-        if time.monotonic() - self._last_run < QUIET_FOR_S:
+        """Collect if there can be garbage, and it is quiet or has not been for long.
+
+        Tells whether it did.
+        """
+        now = time.monotonic()
+        if now - self._last_run < QUIET_FOR_S and now - self._last_time < AT_LEAST_EVERY_S:
             return False
         if self._collected and not ended_sessions():
             return False
-        self._collected = True
+        self._collected, self._last_time = True, now
         forget_ended_sessions()
-        gc.collect()
-        give_back()
+        collect()
         return True
 
     def _watch(self) -> None:
@@ -91,8 +97,15 @@ def large_blocks_go_back() -> None:
         getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(M_MMAP_THRESHOLD, LARGE)
 
 
-def give_back() -> None:
-    """Have glibc return what is free to the system."""
+def leave_out_what_stays() -> None:
+    """From now on no collection looks at what is there now: modules, and what they made."""
+    gc.collect()
+    gc.freeze()
+
+
+def collect() -> None:
+    """Collect, and have glibc return what is free to the system."""
+    gc.collect()
     if sys.platform == "linux":
         getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)(0)
 

@@ -18,6 +18,7 @@ from ffnviz.assets import TOP
 from ffnviz.components.chart import serve_plotly
 from ffnviz.gate import one_run_at_a_time, one_theme_for_all
 from ffnviz.headers import SafeHeaders, content_security_policy
+from ffnviz.idle import leave_out_what_stays
 from ffnviz.lecture.classroom.attending import allowed, store
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.routes import class_routes
@@ -63,6 +64,7 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
     async def ready(_: App) -> AsyncIterator[None]:
         # Before anybody asks: with several workers, it may be another that draws the first chart.
         serve_plotly()
+        leave_out_what_stays()
         if hub is None:
             yield
             return

@@ -9,6 +9,7 @@ from typing import IO, Any
 from streamlit.logger import set_log_level
 
 from ffnviz.beside import Order, close, hear, tell
+from ffnviz.idle import collect, leave_out_what_stays
 from ffnviz.session import run_of
 
 STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
@@ -19,6 +20,7 @@ def main() -> None:
     """Compute one order after the other, until nobody sends any."""
     if hasattr(os, "nice"):
         os.nice(STEP_BACK)
+    leave_out_what_stays()
     set_log_level("ERROR")  # otherwise it says again and again that there is no session here
     orders = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
@@ -33,6 +35,7 @@ def main() -> None:
         except BrokenPipeError:  # the process of the pages is gone
             close(answers)
             return
+        collect()
 
 
 def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:

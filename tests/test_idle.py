@@ -2,7 +2,7 @@
 
 import pytest
 
-from ffnviz.idle import QUIET_FOR_S, IdleCollector
+from ffnviz.idle import AT_LEAST_EVERY_S, QUIET_FOR_S, IdleCollector
 
 
 class Clock:
@@ -45,6 +45,18 @@ def test_it_does_not_collect_while_pages_run(clock: Clock, collections: list[str
     clock.now += QUIET_FOR_S / 2
     assert not collector.collect_if_idle()
     assert collections == []
+
+
+def test_a_server_that_is_never_quiet_collects_now_and_then(
+    clock: Clock, collections: list[str]
+) -> None:
+    collector = IdleCollector()
+    seconds = int(4 * AT_LEAST_EVERY_S)
+    for _ in range(seconds):
+        clock.now += 1.0
+        collector.page_ran()
+        collector.collect_if_idle()
+    assert len(collections) == 4
 
 
 def test_it_does_not_collect_when_no_page_ran(clock: Clock, collections: list[str]) -> None:

@@ -88,8 +88,11 @@ class Model:
     def sizes(self) -> Sizes:
         """How large it is."""
         c = self.encoder.config
-        n = sum(weight.numel() for weight in self.encoder.parameters())
-        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens, n)
+        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens, self._n_parameters)
+
+    @cached_property
+    def _n_parameters(self) -> int:
+        return sum(weight.numel() for weight in self.encoder.parameters())
 
     @property
     def device(self) -> torch.device:
