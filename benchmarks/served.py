@@ -74,29 +74,36 @@ class Usage:
 
     Attributes:
         mb: resident memory in MB.
+        own_mb: of it, what the process itself holds.
         files: open file descriptors.
         threads: threads.
     """
 
     mb: float
+    own_mb: float
     files: int
     threads: int
 
     def __str__(self) -> str:
-        return f"{self.mb:.0f} MB, {self.files} file descriptors, {self.threads} threads"
+        return (
+            f"{self.mb:.0f} MB, {self.own_mb:.0f} of it the server itself, "
+            f"{self.files} file descriptors, {self.threads} threads"
+        )
 
 
 def usage(pid: int) -> Usage:
     """Of a process and all it started (Linux)."""
-    mb, files, threads = 0.0, 0, 0
+    mb, own_mb, files, threads = 0.0, 0.0, 0, 0
     for each in [pid, *started_by(pid)]:
         status = dict(
             line.split(":", 1) for line in Path(f"/proc/{each}/status").read_text().splitlines()
         )
-        mb += int(status.get("VmRSS", "0").split()[0]) / 1_024
+        held = int(status.get("VmRSS", "0").split()[0]) / 1_024
+        mb += held
+        own_mb += held * (each == pid)
         threads += int(status["Threads"])
         files += len(list(Path(f"/proc/{each}/fd").iterdir()))
-    return Usage(mb, files, threads)
+    return Usage(mb, own_mb, files, threads)
 
 
 def started_by(pid: int) -> list[int]:

@@ -6,11 +6,8 @@ whatever comes in meanwhile is folded into the request, so a run never begins wi
 """
 
 import time
-from collections.abc import Callable
 
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import get_script_run_ctx, script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
@@ -97,29 +94,3 @@ class RequestsInTurn(ScriptRequests):
 def one_run_at_a_time() -> None:
     """From now on every session of this process waits for its turn."""
     script_runner.ScriptRequests = RequestsInTurn  # type: ignore[attr-defined]
-
-
-def one_theme_for_all() -> None:
-    """From now on Streamlit reads the theme out of its settings once, and not for every run.
-
-    That was a thirteenth of a page run, and `ffnviz app` never changes them.
-    """
-    read = app_session._populate_theme_msg
-    if not isinstance(read, KeptTheme):
-        app_session._populate_theme_msg = KeptTheme(read)
-
-
-class KeptTheme:
-    """What Streamlit tells a browser of the theme, by the section of the settings."""
-
-    def __init__(self, read: Callable[[CustomThemeConfig, str], None]) -> None:
-        self.read = read
-        self._kept: dict[str, CustomThemeConfig] = {}
-
-    def __call__(self, msg: CustomThemeConfig, section: str = "theme") -> None:
-        """Fill a message with it."""
-        if section not in self._kept:
-            fresh = CustomThemeConfig()
-            self.read(fresh, section)
-            self._kept[section] = fresh
-        msg.MergeFrom(self._kept[section])

@@ -16,7 +16,7 @@ from streamlit.starlette import App
 
 from ffnviz.assets import TOP
 from ffnviz.components.chart import serve_plotly
-from ffnviz.gate import one_run_at_a_time, one_theme_for_all
+from ffnviz.gate import one_run_at_a_time
 from ffnviz.headers import SafeHeaders, content_security_policy
 from ffnviz.idle import leave_out_what_stays
 from ffnviz.lecture.classroom.attending import allowed, store
@@ -24,6 +24,7 @@ from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.routes import class_routes
 from ffnviz.metrics import Numbers
 from ffnviz.pages import PAGES
+from ffnviz.spared import spare_what_is_done_anew
 
 GUARD = "guard.js"
 FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
@@ -42,7 +43,7 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
         ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
     """
     one_run_at_a_time()
-    one_theme_for_all()
+    spare_what_is_done_anew()
     numbers = Numbers()
     numbers.write_for_ever()
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"

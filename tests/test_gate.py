@@ -6,9 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
-from streamlit.runtime import app_session
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.scriptrunner_utils.script_requests import (
     RerunData,
@@ -16,7 +14,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 
-from ffnviz.gate import KeptTheme, RequestsInTurn, one_run_at_a_time
+from ffnviz.gate import RequestsInTurn, one_run_at_a_time
 from ffnviz.turns import Turns
 
 PATIENCE_S = 60
@@ -156,21 +154,3 @@ def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.Monk
     one_run_at_a_time()
     runner = script_runner.ScriptRunner.__init__.__globals__["ScriptRequests"]()
     assert isinstance(runner, RequestsInTurn)
-
-
-def test_the_theme_that_is_kept_is_streamlits_own() -> None:
-    known = getattr(app_session._populate_theme_msg, "read", app_session._populate_theme_msg)
-    read: list[str] = []
-
-    def counted(msg: CustomThemeConfig, section: str) -> None:
-        read.append(section)
-        known(msg, section)
-
-    kept, sections = KeptTheme(counted), ["theme", "theme.light", "theme.dark", "theme.sidebar"]
-    for _ in range(2):
-        for section in sections:
-            told, wanted = CustomThemeConfig(), CustomThemeConfig()
-            kept(told, section)
-            known(wanted, section)
-            assert told == wanted
-    assert read == sections
