@@ -15,7 +15,8 @@ FEW_BLOCKS = 4  # of which each has a button; of more, a slider
 def network_and_block(session: Session, run: Run | None) -> None:
     """Which network reads it, and which of its FFNs is shown; page.css puts it beside the box."""
     state, networks = session.state, session.house.networks
-    if any(not network_of(name).card.ours for name in networks):
+    cards = {name: network_of(name).card for name in networks}
+    if any(not card.ours for card in cards.values()):
         any_network_and_block(session, run)
         return
     tie("twin", state.network)
@@ -25,7 +26,7 @@ def network_and_block(session: Session, run: Run | None) -> None:
             "Twin",
             list(networks),
             key="twin",
-            format_func=lambda network: label_of(network),
+            format_func=lambda network: cards[network].label,
             required=True,
             label_visibility="collapsed",
             on_change=lambda: session.do(ChooseNetwork(st.session_state["twin"])),

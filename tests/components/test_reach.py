@@ -2,6 +2,10 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays
+from numpy.typing import NDArray
 
 from ffnviz.components.reach import reach
 
@@ -30,3 +34,16 @@ def test_exact_zeros_are_not_counted_and_nothing_is_no_fault() -> None:
     assert reach([sparse]) == 5, "few are awake, none towers over the others"
     assert reach([np.zeros((3, 4))]) == 0
     assert reach([np.zeros((1, 4)), np.ones((1, 1))]) == 1
+
+
+VALUES = st.sampled_from([0.0, 0.5, 1.0, 2.0, -3.0, 4.0, 4.5, 20.0, 90.0])
+
+
+@given(arrays(np.float32, array_shapes(min_dims=1, max_dims=2, max_side=60), elements=VALUES))
+def test_it_is_the_quantile_of_the_others_that_decides(values: NDArray[np.float32]) -> None:
+    sizes = np.abs(values)
+    others = sizes
+    if values.ndim > 1 and len(values) > 1:
+        others = np.delete(sizes, sizes.max(axis=1).argmax(), axis=0)
+    usual = np.quantile(others[others > 0], 0.995) if others.any() else sizes.max()
+    assert reach([values]) == (usual if sizes.max() > 4 * usual else sizes.max())
