@@ -81,15 +81,15 @@ def index(
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
+                numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
-                    numbers = _numbers(blocks, network.sizes.n_blocks)
                     where = asked.device or device.type
                     job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
                     hold(job, network)
                     _tell_room(network, job, asked)
                     made = _count(job, pieces, engine, path, problems, _source(pieces, corpus))
                 else:
-                    made = _of_probes(network)
+                    made = _of_probes(network, numbers)
                 write_index(made, path)
                 _tell(made, path)
     except (ModelFolderError, ProbesError, SourcesError, ValueError) as error:
@@ -134,12 +134,14 @@ def _source(pieces: tuple[Piece, ...], corpus: tuple[Path, ...]) -> str:
     return shown if files == 1 else f"{files:,} files of {shown}"
 
 
-def _of_probes(model: Network) -> NeuronIndex:
+def _of_probes(model: Network, blocks: tuple[int, ...] | None) -> NeuronIndex:
     probes, _ = split(read_probes())
     tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
     source = f"{len(probes):,} sentences of our probe set"
     with bar(unit=" tokens", unit_scale=True, desc=model.card.id) as read:
-        return build_index(model, probes, tags, source, lambda n: read.update(n - read.n))
+        return build_index(
+            model, probes, tags, source, lambda n: read.update(n - read.n), blocks
+        )
 
 
 def _count(
