@@ -47,7 +47,7 @@ def _overview(run: Run, index: NeuronIndex) -> Overview:
 
 
 def how_often(run: Run, index: NeuronIndex) -> None:
-    """The share of tokens on which each neuron fires, in order, for all blocks that were looked at."""
+    """The share of tokens on which each neuron fires, in order, for all blocks of the index."""
     chosen, neuron = run.state.block, neuron_shown(run)
     shares = {number: block.fired / index.n_tokens for number, block in index.by_number.items()}
     here = shares[chosen]

@@ -2,6 +2,7 @@
 
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -180,7 +181,8 @@ def test_an_index_of_some_blocks_is_theirs_of_one_of_all(model: Model, tmp_path:
 
 def test_a_file_whose_blocks_are_none_is_refused(model: Model, tmp_path: Path) -> None:
     index, path = build_index(model, made_up(20), TAGS, "made up"), tmp_path / "here.npz"
-    for numbers in ((0, 2, 1), (0, 0, 1), (-1, 0, 1), (0, True, 2), (0, 1, 2.5), ("0", "1", "2")):
+    wrong: list[tuple[Any, ...]] = [(0, 2, 1), (0, 0, 1), (-1, 0, 1), (0, True, 2), (0, 1, 2.5)]
+    for numbers in (*wrong, ("0", "1", "2")):
         write_index(replace(index, numbers=numbers), path)
         with pytest.raises(IndexFileError, match="is not an index of neurons"):
             read_index(path, d_ff=32, n_blocks=3)
