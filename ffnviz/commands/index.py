@@ -16,10 +16,11 @@ from ffnviz.commands.engine import Hands, engine_options, started
 from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
+from ffnviz.engines.files import Place
 from ffnviz.engines.job import Job, gatherer_of, hold
 from ffnviz.engines.room import room_for, too_much
 from ffnviz.engines.run import Engine, Told, counted, with_problems
-from ffnviz.engines.sources import Piece, Place, SourcesError, pieces_of
+from ffnviz.engines.sources import Piece, SourcesError, pieces_of
 from ffnviz.engines.stores import Address, StoreError
 from ffnviz.guest.memory import free_bytes
 from ffnviz.model.atomic import check_writable

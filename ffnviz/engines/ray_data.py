@@ -18,8 +18,9 @@ from typing import Any
 
 from ffnviz.analysis.neurons.index_part import IndexPart, merged
 from ffnviz.engines.cluster import ClusterError
+from ffnviz.engines.files import File
 from ffnviz.engines.job import Job, count, gatherer_of
-from ffnviz.engines.sources import File, Piece
+from ffnviz.engines.sources import Piece
 from ffnviz.engines.stores import Stored, StoreError
 
 VERSION = version_of("ffnviz")

@@ -4,28 +4,32 @@ A line of a .txt is a text; of a .jsonl or .parquet, one column is. What cannot 
 and named, and never stops the others: a run of many hours must not end at one bad line.
 """
 
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path, PurePath
 from typing import IO
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from ffnviz.engines.stores import Address, Stored, why
+from ffnviz.engines.files import (
+    File,
+    Place,
+    check_store,
+    files_in,
+    kind_of,
+    name_of,
+    opened,
+    pure,
+    readable,
+    shown,
+    size_of,
+    table_of,
+)
+from ffnviz.engines.stores import why
 
 PIECE_BYTES = 2**21  # of a file; about half a million tokens
 LONGEST_LINE = 2**20  # bytes; what a longer line has besides is left out
-PACKED = {".gz": "gzip", ".zst": "zstd"}
-KINDS = (".txt", ".jsonl", ".parquet")
-
-
-Place = Path | Address  # where texts lie
-File = Path | Stored
 
 
 class SourcesError(ValueError):
@@ -39,7 +43,7 @@ class Piece:
     Attributes:
         number: its place in the corpus, from 0.
         path: the file, on this machine or in a store.
-        kind: one of KINDS.
+        kind: one of files.KINDS.
         start, end: bytes of a .txt or .jsonl, row groups of a .parquet; end None for a packed
             file, which can be read from its start only.
     """
@@ -53,12 +57,12 @@ class Piece:
     @property
     def name(self) -> str:
         """The file's, whatever bytes it has."""
-        return _name(self.path)
+        return name_of(self.path)
 
     @property
     def tag(self) -> str:
         """The same, without what it ends in."""
-        return _readable(_pure(self.path).stem)
+        return readable(pure(self.path).stem)
 
 
 def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]]:
@@ -70,47 +74,28 @@ def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]
     """
     problems: Counter[str] = Counter()
     found: list[tuple[File, str, int, int | None]] = []
-    for path in _files(paths):
-        kind, packed = _kind_of(_pure(path))
+    for path in files_in(paths):
+        kind, packed = kind_of(pure(path))
         try:
             stretches = _stretches(path, kind, packed)
         except (OSError, pa.ArrowException) as error:
-            _check_store(path)
-            problems[f"{_name(path)}: cannot be read ({_short(error)})"] += 1
+            check_store(path)
+            problems[f"{name_of(path)}: cannot be read ({_short(error)})"] += 1
             continue
         if not stretches:
-            problems[f"{_name(path)}: is empty"] += 1
+            problems[f"{name_of(path)}: is empty"] += 1
         found += [(path, kind, start, end) for start, end in stretches]
     if not found:
         raise SourcesError(
-            f"{', '.join(map(_shown, paths))}: there is no text in it. Give .txt, .jsonl, "
+            f"{', '.join(map(shown, paths))}: there is no text in it. Give .txt, .jsonl, "
             ".jsonl.gz, .jsonl.zst or .parquet files, or a folder of them."
         )
     return tuple(Piece(number, *each) for number, each in enumerate(found)), dict(problems)
 
 
-def _files(paths: Sequence[Place]) -> Iterator[File]:
-    """This machine's, then the stores', each in the order of their paths, folder by folder."""
-    here: list[Path] = []
-    stored: list[Stored] = []
-    for path in paths:
-        if isinstance(path, Address):
-            stored += path.files()
-        else:
-            inside = path.rglob("*") if path.is_dir() else [path]
-            here += (each for each in inside if each.is_file())
-    stored.sort(key=lambda each: (each.path, each.address))
-    yield from (each for each in [*sorted(here), *stored] if _kind_of(_pure(each))[0] in KINDS)
-
-
-def _kind_of(path: PurePath) -> tuple[str, str | None]:
-    packed = PACKED.get(path.suffix)
-    return (path.with_suffix("") if packed else path).suffix.lower(), packed
-
-
 def _stretches(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
     if kind == ".parquet":
-        n_groups = _table(path).num_row_groups
+        n_groups = table_of(path).num_row_groups
         return [(group, group + 1) for group in range(n_groups)]
     size = size_of(path)
     if packed:
@@ -127,7 +112,7 @@ def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]
     try:
         yield from _texts(piece, column, problems)
     except (OSError, pa.ArrowException) as error:
-        _check_store(piece.path)
+        check_store(piece.path)
         problems[f"{piece.name}: cannot be read ({_short(error)})"] += 1
 
 
@@ -150,7 +135,7 @@ def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
 def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
     """Lines that begin in the piece: a line is that piece's in which its first byte lies."""
     name, at = piece.name, piece.start
-    with _opened(piece.path) as file:
+    with opened(piece.path) as file:
         if at:
             file.seek(at - 1)
             at += sum(_line(file, at - 1, piece.end)[1:]) - 1  # the rest of one that began before
@@ -164,21 +149,6 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
             elif not _is_utf8(line):
                 problems[f"{name}: lines that are not UTF-8, read with � for what is wrong"] += 1
             yield line.decode("utf-8", errors="replace")
-
-
-@contextmanager
-def _opened(path: File) -> Iterator[IO[bytes]]:
-    packed = PACKED.get(_pure(path).suffix)
-    if isinstance(path, Stored):
-        with path.opened(packed) as file:
-            yield file
-        return
-    if not packed:
-        with path.open("rb") as file:
-            yield file
-        return
-    with pa.input_stream(str(path), compression=packed) as stream:
-        yield io.BufferedReader(stream)
 
 
 def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int, int]:
@@ -212,49 +182,12 @@ def _column(
 
 
 def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]:
-    file = _table(piece.path)
+    file = table_of(piece.path)
     if column not in file.schema_arrow.names:
         problems[f"{piece.name}: has no column “{column}”"] += 1
         return
     for batch in file.iter_batches(row_groups=[piece.start], columns=[column]):
         yield from batch.column(0).to_pylist()
-
-
-def _table(path: File) -> pq.ParquetFile:
-    if isinstance(path, Stored):
-        return pq.ParquetFile(path.random(), pre_buffer=True)
-    return pq.ParquetFile(path)
-
-
-def size_of(path: File) -> int:
-    """In bytes.
-
-    Raises:
-        OSError: if it is not there.
-    """
-    return path.size if isinstance(path, Stored) else path.stat().st_size
-
-
-def _pure(path: File) -> PurePath:
-    return path.path if isinstance(path, Stored) else path
-
-
-def _name(path: File) -> str:
-    return _readable(_pure(path).name)
-
-
-def _shown(place: Place) -> str:
-    return place.shown if isinstance(place, Address) else str(place)
-
-
-def _check_store(path: File) -> None:
-    """A store that is lost ends the run: it goes on when it is there again, and misses nothing."""
-    if isinstance(path, Stored):
-        path.address.check()
-
-
-def _readable(name: str) -> str:
-    return name.encode(errors="replace").decode()
 
 
 def _is_utf8(line: bytes) -> bool:

@@ -21,7 +21,8 @@ from ffnviz.engines.job import Job  # noqa: E402
 from ffnviz.engines.local import run_local  # noqa: E402
 from ffnviz.engines.ray_data import run_ray, wrong_here  # noqa: E402
 from ffnviz.engines.sources import Piece, pieces_of  # noqa: E402
-from ffnviz.engines.stores import Address, Stored  # noqa: E402
+from ffnviz.engines.stores import Address, Stored, found_at  # noqa: E402
+from tests.engines.conftest import Store  # noqa: E402
 from tests.engines.test_local import JOB, whole  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # Ray's own
@@ -93,6 +94,19 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
     assert sum(came) == len(pieces)
     assert came[0] < len(pieces) / 2  # it was lost in the middle
     assert sum(node["Alive"] for node in ray.nodes()) == 1
+
+
+@pytest.mark.usefixtures("cluster")
+def test_a_store_gives_the_same_file(
+    pieces: tuple[Piece, ...], one: bytes, store: Store, tmp_path: Path
+) -> None:
+    here = pieces[0].path
+    assert isinstance(here, Path)
+    address = found_at(store.put(here.parent, "ray-books"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ffnviz.engines.sources.PIECE_BYTES", 600)
+        there, _ = pieces_of([address])
+    assert whole(there, partial(run_ray, workers=1), tmp_path / "kept") == one
 
 
 @pytest.mark.usefixtures("cluster")

@@ -18,10 +18,11 @@ from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.commands import main
 from ffnviz.engines import sources, stores
+from ffnviz.engines.files import Place
 from ffnviz.engines.job import Job, gatherer_of
 from ffnviz.engines.local import run_local
 from ffnviz.engines.run import counted
-from ffnviz.engines.sources import Piece, Place, pieces_of, texts_of
+from ffnviz.engines.sources import Piece, pieces_of, texts_of
 from ffnviz.engines.stores import Address, StoreError, found_at
 from tests.engines.conftest import Store, serving
 
