@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from streamlit.net_util import get_internal_ip
 
-from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
+from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.assets import TOP
 from ffnviz.commands.network import dtype_option
 from ffnviz.headers import content_security_policy
@@ -174,7 +174,10 @@ def opened_index(path: Path) -> str:
             index = read_index(path, sizes.d_ff, sizes.n_blocks)
         except IndexFileError as error:
             raise click.ClickException(str(error)) from error
-        return f"{network.card.label}: index {path}, {index.n_tokens:,} tokens of {index.source}."
+        some = len(index.numbers) < sizes.n_blocks
+        of = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
+        told = f"{of}{index.n_tokens:,} tokens of {index.source}"
+        return f"{network.card.label}: index {path}, {told}."
     why = (
         "is an index of another network"
         if made_of(path)

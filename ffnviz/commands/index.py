@@ -10,15 +10,18 @@ import torch
 from ffnviz.analysis.neurons.index_file import INDEXES, write_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
+from ffnviz.commands.corpus import Corpus
 from ffnviz.commands.device import device_option
 from ffnviz.commands.engine import Hands, engine_options, started
 from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
+from ffnviz.engines.files import Place
 from ffnviz.engines.job import Job, gatherer_of, hold
 from ffnviz.engines.room import room_for, too_much
 from ffnviz.engines.run import Engine, Told, counted, with_problems
 from ffnviz.engines.sources import Piece, SourcesError, pieces_of
+from ffnviz.engines.stores import Address, StoreError
 from ffnviz.guest.memory import free_bytes
 from ffnviz.model.atomic import check_writable
 from ffnviz.model.folder import ModelFolderError
@@ -31,10 +34,11 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
 @click.command()
 @click.option(
     "--corpus",
-    type=click.Path(exists=True, path_type=Path),
+    type=Corpus(),
     multiple=True,
-    help="A .txt, .jsonl, .jsonl.gz, .jsonl.zst or .parquet file, or a folder of them; may be "
-    "given again. Our probe sentences if absent.",
+    help="A .txt, .jsonl, .jsonl.gz, .jsonl.zst or .parquet file, or a folder of them, on this "
+    "machine or in a store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER. May be given again. Our probe "
+    "sentences if absent.",
 )
 @click.option("--column", default="text", show_default=True, help="Of .jsonl and .parquet files.")
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
@@ -50,7 +54,7 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
 @threads_option()
 @device_option
 def index(
-    corpus: tuple[Path, ...],
+    corpus: tuple[Place, ...],
     column: str,
     twin: str | None,
     model: str | None,
@@ -81,18 +85,18 @@ def index(
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
+                numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
-                    numbers = _numbers(blocks, network.sizes.n_blocks)
                     where = asked.device or device.type
                     job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
                     hold(job, network)
                     _tell_room(network, job, asked)
                     made = _count(job, pieces, engine, path, problems, _source(pieces, corpus))
                 else:
-                    made = _of_probes(network)
+                    made = _of_probes(network, numbers)
                 write_index(made, path)
                 _tell(made, path)
-    except (ModelFolderError, ProbesError, SourcesError, ValueError) as error:
+    except (ModelFolderError, ProbesError, SourcesError, StoreError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
 
@@ -127,19 +131,21 @@ def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
     return tuple(names) if 1 < len(names) <= MOST_TAGS else ()
 
 
-def _source(pieces: tuple[Piece, ...], corpus: tuple[Path, ...]) -> str:
+def _source(pieces: tuple[Piece, ...], corpus: tuple[Place, ...]) -> str:
     files = len({piece.path for piece in pieces})
-    names = ", ".join(path.resolve().name for path in corpus)
+    names = ", ".join(
+        place.name if isinstance(place, Address) else place.resolve().name for place in corpus
+    )
     shown = names.encode(errors="replace").decode()
     return shown if files == 1 else f"{files:,} files of {shown}"
 
 
-def _of_probes(model: Network) -> NeuronIndex:
+def _of_probes(model: Network, blocks: tuple[int, ...] | None) -> NeuronIndex:
     probes, _ = split(read_probes())
     tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
     source = f"{len(probes):,} sentences of our probe set"
     with bar(unit=" tokens", unit_scale=True, desc=model.card.id) as read:
-        return build_index(model, probes, tags, source, lambda n: read.update(n - read.n))
+        return build_index(model, probes, tags, source, lambda n: read.update(n - read.n), blocks)
 
 
 def _count(

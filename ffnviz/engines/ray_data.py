@@ -18,8 +18,10 @@ from typing import Any
 
 from ffnviz.analysis.neurons.index_part import IndexPart, merged
 from ffnviz.engines.cluster import ClusterError
+from ffnviz.engines.files import File
 from ffnviz.engines.job import Job, count, gatherer_of
 from ffnviz.engines.sources import Piece
+from ffnviz.engines.stores import Stored, StoreError
 
 VERSION = version_of("ffnviz")
 FAN_IN = 8  # parts, on any node, that become one before they come here
@@ -29,7 +31,7 @@ ROUNDS = 8  # but every worker hands over so often at least: what is lost with a
 Row = dict[str, Any]
 
 
-def counting(batch: Row, job: Job, version: str, folder: str) -> Row:
+def counting(batch: Row, job: Job, version: str, files: Sequence[File]) -> Row:
     """Some pieces, counted and added up, in whichever process has time.
 
     A task, and no actor that keeps the network: what a lost node owes, any other process can do
@@ -37,19 +39,38 @@ def counting(batch: Row, job: Job, version: str, folder: str) -> Row:
     places are taken. Ray uses a process again for the next task, and it keeps the network (`hold`).
     What is wrong with a node is a row of its own, so that it arrives as the sentence it is.
     """
-    wrong = wrong_here(job, version, folder)
+    wrong = wrong_here(job, version, files)
     if wrong:
         return {"wrong": [wrong]}
     pieces: list[Piece] = pickle.loads(batch["pieces"][0])  # noqa: S301, from `run_ray`
-    return _row([piece.number for piece in pieces], merged([count(job, piece) for piece in pieces]))
+    try:
+        part = merged([count(job, piece) for piece in pieces])
+    except StoreError as error:
+        return {"wrong": [_without_stop(error)]}
+    return _row([piece.number for piece in pieces], part)
 
 
-def wrong_here(job: Job, version: str, folder: str) -> str:
-    """Why this process cannot count; empty if it can."""
+def wrong_here(job: Job, version: str, files: Sequence[File]) -> str:
+    """Why this process cannot count; empty if it can.
+
+    Args:
+        job: what to count.
+        version: of ffnviz, of whoever asks.
+        files: one from each kind of place: a disk, a store. It is not they that must be there, one
+            file may vanish, but the folder or the store that they are in.
+    """
     if version != VERSION:
         return f"it has ffnviz {VERSION}, and {version} asks"
-    if not Path(folder).is_dir():
-        return f"it has no folder {folder}: all nodes must see the corpus under the same path"
+    for file in files:
+        if isinstance(file, Stored):
+            try:
+                file.address.check()
+            except StoreError as error:
+                return _without_stop(error)
+        elif not file.parent.is_dir():
+            return (
+                f"it has no folder {file.parent}: all nodes must see the corpus under the same path"
+            )
     try:
         gatherer_of(job)
     except Exception as error:  # whatever it is, the person who waits is elsewhere
@@ -67,7 +88,7 @@ def run_ray(
 
     Args:
         job: what to count; every node must be able to open the network by this name.
-        pieces: every node must see their files under the same paths.
+        pieces: every node must see their files under the same paths, or reach their store.
         workers: processes, each with the network in it.
         cpus: that Ray keeps for each worker, though it computes with one thread.
         gpus: of each worker.
@@ -82,11 +103,11 @@ def run_ray(
     logging.getLogger("ray.data").setLevel(logging.ERROR)  # progress is told by who asked
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
-    job, there = _from_anywhere(job), [replace(p, path=p.path.absolute()) for p in pieces]
+    job, there = _from_anywhere(job), [_by_whole_path(piece) for piece in pieces]
     items = [{"pieces": pickle.dumps(some)} for some in _handed_out(there, workers)]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         counting, batch_size=1, num_cpus=cpus, num_gpus=gpus,
-        fn_args=(job, VERSION, str(there[0].path.parent)),
+        fn_args=(job, VERSION, _one_of_each([piece.path for piece in there])),
         compute=ray.data.TaskPoolStrategy(size=workers),
         max_calls=0,  # a process with a GPU, too, is used again
     )  # fmt: skip
@@ -104,6 +125,24 @@ def _from_anywhere(job: Job) -> Job:
     """A network's folder by its whole path: a worker starts in a folder of its own."""
     folder = Path(job.network)
     return replace(job, network=str(folder.absolute())) if folder.exists() else job
+
+
+def _by_whole_path(piece: Piece) -> Piece:
+    if isinstance(piece.path, Stored):
+        return piece
+    return replace(piece, path=piece.path.absolute())
+
+
+def _one_of_each(files: Sequence[File]) -> list[File]:
+    """The first of this machine's, and the first of each address."""
+    first: dict[object, File] = {}
+    for file in files:
+        first.setdefault(file.address if isinstance(file, Stored) else "here", file)
+    return list(first.values())
+
+
+def _without_stop(error: Exception) -> str:
+    return str(error).rstrip(".")
 
 
 def _handed_out(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:

@@ -3,9 +3,12 @@
 import math
 from dataclasses import dataclass
 
+import torch
+
 from ffnviz.analysis.neurons import histogram, partners
 from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST
 from ffnviz.analysis.neurons.index_part import EXAMPLES
+from ffnviz.analysis.neurons.sketching import Sketching
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.guest.memory import gigabytes
@@ -23,12 +26,14 @@ class Room:
 
     Attributes:
         part: of what is counted, of all blocks.
+        waiting: of what becomes sketches later, of all blocks.
         weights: of the network.
         batch: of what a pass has at a time.
         processes: that each hold all of these.
     """
 
     part: int
+    waiting: int
     weights: int
     batch: int
     processes: int
@@ -36,7 +41,7 @@ class Room:
     @property
     def each(self) -> int:
         """Of one process at its largest."""
-        return PROCESS + self.weights + self.batch + PARTS * self.part
+        return PROCESS + self.weights + self.batch + self.waiting + PARTS * self.part
 
     @property
     def in_words(self) -> str:
@@ -45,7 +50,8 @@ class Room:
         return (
             f"About {gigabytes(self.each)}{' in each of ' * more}"
             f"{f'{self.processes} processes' * more}: {gigabytes(self.weights)} of weights, "
-            f"{gigabytes(self.part)} of counts, up to {PARTS} times."
+            f"{gigabytes(self.part)} of counts, up to {PARTS} times"
+            f"{f', {gigabytes(self.waiting)} of buffers' * bool(self.waiting)}."
         )
 
 
@@ -58,6 +64,14 @@ def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int) -> int:
     return n_blocks * of_block + COUNT * (n_positions + len(TokenClass) + n_tags)
 
 
+def waiting_bytes(d_ff: int) -> int:
+    """Of what a block's Sketching holds beside the sketch itself, at most."""
+    there = Sketching(d_ff, torch.device("meta"))  # has shapes, and takes no memory
+    held = sum(each.nbytes for each in vars(there).values() if isinstance(each, torch.Tensor))
+    sketch: int = there.total().nbytes
+    return held - sketch
+
+
 def room_for(sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int) -> Room:
     """What counting takes.
 
@@ -65,13 +79,15 @@ def room_for(sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processe
         sizes: the network's.
         n_blocks: that are looked at.
         n_tags: of the corpus.
-        bytes_each: of a weight.
+        bytes_each: of a weight; 0 if the network is not in this machine's memory but in a GPU's,
+            where then also the buffers are.
         processes: on this machine, the one that adds up counted.
     """
     values = min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES)
     return Room(
-        part_bytes(sizes, n_blocks, n_tags), sizes.n_parameters * bytes_each,
-        BATCHES * VALUE * values, processes,
+        part_bytes(sizes, n_blocks, n_tags),
+        n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,
+        sizes.n_parameters * bytes_each, BATCHES * VALUE * values, processes,
     )  # fmt: skip
 
 
@@ -79,9 +95,9 @@ def too_much(room: Room, n_blocks: int, free: int) -> str | None:
     """Why it does not fit into so many bytes, and what would; None if it fits."""
     if room.each * room.processes <= free:
         return None
-    of_block = room.part / n_blocks
-    fixed = room.each - PARTS * room.part
-    most = math.floor((free / room.processes - fixed) / (PARTS * of_block))
+    of_blocks = PARTS * room.part + room.waiting
+    fixed = room.each - of_blocks
+    most = math.floor((free / room.processes - fixed) / (of_blocks / n_blocks))
     said = f"{room.in_words} {gigabytes(max(0, free))} are free on this machine."
     fewer = [f"look at fewer blocks at a time, at most {most}: --blocks"] * (0 < most < n_blocks)
     fewer += ["use fewer --workers"] * (room.processes > 1)

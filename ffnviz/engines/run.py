@@ -12,6 +12,7 @@ from ffnviz.analysis.neurons.index_part import IndexPart, merge
 from ffnviz.analysis.neurons.part_file import read_part, write_part
 from ffnviz.engines.job import Job, gatherer_of
 from ffnviz.engines.sources import Piece
+from ffnviz.engines.stores import Stored
 
 SAVE_EVERY_S = 60.0
 
@@ -73,6 +74,10 @@ def _description(job: Job, pieces: Sequence[Piece]) -> str:
     """What makes two runs the same: the job, and the files with their sizes."""
     about = [asdict(job) | {"device": ""}]
     for piece in pieces:
-        size = piece.path.stat().st_size if piece.path.exists() else -1
-        about.append({**asdict(piece), "path": str(piece.path.resolve()), "size": size})
+        if isinstance(piece.path, Stored):
+            path, size = piece.path.shown, piece.path.size
+        else:
+            path = str(piece.path.resolve())
+            size = piece.path.stat().st_size if piece.path.exists() else -1
+        about.append({**asdict(piece), "path": path, "size": size})
     return hashlib.sha256(json.dumps(about).encode()).hexdigest()

@@ -80,6 +80,9 @@ def test_blocks_are_chosen_by_their_numbers(books: Path, tmp_path: Path) -> None
     assert CliRunner().invoke(main, [*given, "--blocks", "2"]).exit_code == 0
     with np.load(tmp_path / "relu.npz") as arrays:
         assert {name.split(".")[0] for name in arrays if "." in name} == {"1"}
+    of_probes = ["index", "--twin", "relu", "--blocks", "1", "--out", str(tmp_path / "probes")]
+    assert CliRunner().invoke(main, of_probes).exit_code == 0
+    assert read_index(tmp_path / "probes" / "relu.npz", 2_048, 2).numbers == (0,)
     for bad in ("0", "3", "x", ""):
         done = CliRunner().invoke(main, [*given, "--blocks", bad])
         assert done.exit_code == 1

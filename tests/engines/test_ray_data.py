@@ -21,6 +21,8 @@ from ffnviz.engines.job import Job  # noqa: E402
 from ffnviz.engines.local import run_local  # noqa: E402
 from ffnviz.engines.ray_data import run_ray, wrong_here  # noqa: E402
 from ffnviz.engines.sources import Piece, pieces_of  # noqa: E402
+from ffnviz.engines.stores import Address, Stored, found_at  # noqa: E402
+from tests.engines.conftest import Store  # noqa: E402
 from tests.engines.test_local import JOB, whole  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("default")  # Ray's own
@@ -95,14 +97,29 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
 
 
 @pytest.mark.usefixtures("cluster")
+def test_a_store_gives_the_same_file(
+    pieces: tuple[Piece, ...], one: bytes, store: Store, tmp_path: Path
+) -> None:
+    here = pieces[0].path
+    assert isinstance(here, Path)
+    address = found_at(store.put(here.parent, "ray-books"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("ffnviz.engines.sources.PIECE_BYTES", 600)
+        there, _ = pieces_of([address])
+    assert whole(there, partial(run_ray, workers=1), tmp_path / "kept") == one
+
+
+@pytest.mark.usefixtures("cluster")
 def test_what_a_node_lacks_is_said_in_a_sentence(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
     away = replace(pieces[0], path=tmp_path / "away" / "one.txt")
     with pytest.raises(ClusterError, match=r"it has no folder .*away: all nodes must see"):
         list(run_ray(JOB, [away], workers=1))
-    here = str(pieces[0].path.parent)
+    here = [pieces[0].path]
     assert wrong_here(JOB, __version__, here) == ""
     assert ", and 99 asks" in wrong_here(JOB, "99", here)
     assert "the network nobody does not open" in wrong_here(Job("nobody"), __version__, here)
+    nowhere = Stored(Address("s3://books?endpoint_override=127.0.0.1:9&region=x"), "books/a.txt", 1)
+    assert wrong_here(JOB, __version__, [*here, nowhere]) == "s3://books: nobody answers there"
 
 
 @pytest.mark.usefixtures("cluster")

@@ -1,15 +1,20 @@
 """The memory that is announced is what the arrays take, and what to do where it is not there."""
 
+import gc
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import torch
 
+from ffnviz.analysis.neurons import sketching
 from ffnviz.analysis.neurons.index_part import BlockPart, empty
-from ffnviz.analysis.neurons.partners import MOST
+from ffnviz.analysis.neurons.partners import MOST, M
+from ffnviz.analysis.neurons.sketching import Sketching
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.engines.job import Job, count, gatherer_of
-from ffnviz.engines.room import PARTS, part_bytes, room_for, too_much
+from ffnviz.engines.room import PARTS, part_bytes, room_for, too_much, waiting_bytes
 from ffnviz.engines.sources import pieces_of
 from ffnviz.model.card import Sizes
 
@@ -47,6 +52,38 @@ def test_what_was_counted_takes_no_more(tmp_path: Path) -> None:
     assert took == whole - 8 * (128 + len(TokenClass))
 
 
+def tensors_of(make: Callable[[], object]) -> tuple[object, int]:
+    """What is made, and the bytes of all tensors that came with it, however they are kept."""
+    before = {id(each) for each in gc.get_objects()}
+    made = make()
+    new = [each for each in gc.get_objects() if id(each) not in before]
+    return made, sum(each.nbytes for each in new if isinstance(each, torch.Tensor))
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("d_ff", [1, 2_048, MOST, MOST + 1])
+def test_what_waits_to_become_a_sketch_is_counted(
+    d_ff: int, kind: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    announced = waiting_bytes(d_ff)
+    monkeypatch.setattr(sketching, "_kind", lambda _device: kind)
+    made, held = tensors_of(lambda: Sketching(d_ff, torch.device("cpu")))
+    assert isinstance(made, Sketching)
+    sketch = made.total().nbytes  # counts with the part
+    # How small a processor may write the rows that wait is known on it alone.
+    rows = sketching.WAITING * ((d_ff if sketch else 0) + M) * (4 - kind.itemsize)
+    assert announced == held - sketch + rows
+    assert (announced > 2**22) == (1 < d_ff <= MOST)
+
+
+def test_buffers_count_for_every_block_and_not_where_a_gpu_has_them() -> None:
+    one, three = room_for(sizes(2_048), 1, 0, 4, 1), room_for(sizes(2_048), 3, 0, 4, 1)
+    assert three.waiting == 3 * one.waiting == 3 * waiting_bytes(2_048)
+    assert three.each - one.each == 2 * one.waiting + PARTS * (three.part - one.part)
+    assert "20.4 MB of buffers" in three.in_words
+    assert room_for(sizes(2_048), 3, 0, 0, 1).waiting == 0
+
+
 def test_what_fits_is_said_and_what_does_not_has_a_way_out() -> None:
     room = room_for(sizes(), 12, 0, 4, 3)
     assert too_much(room, 12, 3 * room.each) is None
@@ -55,8 +92,9 @@ def test_what_fits_is_said_and_what_does_not_has_a_way_out() -> None:
     assert said is not None
     assert "at most 11: --blocks or use fewer --workers" in said
     alone = room_for(sizes(), 12, 0, 4, 1)
-    fixed = alone.each - PARTS * alone.part
+    of_blocks = PARTS * alone.part + alone.waiting
+    fixed = alone.each - of_blocks
     assert "take a machine with more memory" in str(too_much(alone, 12, fixed))
-    one = too_much(alone, 12, fixed + PARTS * alone.part // 12 + 1)
+    one = too_much(alone, 12, fixed + of_blocks // 12 + 1)
     assert one is not None
     assert "at most 1: --blocks." in one

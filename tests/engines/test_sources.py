@@ -1,6 +1,7 @@
 """A corpus is cut into pieces in which every text stands once, whatever the files are like."""
 
 import gzip
+import io
 import json
 from collections import Counter
 from pathlib import Path
@@ -90,6 +91,31 @@ def test_what_is_wrong_is_counted_and_named_and_the_rest_is_read(
         "long.txt: lines of more than 100 bytes, cut": 1,
         "other.parquet: has no column “text”": 1,
     }
+
+
+class Counted(io.BytesIO):
+    """A file that adds up what is read of it."""
+
+    n_read = 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        Counted.n_read += len(line)
+        return line
+
+
+def test_a_long_line_is_not_read_again_by_each_of_its_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "LONGEST_LINE", 100)
+    monkeypatch.setattr(sources, "PIECE_BYTES", 500)
+    path = tmp_path / "long.txt"
+    path.write_text("start\n" + "x" * 200_000 + "\nend\n")
+    monkeypatch.setattr(sources, "opened", lambda path: Counted(path.read_bytes()))
+    texts, problems = read([path])
+    assert texts == ["start", "x" * 100, "end"]
+    assert problems == {"long.txt: lines of more than 100 bytes, cut": 1}
+    assert 0 < Counted.n_read < 2 * path.stat().st_size
 
 
 def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:

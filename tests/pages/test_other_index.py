@@ -17,7 +17,7 @@ from ffnviz.components.head import Head
 from ffnviz.model.asked_indexes import ASKED, show_indexes
 from ffnviz.model.model import load
 from ffnviz.pages.neurons import browse, wakes
-from tests.pages.visits import opened
+from tests.pages.visits import opened, query, unbroken
 
 SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
 
@@ -71,6 +71,52 @@ def test_the_command_says_for_which_network_it_is(mine: Path) -> None:
     said = opened_index(mine)
     assert said.startswith("ReLU: index ")
     assert said.endswith("tokens of <b>my dogs</b>.")
+
+
+@pytest.fixture(scope="module")
+def second_block_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `ffnviz index --blocks 2` makes it of one file, which is no tag."""
+    path = tmp_path_factory.mktemp("index") / "half.npz"
+    texts = [Probe(text, ()) for text in SENTENCES]
+    write_index(build_index(load("relu"), texts, (), "my dogs", blocks=(1,)), path)
+    return path
+
+
+PARTS_WITH_INDEX = ("wakes", "probes", "values", "browse", "name")
+
+
+@pytest.mark.parametrize("part", PARTS_WITH_INDEX)
+def test_of_some_blocks_it_is_shown_on_these_and_elsewhere_it_says_which(
+    second_block_only: Path, part: str
+) -> None:
+    show_indexes([second_block_only])
+    there = opened("neurons", part=part, twin="relu", block="2")
+    assert not there.info
+    assert not there.error
+    away = opened("neurons", part=part, twin="relu", block="1")
+    assert [said.value for said in away.info] == [
+        "This index has block 2 of 2; block 1 is not in it."]  # fmt: skip
+    (go,) = (button for button in away.button if button.key == "to-block-1")
+    assert go.label == "Go to block 2"
+    unbroken(go.click().run())
+    assert not away.info
+    assert query(away).get("block", "2") == "2"  # the last is the usual one
+
+
+def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(
+    second_block_only: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_indexes([second_block_only])
+    of_all = build_index(load("relu"), [Probe(text, ()) for text in SENTENCES], (), "my dogs")
+    fired = of_all.blocks[1].fired
+    assert (fired != of_all.blocks[0].fired).any()
+    (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
+    assert f"{int((fired == 0).sum()):,} of 2,048 neurons of block 2 never fire" in all_of_it
+
+
+def test_the_command_says_which_blocks_it_is_of(second_block_only: Path) -> None:
+    said = opened_index(second_block_only)
+    assert "half.npz, block 2 of 2, " in said
 
 
 def test_what_is_no_index_of_these_networks_is_refused(mine: Path, tmp_path: Path) -> None:

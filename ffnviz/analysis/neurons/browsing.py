@@ -51,7 +51,7 @@ def overview(index: NeuronIndex, block: int, words_of: Callable[[str, int], str]
         block: from 0.
         words_of: the word that a text has at a token.
     """
-    counts = index.blocks[block]
+    counts = index.by_number[block]
     d_ff = len(counts.texts)
     f1 = tag_f1(index, counts)
     best = f1.argmax(axis=0) if len(f1) else np.zeros(d_ff, dtype=int)

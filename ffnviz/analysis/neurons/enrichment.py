@@ -32,7 +32,7 @@ class TagCount:
     @property
     def share(self) -> float:
         """Share of the tag's texts in which it fired, from 0 to 1."""
-        return self.fired / self.n
+        return self.fired / max(self.n, 1)  # a file of blank lines is a tag without texts
 
     @property
     def beyond_chance(self) -> bool:
@@ -42,8 +42,8 @@ class TagCount:
 
 def tag_counts(index: NeuronIndex, block: int, neuron: int) -> list[TagCount]:
     """All tags for one neuron, the least likely by chance first."""
-    by_tag = index.blocks[block].by_tag[:, neuron]  # (n_tags,)
-    fired = int(index.blocks[block].texts[neuron])
+    by_tag = index.by_number[block].by_tag[:, neuron]  # (n_tags,)
+    fired = int(index.by_number[block].texts[neuron])
     tails = [
         hypergeometric_tail(int(both), index.n_texts, int(n), fired)
         for both, n in zip(by_tag, index.with_tag, strict=True)

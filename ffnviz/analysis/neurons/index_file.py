@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,11 @@ def _check(index: NeuronIndex) -> None:
         ValueError: naming what does not fit.
     """
     n_tags, n_classes = len(index.tags), len(TokenClass)
+    numbers = index.numbers
+    if not numbers or any(type(n) is not int or n < 0 for n in numbers):
+        raise ValueError("it does not say which blocks it has")
+    if list(numbers) != sorted(set(numbers)):
+        raise ValueError("its blocks are not in order")
     wanted: dict[str, tuple[int, ...]] = {
         "by_position": (len(index.at_position),), "by_class": (n_classes,), "texts": (),
         "by_tag": (n_tags,), "mean": (), "deviation": (), "values": (EXAMPLES,),
@@ -94,7 +100,7 @@ def _check(index: NeuronIndex) -> None:
 
 
 def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
-    """The index in a file.
+    """The index in a file: of all blocks, or of some.
 
     Raises:
         IndexFileError: if the file is none, or is of a model with other blocks or neurons.
@@ -115,10 +121,28 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
             _check(index)
     except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
-    widths = [block.values.shape[1] for block in blocks]
-    if widths != [d_ff] * len(widths) or index.numbers != tuple(range(n_blocks)):
+    widths = sorted({block.values.shape[1] for block in blocks})
+    if widths != [d_ff] or index.numbers[-1] >= n_blocks:
         raise IndexFileError(
-            f"{path} is an index of blocks with {widths} neurons; this model has "
-            f"{n_blocks} blocks with {d_ff}. Make it anew with `ffnviz index`."
+            f"{path} is an index of block {in_words(index.numbers)}, with "
+            f"{', '.join(map(str, widths))} neurons each; this model has {n_blocks} blocks with "
+            f"{d_ff}. Make it anew with `ffnviz index`."
         )
     return index
+
+
+def in_words(numbers: Sequence[int]) -> str:
+    """Blocks as people count them, from 1, in their order: 0, 2, 3, 4 is “1 and 3–5”."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    # Two neighbours read better as two than as a range.
+    shown = [
+        name
+        for run in runs
+        for name in ([f"{run[0] + 1}–{run[-1] + 1}"] if len(run) > 2 else [f"{n + 1}" for n in run])
+    ]
+    return " and ".join([", ".join(shown[:-1])] * (len(shown) > 1) + shown[-1:])

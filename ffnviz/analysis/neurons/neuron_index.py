@@ -1,6 +1,6 @@
 """What wakes each neuron on a set of texts: what the counts come to, ready to be read."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -99,6 +99,11 @@ class NeuronIndex:
         """Tokens in all texts."""
         return int(self.at_position.sum())
 
+    @property
+    def by_number(self) -> Mapping[int, BlockIndex]:
+        """The blocks that were looked at, by their places in the network, from 0."""
+        return dict(zip(self.numbers, self.blocks, strict=True))
+
 
 def finish(part: IndexPart, source: str, tags: tuple[str, ...], gatherer: Gatherer) -> NeuronIndex:
     """What the counts of all texts come to.
@@ -139,6 +144,7 @@ def build_index(
     tags: tuple[str, ...],
     source: str,
     progress: Callable[[int], None] = lambda _tokens: None,
+    blocks: Sequence[int] | None = None,
 ) -> NeuronIndex:
     """One pass over texts, of which there may be any number, in this process.
 
@@ -148,10 +154,11 @@ def build_index(
         tags: all that may occur.
         source: what the texts are, in a few words.
         progress: told after each batch how many tokens are done.
+        blocks: which are looked at, from 0; all, if none are named.
 
     Raises:
         ValueError: if there are no texts, or one has a tag that is not in `tags`.
     """
-    gatherer = Gatherer(model, tags)
+    gatherer = Gatherer(model, tags, blocks)
     part = gatherer.gather(texts, 0, progress)
     return finish(part, source, tags, gatherer)

@@ -46,7 +46,9 @@ def telling_neurons(
         words_of: the word that a text has at a token.
         most: how many, at most.
     """
-    counts = index.blocks[block]
+    counts = index.by_number.get(block)
+    if counts is None:
+        return ()
     f1 = tag_f1(index, counts)  # (n_tags, d_ff)
     if not len(f1):
         return ()

@@ -13,6 +13,9 @@ from ffnviz.model.network import TokenizerLike
 
 BATCH_TOKENS = 2_048
 TEXTS_AT_ONCE = 512
+CHARACTERS = 6  # a token, to begin with; English has some four
+MARGIN = 8  # tokens
+AHEAD = 256  # characters; of a word of more than 100 WordPiece makes one [UNK]
 
 
 @dataclass(frozen=True)
@@ -71,10 +74,45 @@ def _pieces(
 def _cut(
     probe: Probe, tokenizer: TokenizerLike, max_tokens: int
 ) -> Iterator[tuple[Probe, list[int]]]:
-    rest = probe.text
-    while rest:
-        encoding = tokenizer.encode(rest, max_tokens)
-        piece = rest[: encoding.tokens[-1].end]
+    text, at = probe.text, 0
+    while at < len(text):
+        end = at + _length(text, at, tokenizer, max_tokens)
+        if end == at:
+            return  # what is left is no text to this tokenizer
+        piece = text[at:end]
         # A piece is a text of its own: cut off, its last word may be split in another way.
         yield Probe(piece, probe.tags), tokenizer.encode(piece, max_tokens).ids
-        rest = encoding.left_out.lstrip()
+        at = end
+        while at < len(text) and text[at].isspace():
+            at += 1
+
+
+def _length(text: str, at: int, tokenizer: TokenizerLike, max_tokens: int) -> int:
+    """How many characters the first max_tokens tokens of text[at:] take.
+
+    Found without all that follows, or a long text would be read again for each of its pieces. How
+    a text is split depends on what follows in the same word at most, so it is read as far as
+    between two words and some tokens too many. Where no word ends, as in Chinese, it is read twice
+    as far, until that changes nothing.
+    """
+    size, before = CHARACTERS * max_tokens, None
+    while True:
+        stop, between_words = _stop(text, at + size // 2, at + size)
+        encoding = tokenizer.encode(text[at:stop], max_tokens)
+        found = [(token.id, token.end) for token in encoding.tokens]
+        length = found[-1][1] if found else 0
+        sure = between_words or (found == before and stop - at - length >= AHEAD)
+        if stop == len(text) or (sure and encoding.n_left_out >= MARGIN):
+            return length
+        before = found
+        size *= 2
+
+
+def _stop(text: str, first: int, last: int) -> tuple[int, bool]:
+    """The last place in a stretch that is between two words, and whether there is any."""
+    if last >= len(text):
+        return len(text), True
+    place = text.rfind(" ", first, last)
+    while place > first and (text[place - 1].isspace() or text[place + 1].isspace()):
+        place = text.rfind(" ", first, place)
+    return (place, True) if place > first else (last, False)

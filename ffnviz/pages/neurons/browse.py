@@ -28,7 +28,7 @@ SETTINGS = (ORDER, FIND)
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """How often, beside the table."""
-    index = index_of(run)
+    index = index_of(run, navigator)
     if index is None:
         return
     left, right = st.columns([1, 1.35], gap="medium")
@@ -47,9 +47,9 @@ def _overview(run: Run, index: NeuronIndex) -> Overview:
 
 
 def how_often(run: Run, index: NeuronIndex) -> None:
-    """The share of tokens on which each neuron fires, in order, for all blocks."""
+    """The share of tokens on which each neuron fires, in order, for all blocks of the index."""
     chosen, neuron = run.state.block, neuron_shown(run)
-    shares = {number: block.fired / index.n_tokens for number, block in enumerate(index.blocks)}
+    shares = {number: block.fired / index.n_tokens for number, block in index.by_number.items()}
     here = shares[chosen]
     never = int((here == 0).sum())
     sentence: Sentence = [

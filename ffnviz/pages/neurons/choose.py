@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ffnviz.actions import ChooseNeuron
+from ffnviz.actions import ChooseBlock, ChooseNeuron
 from ffnviz.analysis.needs import Need
-from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
+from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.analysis.neurons.telling import Telling, telling_neurons
@@ -109,8 +109,12 @@ def _read(run: Run, path: Path) -> NeuronIndex:
     return run.subject.once("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
 
 
-def index_of(run: Run) -> NeuronIndex | None:
-    """The network's index; where it cannot be read, says so and gives None."""
+def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
+    """The network's index; where it has nothing of the block, or cannot be read, says so instead.
+
+    Returns:
+        None where something was said.
+    """
     known = run.card.provenance
     if known is None or known.index is None:
         st.info(f"Not for {run.card.label}: {Need.INDEX.value}")
@@ -123,4 +127,23 @@ def index_of(run: Run) -> NeuronIndex | None:
         )
         st.text(str(error))
         return None
+    if run.state.block not in index.by_number:
+        _which_blocks(run, navigator, index)
+        return None
     return index
+
+
+def _which_blocks(run: Run, navigator: Navigator, index: NeuronIndex) -> None:
+    """What the index has instead of the block on the screen, and the way to the nearest."""
+    here, numbers = run.state.block, index.numbers
+    st.info(
+        f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
+        f"{run.model.sizes.n_blocks}; block {here + 1} is not in it."
+    )
+    before = [number for number in numbers if number < here][-1:]
+    after = [number for number in numbers if number > here][:1]
+    for number in before + after:
+        st.button(
+            f"Go to block {number + 1}", key=f"to-block-{number}", on_click=navigator.do,
+            args=(ChooseBlock(number),),
+        )  # fmt: skip

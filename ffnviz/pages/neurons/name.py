@@ -63,7 +63,7 @@ def follow(run: Run, navigator: Navigator) -> None:
 def render(run: Run, navigator: Navigator) -> None:
     """The guess, how well it does, and the names kept so far."""
     neuron = chooser(run, navigator)
-    index = index_of(run)
+    index = index_of(run, navigator)
     if index is None:
         return
     read: ProbeInputs = run.subject.once(
@@ -88,9 +88,10 @@ def the_guess(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -
         f"Your name for neuron {neuron}", autocomplete="off",
         placeholder="for example: words for numbers", **navigator.widget(CALLED),
     )  # fmt: skip
-    st.segmented_control("It fires on …", required=True, **navigator.options(KIND))
+    if index.tags:
+        st.segmented_control("It fires on …", required=True, **navigator.options(KIND))
     st.segmented_control("It counts as firing …", required=True, **navigator.options(LEVEL))
-    if navigator.value(KIND) == "tag":
+    if index.tags and navigator.value(KIND) == "tag":
         widget = navigator.widget(TAG)
         if navigator.value(TAG) not in index.tags:
             st.session_state[widget["key"]] = index.tags[0]
@@ -109,7 +110,7 @@ def put_to_the_test(
     """Its precision and recall on the sentences held back."""
     block = run.state.block
     values = word_values(run.model, read, block, name.neuron)
-    strongest = float(index.blocks[block].values[0, name.neuron])
+    strongest = float(index.by_number[block].values[0, name.neuron])
     share = SHARES[navigator.value(LEVEL)]
     level = max(index.threshold, share * strongest)
     if name.tag:

@@ -19,7 +19,7 @@ SHOWN = 16
 def render(run: Run, navigator: Navigator) -> None:
     """The tags beside the positions."""
     neuron = chooser(run, navigator)
-    index = index_of(run)
+    index = index_of(run, navigator)
     if index is None:
         return
     tags, positions = st.columns([1.3, 1], gap="medium")
@@ -33,7 +33,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The tags least likely by chance."""
     counts = tag_counts(index, run.state.block, neuron)
     beyond = [count for count in counts if count.beyond_chance]
-    fired = int(index.blocks[run.state.block].texts[neuron])
+    fired = int(index.by_number[run.state.block].texts[neuron])
     sentence: Sentence = [
         "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
         ", and more often than by chance on ",
@@ -62,7 +62,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
 
 def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The share of tokens at each position that wake it."""
-    block = index.blocks[run.state.block]
+    block = index.by_number[run.state.block]
     fired = block.by_position[:, neuron]
     shares = fired / np.maximum(index.at_position, 1)
     often = index.at_position >= 20  # of fewer tokens a share says little

@@ -21,7 +21,7 @@ QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
 def render(run: Run, navigator: Navigator) -> None:
     """The histogram beside the kinds of tokens and the partners."""
     neuron = chooser(run, navigator)
-    index = index_of(run)
+    index = index_of(run, navigator)
     if index is None:
         return
     left, right = st.columns([1.3, 1], gap="medium")
@@ -34,7 +34,7 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The histogram, with quantiles that follow from it."""
-    block = index.blocks[run.state.block]
+    block = index.by_number[run.state.block]
     found = [(name, block.quantile(neuron, share)) for name, share in QUANTILES]
     most = float(block.values[0, neuron])
     sentence: Sentence = [
@@ -55,7 +55,7 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
 
 def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The share of each kind of token that wakes it."""
-    fired = index.blocks[run.state.block].by_class[:, neuron]
+    fired = index.by_number[run.state.block].by_class[:, neuron]
     shares = fired / np.maximum(index.of_class, 1)
     most = int(shares.argmax())
     sentence: Sentence = [
@@ -76,7 +76,7 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> None:
 
 def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -> None:
     """The neurons of the block that fire on the same tokens."""
-    block = index.blocks[run.state.block]
+    block = index.by_number[run.state.block]
     partners = block.partners[:, neuron]
     there = partners >= 0
     sentence: Sentence

@@ -26,7 +26,7 @@ def render(run: Run, navigator: Navigator) -> None:
         on_this_sentence(run, neuron, navigator)
         what_its_key_matches(run, neuron)
     with examples:
-        index = index_of(run)
+        index = index_of(run, navigator)
         if index is not None:
             strongest_examples(run, index, neuron)
 
@@ -84,7 +84,7 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
 
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The sentences of the probe set on which it is strongest."""
-    found = index.blocks[run.state.block]
+    found = index.by_number[run.state.block]
     values, places = found.values[:, neuron], found.examples[:, neuron]
     ranks = [rank for rank in range(len(values)) if values[rank] > index.threshold]
     max_tokens = run.model.sizes.max_tokens

@@ -2,12 +2,19 @@
 
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ffnviz.analysis.neurons.gathering import LONGEST
-from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, read_index, write_index
+from ffnviz.analysis.neurons.index_file import (
+    INDEXES,
+    IndexFileError,
+    in_words,
+    read_index,
+    write_index,
+)
 from ffnviz.analysis.neurons.index_part import BlockPart, empty
 from ffnviz.analysis.neurons.neuron_index import EXAMPLES, NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
@@ -157,6 +164,39 @@ def test_a_file_that_is_no_index_of_this_model_is_refused(model: Model, tmp_path
             read_index(path, d_ff=32, n_blocks=3)
     with pytest.raises(IndexFileError, match="is not an index"):
         read_index(tmp_path / "missing.npz", d_ff=32, n_blocks=3)
+
+
+def test_an_index_of_some_blocks_is_theirs_of_one_of_all(model: Model, tmp_path: Path) -> None:
+    index = build_index(model, made_up(20), TAGS, "made up")
+    path = tmp_path / "here.npz"
+    write_index(build_index(model, made_up(20), TAGS, "made up", blocks=(2, 0)), path)
+    some = read_index(path, d_ff=32, n_blocks=3)
+    assert some.numbers == (0, 2)
+    assert sorted(some.by_number) == [0, 2]
+    for number, block in some.by_number.items():
+        np.testing.assert_array_equal(block.histogram, index.blocks[number].histogram)
+    with pytest.raises(IndexFileError, match=r"block 1 and 3, with 32 .* has 2 blocks with 32"):
+        read_index(path, d_ff=32, n_blocks=2)
+
+
+def test_a_file_whose_blocks_are_none_is_refused(model: Model, tmp_path: Path) -> None:
+    index, path = build_index(model, made_up(20), TAGS, "made up"), tmp_path / "here.npz"
+    wrong: list[tuple[Any, ...]] = [(0, 2, 1), (0, 0, 1), (-1, 0, 1), (0, True, 2), (0, 1, 2.5)]
+    for numbers in (*wrong, ("0", "1", "2")):
+        write_index(replace(index, numbers=numbers), path)
+        with pytest.raises(IndexFileError, match="is not an index of neurons"):
+            read_index(path, d_ff=32, n_blocks=3)
+    write_index(replace(index, numbers=(), blocks=()), path)
+    with pytest.raises(IndexFileError, match="does not say which blocks"):
+        read_index(path, d_ff=32, n_blocks=3)
+
+
+def test_blocks_are_named_as_people_count_them() -> None:
+    assert in_words((2,)) == "3"
+    assert in_words((2, 6, 10)) == "3, 7 and 11"
+    assert in_words((0, 1)) == "1 and 2"
+    assert in_words((0, 2, 3, 4, 7, 8)) == "1, 3–5, 8 and 9"
+    assert in_words(tuple(range(32))) == "1–32"
 
 
 def test_a_file_that_points_to_what_is_not_there_is_refused(model: Model, tmp_path: Path) -> None:

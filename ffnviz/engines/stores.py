@@ -1,0 +1,222 @@
+"""Object stores: what lies in a bucket, and its bytes. All of it is pyarrow's file systems.
+
+Keys come from where each store's own tools look for them: the environment, a file in the home
+folder, the machine's role. What else is needed stands in the address, so that any process can use
+it: `s3://bucket/folder?region=eu-west-1`.
+"""
+
+import io
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+import pyarrow as pa
+from pyarrow import fs
+
+SCHEMES = ("s3", "gs")
+READ_BYTES = 2**20  # at a time: a request takes as long as some 100 kB do
+# Whoever begins wants to hear soon that nobody answers; a run of hours bears a busy store.
+ATTEMPTS = {"soon": 2, "patiently": 6}
+SECONDS = {"soon": 10, "patiently": 120}  # of attempts in all, of Google's client
+_S3_OPTIONS = ("region", "scheme", "endpoint_override")
+
+_WHY = {
+    "NO_SUCH_BUCKET": "there is no such bucket",
+    "ACCESS_DENIED": "you have no right to read it, or no credentials were found",
+    "INVALID_ACCESS_KEY_ID": "the store does not know this access key",
+    "INVALID_CLIENT_TOKEN_ID": "the store does not know this access key",
+    "SIGNATURE_DOES_NOT_MATCH": "the secret key is not that of this access key",
+    "EXPIRED_TOKEN": "the credentials have expired",
+    "OAuth2 access token": "no Google credentials were found, or nobody answers",
+    "PERMISSION_DENIED": "you have no right to read it",
+    "UNAUTHENTICATED": "you have no right to read it, or no credentials were found",
+    "Could not resolve host": "no machine has this name, or the network is down",
+    "NETWORK_CONNECTION": "nobody answers there",
+    "UNAVAILABLE": "nobody answers there",
+}
+
+
+class StoreError(ValueError):
+    """A store that cannot be used: says which, and why."""
+
+
+@dataclass(frozen=True, order=True)
+class Address:
+    """A bucket, or a folder or file in one, as it was typed."""
+
+    text: str = field(repr=False)
+
+    @property
+    def shown(self) -> str:
+        """Without what may be secret."""
+        parts = urlsplit(self.text)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+    @property
+    def name(self) -> str:
+        """The last of its folders, or the bucket."""
+        return PurePosixPath(self.place).name
+
+    @property
+    def place(self) -> str:
+        """Within the store, the bucket first."""
+        parts = urlsplit(self.text)
+        return unquote(parts.netloc.rpartition("@")[2] + parts.path).strip("/")
+
+    def system(self, how: str = "patiently") -> Any:
+        """The store, asked as often as `how` says.
+
+        Raises:
+            StoreError: if the address is none.
+        """
+        return _system(self.text, how)
+
+    def check(self) -> None:
+        """See that it is there.
+
+        Raises:
+            StoreError: if not, or if nobody answers.
+        """
+        with _told(self.shown):
+            if self.system("soon").get_file_info(self.place).type == fs.FileType.NotFound:
+                raise StoreError(f"{self.shown}: there is no such bucket, folder or file.")
+
+    def files(self) -> list["Stored"]:
+        """All in it and in its folders, at whatever depth; itself, if it is one.
+
+        Raises:
+            StoreError: if it is not there, or cannot be read.
+        """
+        self.check()
+        with _told(self.shown):
+            info = self.system().get_file_info(self.place)
+            if info.type == fs.FileType.File:
+                found = [info]
+            else:
+                found = self.system().get_file_info(fs.FileSelector(self.place, recursive=True))
+            files = [Stored(self, i.path, i.size) for i in found if i.type == fs.FileType.File]
+            if files:  # whoever may list may not read: better said now than of every file
+                with files[0].opened() as file:
+                    file.read(1)
+        return files
+
+
+@dataclass(frozen=True, order=True)
+class Stored:
+    """A file in a store.
+
+    Attributes:
+        address: what was asked for.
+        place: the file's, within the store, the bucket first.
+        size: in bytes.
+    """
+
+    address: Address
+    place: str
+    size: int
+
+    @property
+    def path(self) -> PurePosixPath:
+        """Its place, to be taken apart."""
+        return PurePosixPath(self.place)
+
+    @property
+    def shown(self) -> str:
+        """For people, and the same whatever the keys are."""
+        return f"{urlsplit(self.address.text).scheme}://{self.place}"
+
+    def random(self) -> Any:
+        """To be read at any place, in pyarrow's terms.
+
+        Raises:
+            OSError: if it cannot be.
+        """
+        return self.address.system().open_input_file(self.place)
+
+    @contextmanager
+    def opened(self, packed: str | None = None) -> Iterator[IO[bytes]]:
+        """To be read line by line; a packed one, from its start only, unpacked.
+
+        Raises:
+            OSError: if it cannot be.
+        """
+        if not packed:
+            with self.random() as stream:
+                yield io.BufferedReader(stream, READ_BYTES)
+            return
+        with self.address.system().open_input_stream(self.place, packed, READ_BYTES) as stream:
+            # As small a step as on a disk: as much is read of what is cut off later.
+            yield io.BufferedReader(stream)
+
+
+def is_address(text: str) -> bool:
+    """Whether it names a scheme, as no file of this machine does."""
+    return "://" in text
+
+
+def found_at(text: str) -> Address | Path:
+    """What an address leads to; `file://` to this machine's own files.
+
+    Raises:
+        StoreError: if it is none.
+    """
+    scheme = urlsplit(text).scheme
+    if scheme == "file":
+        with _told(text):
+            return Path(fs.FileSystem.from_uri(text)[1])
+    if scheme not in SCHEMES:
+        raise StoreError(f"{scheme}:// leads to no store. Give s3://BUCKET/FOLDER or gs://….")
+    address = Address(text)
+    if not urlsplit(text).netloc.rpartition("@")[2]:
+        raise StoreError(f"{address.shown} names no bucket.")
+    return address
+
+
+@lru_cache(maxsize=64)
+def _system(text: str, how: str) -> Any:
+    address, parts = Address(text), urlsplit(text)
+    with _told(address.shown):
+        if parts.scheme == "s3":
+            return _s3(address, how)
+        if "retry_limit_seconds" not in parts.query:
+            text += f"{'&' if parts.query else '?'}retry_limit_seconds={SECONDS[how]}"
+        return fs.FileSystem.from_uri(text)[0]
+
+
+def _s3(address: Address, how: str) -> Any:
+    """As pyarrow makes it of an address, which asks thirty times, three seconds each."""
+    parts = urlsplit(address.text)
+    options = dict(parse_qsl(parts.query, keep_blank_values=True))
+    unknown = [name for name in options if name not in _S3_OPTIONS]
+    if unknown:
+        known = ", ".join(_S3_OPTIONS)
+        raise StoreError(f"{address.shown}: “{unknown[0]}” is no option of it; these are: {known}.")
+    anywhere = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    if not (options.keys() & {"region", "endpoint_override"} or anywhere):
+        options["region"] = fs.resolve_s3_region(address.place.partition("/")[0])
+    who, _, _ = parts.netloc.rpartition("@")
+    key, _, secret = who.partition(":")
+    return fs.S3FileSystem(
+        access_key=unquote(key) or None, secret_key=unquote(secret) or None,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS[how]), **options,
+    )  # fmt: skip
+
+
+@contextmanager
+def _told(shown: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        raise StoreError(f"{shown}: {why(error)}.") from error
+
+
+def why(error: Exception) -> str:
+    """What is wrong, without a full stop."""
+    said = str(error)
+    known = next((sentence for mark, sentence in _WHY.items() if mark in said), None)
+    return known or (said.splitlines() or [type(error).__name__])[0][:160].rstrip(".")

@@ -1,0 +1,149 @@
+"""Sketches of many batches against all products at once, and what they say against counting.
+
+What a sketch promises (Alon, Matias & Szegedy 1996): the cosine that it estimates has the mean of
+the true one, c, and a standard error of √((1 + c²)/M) at most, whatever the neurons do.
+"""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as some
+from numpy.typing import NDArray
+
+from ffnviz.analysis.neurons import partners as partners_of
+from ffnviz.analysis.neurons import sketching
+from ffnviz.analysis.neurons.partners import MOST, SHOWN, SURE, M, partners, signs
+from ffnviz.analysis.neurons.sketching import WAITING, Sketching
+
+CPU = torch.device("cpu")
+D_FF = 12
+
+
+def tokens(n: int, seed: int = 0) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
+    """Whether each of D_FF neurons fires on n tokens that are looked at, and the tokens' signs."""
+    rng = np.random.default_rng(seed)
+    places = np.arange(8 * n, dtype=np.uint64) + np.uint64(10**6 * seed)
+    drawn = signs(places)[1][:n]
+    assert len(drawn) == n
+    fires = rng.random((n, D_FF)) < np.linspace(0.02, 0.9, D_FF)
+    fires[:, 1] = fires[:, 0]  # always together
+    fires[:, 3] = fires[:, 2] ^ (rng.random(n) < 0.05)  # mostly
+    fires[:, 5] = ~fires[:, 4]  # never
+    fires[:, 6] = False
+    return fires, drawn
+
+
+def sketched(
+    fires: NDArray[np.bool_], drawn: NDArray[np.int8], ends: list[int]
+) -> NDArray[np.int64]:
+    """In batches that end there."""
+    made = Sketching(fires.shape[1], CPU)
+    for start, end in zip([0, *ends], [*ends, len(fires)], strict=True):
+        made.add(torch.from_numpy(fires[start:end]), torch.from_numpy(drawn[start:end]))
+    total: NDArray[np.int64] = made.total().numpy()
+    return total
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    some.sampled_from([1, WAITING - 1, WAITING, WAITING + 1, 3 * WAITING + 7]),
+    some.lists(some.integers(0, 3 * WAITING + 7), max_size=6),
+    some.sampled_from([torch.float32, torch.bfloat16]),
+)
+def test_however_tokens_come_the_sketch_is_the_exact_product(
+    n: int, ends: list[int], kind: torch.dtype
+) -> None:
+    fires, drawn = tokens(n)
+    exact = fires.T.astype(np.int64) @ drawn.astype(np.int64)
+    ends = sorted(min(end, n) for end in ends)  # some batches are empty
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sketching, "_kind", lambda _device: kind)
+        found = sketched(fires, drawn, ends)
+    np.testing.assert_array_equal(found, exact)
+
+
+def test_more_tokens_than_a_float_can_count_are_put_aside_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sketching, "EXACT", 2 * WAITING)
+    fires, drawn = tokens(9 * WAITING + 3)
+    exact = fires.T.astype(np.int64) @ drawn.astype(np.int64)
+    np.testing.assert_array_equal(sketched(fires, drawn, []), exact)
+
+
+def test_beyond_what_a_float_can_count_no_token_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Alone in a float32, 2²⁴ stays what it is, however often 1 is added."""
+    monkeypatch.setattr(partners_of, "M", 2)  # columns; two are enough to see it
+    made, at_once = Sketching(1, CPU), 2**16
+    rows, same = torch.ones(at_once, 1), torch.ones(at_once, 2)
+    for _ in range(2**24 // at_once):
+        made.add(rows, same)
+    for _ in range(3):
+        made.add(rows[:1], same[:1])
+        made.total()  # has the rows that wait multiplied, one by one
+    assert made.total().tolist() == [[2**24 + 3] * 2]
+
+
+def test_to_look_in_between_changes_nothing() -> None:
+    fires, drawn = tokens(400)
+    made = Sketching(D_FF, CPU)
+    for start in range(0, 400, 50):
+        rows = slice(start, start + 50)
+        made.add(torch.from_numpy(fires[rows]), torch.from_numpy(drawn[rows]))
+        so_far = fires[: rows.stop].T.astype(int) @ drawn[: rows.stop].astype(int)
+        np.testing.assert_array_equal(made.total().numpy(), so_far)
+        np.testing.assert_array_equal(made.total().numpy(), so_far)
+
+
+def test_of_too_many_neurons_nothing_is_kept() -> None:
+    made = Sketching(MOST + 1, CPU)
+    made.add(torch.ones(2, MOST + 1), torch.ones(2, M))
+    assert made.total().shape == (0, M)
+
+
+def cosines(fires: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Counted pair by pair."""
+    both = np.array([[(a & b).sum() for b in fires.T] for a in fires.T], dtype=float)
+    length = np.sqrt(np.maximum(np.diag(both), 1.0))
+    exact: NDArray[np.float64] = both / np.outer(length, length)
+    return exact
+
+
+def test_the_estimate_is_right_on_average_and_as_sure_as_promised() -> None:
+    """60 sketches of other tokens: 66 pairs each, in units of the promised standard error."""
+    pairs = np.triu_indices(D_FF, 1)
+    off, at_most = [], np.zeros(len(pairs[0]))
+    for seed in range(60):
+        fires, drawn = tokens(700, seed)
+        sketch = sketched(fires, drawn, [100, 333]).astype(float)
+        n = np.maximum(fires.sum(axis=0), 1)
+        estimate = (sketch @ sketch.T / M / np.sqrt(np.outer(n, n)))[pairs]
+        exact = cosines(fires)[pairs]
+        at_most = np.sqrt((1 + exact**2) / M)
+        off.append((estimate - exact) / at_most)
+    z = np.array(off)  # (seeds, pairs)
+    assert np.abs(z.mean(axis=0)).max() < 4.5 / np.sqrt(len(z))
+    assert np.sqrt((z**2).mean(axis=0)).max() < 1.4  # with 60 draws one is 1 ± 0.09
+    assert np.abs(z).max() < 5
+
+
+def test_partners_are_the_neurons_that_counting_finds() -> None:
+    fires, drawn = tokens(2_000)
+    sketch = sketched(fires, drawn, [512])
+    who, alike = partners(sketch, fires.sum(axis=0))
+    exact = cosines(fires)
+    np.fill_diagonal(exact, 0)
+    assert who[0, 0] == 1
+    assert alike[0, 0] == pytest.approx(1)  # always together: the same sketch
+    assert who[0, 2] == 3
+    assert (who[:, 6] == -1).all()  # who never fires has none
+    assert 5 not in who[:, 4]  # nor is who never fires together one
+    error = np.sqrt(2 / M)
+    for neuron in range(D_FF):
+        shown = who[:, neuron][who[:, neuron] >= 0]
+        for rank, partner in enumerate(shown):
+            assert alike[rank, neuron] == pytest.approx(exact[neuron, partner], abs=4 * error)
+        sure = np.flatnonzero(exact[neuron] > (SURE + 6) / np.sqrt(M))
+        if len(sure) <= SHOWN:
+            assert set(sure) <= set(shown)
