@@ -39,4 +39,4 @@ def _many_are_tall(others: NDArray[np.floating], largest: float) -> bool:
     # As a rule so many are that the quantile is among them; to count them costs a tenth of it.
     n = np.count_nonzero(others > 0)
     tall = np.count_nonzero(others > largest / TOWERING)
-    return n > 0 and bool(tall >= n - np.floor((n - 1) * QUANTILE))
+    return bool(n and tall >= n - np.floor((n - 1) * QUANTILE))
