@@ -24,6 +24,7 @@ from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST, Gatherer
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.engines import sources
+from ffnviz.engines.allocator import keep_what_is_free
 from ffnviz.engines.job import Job, count
 from ffnviz.engines.local import run_local
 from ffnviz.engines.run import Engine, counted
@@ -116,6 +117,7 @@ def overhead_of(network: Network, texts: list[Probe]) -> tuple[int, float, float
 def overhead(name: str, network: Network, texts: list[Probe]) -> None:
     """The index against bare passes of the same batches."""
     torch.set_num_threads(1)
+    keep_what_is_free()  # as a process that counts does
     n, passes, reading, index, none = overhead_of(network, texts)
     row = [f"{n:,}", f"{n / passes:,.0f}", f"{n / index:,.0f}", f"{reading / passes:.3f}",
            f"{index / passes:.2f}", f"{(index - none) / passes:.2f}"]  # fmt: skip

@@ -10,6 +10,7 @@ import torch
 from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.engines.allocator import keep_what_is_free
 from ffnviz.engines.sources import Piece, texts_of
 from ffnviz.model.network import Network
 from ffnviz.networks import load
@@ -56,6 +57,7 @@ def hold(job: Job, network: Network) -> None:
     processes use a machine's cores better than more threads.
     """
     torch.set_num_threads(1)
+    keep_what_is_free()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     _HELD[job] = Gatherer(network, job.tags, job.blocks)
 

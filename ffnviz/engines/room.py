@@ -65,11 +65,11 @@ def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int) -> int:
 
 
 def waiting_bytes(d_ff: int) -> int:
-    """Of what a block's Sketching holds beside the sketch itself, at most."""
-    there = Sketching(d_ff, torch.device("meta"))  # has shapes, and takes no memory
+    """Of what a block's Sketching holds on this machine beside the sketch itself."""
+    there = Sketching(d_ff, torch.device("cpu"))  # not written to, it takes no memory yet
     held = sum(each.nbytes for each in vars(there).values() if isinstance(each, torch.Tensor))
-    sketch: int = there.total().nbytes
-    return held - sketch
+    sketched = partners.M if d_ff <= partners.MOST else 0
+    return held - COUNT * sketched * d_ff
 
 
 def room_for(sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int) -> Room:

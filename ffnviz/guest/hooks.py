@@ -4,7 +4,7 @@ A hook looks into a ContextVar, which each thread has its own of. Where nobody r
 nothing, and the network computes to the bit what it always did.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -54,6 +54,8 @@ class Recording:
         write: what a block's FFN writes instead, (B, T, d_model), by the block's place.
         to_the_end: whether the result is wanted; else the pass ends behind the last block.
         chained: whether a block reads to the bit what the one before it wrote: kept once then.
+        show: called with hidden, (B, T, d_ff), as soon as it is there, by the block's place. Then
+            nothing is kept, and the pass ends when all are shown.
         blocks: what was seen.
     """
 
@@ -63,6 +65,7 @@ class Recording:
     write: Mapping[int, Tensor] = field(default_factory=dict)
     to_the_end: bool = False
     chained: bool = False
+    show: Mapping[int, Callable[[Tensor], None]] = field(default_factory=dict)
     blocks: list[SeenBlock] = field(default_factory=list)
 
     @property
@@ -79,6 +82,11 @@ class Recording:
     def holds(self) -> bool:
         """Whether its stages are kept."""
         return self.number in self.hold
+
+    @property
+    def keeps(self) -> bool:
+        """Whether the streams are kept."""
+        return not self.show
 
     def whole(self, values: Tensor) -> Tensor:
         """A copy of the values as (B, T, width), however the network keeps them."""
@@ -141,7 +149,7 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
 
     def ends(_: nn.Module, _args: Any, returned: Any) -> None:
         now = NOW.get()
-        if now is not None and now.blocks:
+        if now is not None and now.blocks and now.keeps:
             now.now.output = now.whole(stream_out(returned))
             if now.number == n_blocks - 1 and not now.to_the_end:
                 raise _BehindTheLastBlock
@@ -166,14 +174,18 @@ def _begins(_: nn.Module, args: Any, kwargs: Any) -> None:
     if now is None or stream is None:
         return
     before = now.blocks[-1].output if now.chained and now.blocks else None
-    now.blocks.append(SeenBlock(now.whole(stream) if before is None else before))
+    if before is None:
+        before = now.whole(stream) if now.keeps else stream.new_empty(0)
+    now.blocks.append(SeenBlock(before))
 
 
 def _reader(name: str) -> Any:
     def reads(_: nn.Module, args: Any, kwargs: Any) -> None:
         now = NOW.get()
-        stream = None if now is None else stream_in(args, kwargs)
-        if now is not None and stream is not None and now.blocks:
+        if now is None or not now.blocks or not now.keeps:
+            return
+        stream = stream_in(args, kwargs)
+        if stream is not None:
             setattr(now.now, name, now.whole(stream))
 
     return lambda module: module.register_forward_pre_hook(reads, with_kwargs=True)
@@ -182,7 +194,7 @@ def _reader(name: str) -> Any:
 def _writer(name: str, always: bool) -> Any:
     def wrote(_: nn.Module, _args: Any, returned: Any) -> None:
         now = NOW.get()
-        if now is not None and now.blocks and (always or now.holds):
+        if now is not None and now.blocks and ((always and now.keeps) or now.holds):
             setattr(now.now, name, now.whole(stream_out(returned)))
 
     return lambda module: module.register_forward_hook(wrote)
@@ -193,15 +205,25 @@ def _edits(_: nn.Module, args: Any) -> Any:
     if now is None or not now.blocks:
         return None
     own = edits_of(now.edits, now.number)
+    hidden = args[0]
+    if now.show:
+        _show(now, hidden)
     if not own and not now.holds:
         return None
-    hidden = args[0]
     if own:
         batched = hidden.reshape(*now.shape, hidden.shape[-1])
         hidden = edited(batched, own).reshape(hidden.shape)
     if now.holds:
         now.now.hidden = now.whole(hidden)
     return (hidden, *args[1:])
+
+
+def _show(now: Recording, hidden: Tensor) -> None:
+    see = now.show.get(now.number)
+    if see is not None:
+        see(hidden.reshape(*now.shape, hidden.shape[-1]))
+    if now.number >= max(now.show):
+        raise _BehindTheLastBlock
 
 
 def _writes(_: nn.Module, _args: Any, returned: Any) -> Any:

@@ -1,8 +1,8 @@
 """A proved network of somebody else, seen through the same protocol as ours."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import torch
 from torch import Tensor, nn
@@ -165,9 +165,7 @@ class Guest:
         hold: Collection[int] = (),
         write: Mapping[int, Tensor] | None = None,
     ) -> list[SeenBlock]:
-        n_tokens = ids.shape[-1]
-        if not 0 < n_tokens <= self.max_tokens:
-            raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
+        n_tokens = self._checked(ids)
         for edit in edits:
             edit.check(self.sizes.n_blocks, self.sizes.d_ff, n_tokens)
         batch = ids.reshape(-1, n_tokens)
@@ -178,11 +176,39 @@ class Guest:
         record(self.model, batch, recording)
         return recording.blocks
 
+    def _checked(self, ids: Tensor) -> int:
+        n_tokens = ids.shape[-1]
+        if not 0 < n_tokens <= self.max_tokens:
+            raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
+        return n_tokens
+
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
         blocks = list(self.run(ids).blocks)
         while blocks:
             yield blocks.pop(0)
+
+    @torch.inference_mode()
+    def show_hidden(
+        self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
+    ) -> None:
+        """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
+
+        They are what the last layer of each FFN reads, the tensor that E1 and E2 were proved of.
+        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
+        to or kept. Nothing behind the last of them is computed.
+        """
+        left = set(blocks)
+
+        def show(number: int, hidden: Tensor) -> None:
+            left.remove(number)
+            see(views.plain(hidden).reshape(*ids.shape, hidden.shape[-1]))
+
+        batch = ids.reshape(-1, self._checked(ids))
+        shown = {number: partial(show, number) for number in blocks}
+        record(self.model, batch, Recording((len(batch), batch.shape[1]), show=shown))
+        if left:
+            raise RuntimeError("a proved module did not run")
 
     @torch.inference_mode()
     def logits(self, rows_: Tensor) -> Tensor:

@@ -71,6 +71,14 @@ class Block(nn.Module):
         record: FeedForwardRecord = self.ffn(self.ffn_reads(middle), edits)
         return record
 
+    def hidden(
+        self, x: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_ff"]:
+        """What its FFN's neurons do on the stream x, (*batch, T, d_model), and nothing after it."""
+        middle = self.add_attention(x, self.attend(x).output)
+        hidden: Tensor = self.ffn.hidden(self.ffn_reads(middle))
+        return hidden
+
     def ffn_reads(
         self, middle: Float[Tensor, "*batch tokens d_model"]
     ) -> Float[Tensor, "*batch tokens d_model"]:

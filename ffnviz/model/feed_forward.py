@@ -78,6 +78,12 @@ class FeedForward(nn.Module):
         output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
         return FeedForwardRecord(x, pre_activation, hidden, output)
 
+    def hidden(
+        self, x: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_ff"]:
+        """Hidden alone for x, (*batch, T, d_model), to the bit what a whole pass has."""
+        return self.activation.function(self.expand(x))
+
 
 class GatedFeedForward(FeedForward):
     """FFN(x) = (φ(x W1 + b1) ⊗ (x V + c)) W2 + b2, Shazeer 2020, eq. 6 (there without biases)."""
@@ -100,6 +106,13 @@ class GatedFeedForward(FeedForward):
         hidden = edited(self.activation.function(pre_activation) * value, edits)
         output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
         return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
+
+    def hidden(
+        self, x: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_ff"]:
+        """Hidden alone for x, (*batch, T, d_model), to the bit what a whole pass has."""
+        value: Tensor = self.gated_value(x)
+        return super().hidden(x) * value
 
 
 def feed_forward(

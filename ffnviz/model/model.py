@@ -1,6 +1,6 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -162,6 +162,22 @@ class Model:
     def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
         """The blocks' records for ids, (*batch, T), one after the other, none kept."""
         return self.encoder.walk(self.encoder.embed(ids))
+
+    @torch.inference_mode()
+    def show_hidden(
+        self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
+    ) -> None:
+        """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
+
+        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
+        to or kept. Nothing behind the last of them is computed.
+        """
+        last, x = max(blocks), self.encoder.embed(ids)
+        for number, record in zip(range(last), self.encoder.walk(x), strict=False):
+            if number in blocks:
+                see(record.ffn.hidden)
+            x = record.output
+        see(self.encoder.blocks[last].hidden(x))
 
     def ffn(self, block: int) -> FfnView:
         """One block's FFN, by its place from 0; the weights themselves, not copies."""

@@ -1,6 +1,6 @@
 """What any network must offer to be looked at: ours, and other people's."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
 
 import torch
@@ -83,6 +83,15 @@ class Network(Protocol):
 
     def walk(self, ids: Tensor) -> Iterator[BlockStages]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
+
+    def show_hidden(
+        self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
+    ) -> None:
+        """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
+
+        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
+        to or kept. Nothing behind the last of them is computed.
+        """
 
     def ffn(self, block: int) -> FfnView:
         """One block's FFN, by its place from 0."""

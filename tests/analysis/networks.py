@@ -1,7 +1,7 @@
 """Tiny random networks of every kind the analyses may meet: ours in odd shapes, and a stranger."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -181,6 +181,13 @@ class Stranger:
 
     def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
         return self._blocks(self.embedding[ids], 0, ())
+
+    def show_hidden(
+        self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
+    ) -> None:
+        for number, record in enumerate(self.walk(ids)):
+            if number in blocks:
+                see(record.ffn.hidden)
 
     def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
         embedding = self.embedding[ids]

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from ffnviz.analysis.neurons import sketching
 from ffnviz.analysis.neurons.index_part import BlockPart, empty
-from ffnviz.analysis.neurons.partners import MOST, M
+from ffnviz.analysis.neurons.partners import MOST
 from ffnviz.analysis.neurons.sketching import Sketching
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.engines.job import Job, count, gatherer_of
@@ -60,27 +59,26 @@ def tensors_of(make: Callable[[], object]) -> tuple[object, int]:
     return made, sum(each.nbytes for each in new if isinstance(each, torch.Tensor))
 
 
-@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("fast", [False, True])
 @pytest.mark.parametrize("d_ff", [1, 2_048, MOST, MOST + 1])
 def test_what_waits_to_become_a_sketch_is_counted(
-    d_ff: int, kind: torch.dtype, monkeypatch: pytest.MonkeyPatch
+    d_ff: int, fast: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    announced = waiting_bytes(d_ff)
-    monkeypatch.setattr(sketching, "_kind", lambda _device: kind)
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": fast})
     made, held = tensors_of(lambda: Sketching(d_ff, torch.device("cpu")))
     assert isinstance(made, Sketching)
-    sketch = made.total().nbytes  # counts with the part
-    # How small a processor may write the rows that wait is known on it alone.
-    rows = sketching.WAITING * ((d_ff if sketch else 0) + M) * (4 - kind.itemsize)
-    assert announced == held - sketch + rows
-    assert (announced > 2**22) == (1 < d_ff <= MOST)
+    assert waiting_bytes(d_ff) == held - made.total().nbytes  # the sketch counts with the part
+    assert (waiting_bytes(d_ff) > 2**22) == (1 < d_ff <= MOST)
 
 
-def test_buffers_count_for_every_block_and_not_where_a_gpu_has_them() -> None:
+def test_buffers_count_for_every_block_and_not_where_a_gpu_has_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
     one, three = room_for(sizes(2_048), 1, 0, 4, 1), room_for(sizes(2_048), 3, 0, 4, 1)
     assert three.waiting == 3 * one.waiting == 3 * waiting_bytes(2_048)
     assert three.each - one.each == 2 * one.waiting + PARTS * (three.part - one.part)
-    assert "20.4 MB of buffers" in three.in_words
+    assert "19.4 MB of buffers" in three.in_words
     assert room_for(sizes(2_048), 3, 0, 0, 1).waiting == 0
 
 

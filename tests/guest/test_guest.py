@@ -50,6 +50,46 @@ def test_hidden_recomputed_is_hidden_seen(guest: Guest) -> None:
             assert torch.equal(stage, getattr(made.ffn, name)), name
 
 
+def test_hidden_is_shown_as_the_last_layer_reads_it_and_nothing_behind_it_runs(
+    guest: Guest,
+) -> None:
+    """Against the unmodified network: what its down projections read in a pass of its own."""
+    ids, blocks = two_texts(), guest.proof.blocks
+    bare: list[Tensor] = []
+    down = {id(each.ffn.down.module): each.ffn.down.module for each in blocks}
+    hooks = [module.register_forward_pre_hook(lambda _, args: bare.append(args[0].clone()))
+             for module in down.values()]  # fmt: skip
+    with torch.inference_mode():
+        guest.model(input_ids=ids)
+    for hook in hooks:
+        hook.remove()
+    ran: list[int] = []
+    counting = [module.register_forward_hook(lambda *_: ran.append(1)) for module in down.values()]
+    for wanted in (range(len(blocks)), [0], [len(blocks) - 1]):
+        ran.clear()
+        shown: list[Tensor] = []
+        guest.show_hidden(ids, wanted, lambda hidden: shown.append(hidden.clone()))  # noqa: B023
+        for number, hidden in zip(wanted, shown, strict=True):
+            assert hidden.shape == (*ids.shape, guest.sizes.d_ff)
+            assert torch.equal(hidden.flatten(), bare[number].float().flatten())
+        assert len(ran) == max(wanted)
+    for hook in counting:
+        hook.remove()
+    with pytest.raises(ValueError, match="there must be 1 to"):
+        guest.show_hidden(ids[:, :0], [0], print)
+
+
+def test_a_look_at_hidden_that_fails_leaves_nothing_behind(guest: Guest) -> None:
+    before = guest.run(IDS).final
+
+    def fails(_: Tensor) -> None:
+        raise KeyError("of the one who looks")
+
+    with pytest.raises(KeyError):
+        guest.show_hidden(IDS, [0], fails)
+    assert torch.equal(guest.run(IDS).final, before)
+
+
 def test_the_views_are_the_equations(guest: Guest) -> None:
     trace = guest.run(IDS)
     for number, block in enumerate(trace.blocks):

@@ -181,6 +181,11 @@ def test_what_is_shared_is_counted_once() -> None:
 def test_threads_that_ask_and_forget_at_once_get_whole_and_equal_values(
     tokenizer: Tokenizer,
 ) -> None:
+    """But for the last bits: on some processors they depend on where a tensor lies."""
+
+    def equal(one: Tensor, other: Tensor) -> bool:
+        return one.shape == other.shape and torch.allclose(one, other, rtol=1e-5, atol=1e-5)
+
     model = model_of(tokenizer)
     trace = model.trace(TEXT)
     expected = dict(stages(trace))
@@ -190,8 +195,8 @@ def test_threads_that_ask_and_forget_at_once_get_whole_and_equal_values(
         if number % 3 == 0:
             trace.forget()
         assert trace.nbytes > 0
-        wrong = [name for name, value in stages(trace) if not torch.equal(value, expected[name])]
-        return wrong + ([] if torch.equal(trace.logits_at(2), row) else ["row"])
+        wrong = [name for name, value in stages(trace) if not equal(value, expected[name])]
+        return wrong + ([] if equal(trace.logits_at(2), row) else ["row"])
 
     with ThreadPoolExecutor(8) as pool:
         assert [wrong for wrong in pool.map(ask, range(64)) if wrong] == []

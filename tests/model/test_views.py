@@ -62,6 +62,23 @@ def test_walking_gives_each_blocks_stages(model: Model) -> None:
         assert torch.equal(walked.ffn.hidden, block.ffn.hidden)
 
 
+def test_hidden_is_shown_of_the_blocks_that_are_asked_for(model: Model) -> None:
+    """To the bit what a whole pass has, and nothing behind the last of them runs."""
+    trace = model.trace(TEXT)
+    n_blocks, ran = model.sizes.n_blocks, list[int]()
+    hooks = [block.ffn.compress.register_forward_hook(lambda *_: ran.append(1))
+             for block in model.encoder.blocks]  # fmt: skip
+    for wanted in (range(n_blocks), [0], [n_blocks - 1]):
+        ran.clear()
+        shown: list[torch.Tensor] = []
+        model.show_hidden(trace.ids, wanted, shown.append)
+        assert len(ran) == max(wanted)
+        for number, hidden in zip(wanted, shown, strict=True):
+            assert torch.equal(hidden, trace.blocks[number].ffn.hidden)
+    for hook in hooks:
+        hook.remove()
+
+
 @pytest.mark.parametrize("centred", [True, False], ids=["LayerNorm", "RMSNorm"])
 @pytest.mark.parametrize("biased", [True, False])
 def test_a_norm_is_pytorchs_and_its_parts_sum_to_it(centred: bool, biased: bool) -> None:

@@ -1,6 +1,6 @@
 """A network goes over texts: batch by batch, what its neurons do is counted."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
@@ -72,7 +72,8 @@ class Gatherer:
         d_ff = self._model.sizes.d_ff
         batch_tokens = max(1, min(BATCH_TOKENS, BATCH_VALUES // d_ff))
         for batch in batches(texts, self._model.tokenizer, self._max_tokens, batch_tokens):
-            tally.add(self._about(batch, first), self._hidden(batch))
+            see = tally.opened(self._about(batch, first))
+            self._model.show_hidden(batch.ids.to(self._model.device), self.blocks, see)
             progress(tally.n_tokens)
         return tally.part()
 
@@ -88,10 +89,3 @@ class Gatherer:
             first + np.array(batch.numbers, dtype=np.int64), batch.ids, tagged,
             self._classes[batch.ids], len(TokenClass),
         )  # fmt: skip
-
-    def _hidden(self, batch: TextBatch) -> Iterator[torch.Tensor]:
-        """Of the blocks that are looked at, one after the other; none later is computed."""
-        walk = self._model.walk(batch.ids.to(self._model.device))
-        for number, block in zip(range(self.blocks[-1] + 1), walk, strict=False):
-            if number in self.blocks:
-                yield block.ffn.hidden

@@ -13,8 +13,10 @@ LEAST, MOST = -12, 12  # smaller than 2**LEAST counts as near zero; 2**MOST and 
 SIDE = 2 * (MOST - LEAST) + 1  # bins of one sign
 BINS = 2 * SIDE + 1  # negative from large to small, near zero, positive from small to large
 
-_MANTISSA, _BIAS, _MAGNITUDE = 23, 127, 0x7FFFFFFF
-_ROWS = 64
+_MANTISSA, _BIAS = 23, 127
+_SIGN = 9  # bits of exponent and half octave, below the sign's
+_MAGNITUDE = 2**_SIGN - 1
+_COLUMNS = 512  # neurons whose values are worked on at a time: what is counted stays in a cache
 
 
 def edges() -> NDArray[np.float64]:
@@ -27,7 +29,8 @@ def edges() -> NDArray[np.float64]:
 def counted(hidden: Tensor) -> Tensor:
     """How many of (n, d_ff) values of each neuron fall into each bin, (d_ff, BINS)."""
     counts = torch.zeros(hidden.shape[1], BINS, dtype=torch.int64, device=hidden.device)
-    add_to(counts, hidden, torch.empty(hidden.shape, dtype=torch.int32, device=hidden.device))
+    size = max(hidden.numel(), 2 * len(hidden))
+    add_to(counts, hidden, torch.empty(size, dtype=torch.int32, device=hidden.device))
     return counts
 
 
@@ -37,27 +40,38 @@ def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True)
     Args:
         counts: (d_ff, BINS), added to in place.
         hidden: the values, (n, d_ff).
-        scratch: as many int32, which are written over.
+        scratch: as many int32, and two a row at least, which are written over.
         signed: whether any value may be below zero; without, it is faster.
     """
-    d_ff, width = hidden.shape[1], SIDE + 1  # near zero, and the bins of one sign
+    n, d_ff = hidden.shape
     bits = hidden.float().contiguous().view(torch.int32)
-    stride = 2 * width if signed else width
-    first = stride * torch.arange(d_ff, dtype=torch.int32, device=hidden.device) + signed * width
+    tiles = scratch.flatten()
+    columns = max(1, min(_COLUMNS, len(tiles) // max(2 * n, 1), d_ff))
+    for start in range(0, d_ff, columns):
+        some = bits[:, start : start + columns]
+        places = tiles[: some.numel()].view(some.shape)
+        signs = tiles[some.numel() : 2 * some.numel()].view(some.shape)
+        _add_to(counts[start : start + columns], some, places, signs if signed else None)
+
+
+def _add_to(counts: Tensor, bits: Tensor, places: Tensor, signs: Tensor | None) -> None:
+    """Count the values of some neurons; places and signs are scratch of the same shape."""
+    width = SIDE + 1  # near zero, and the bins of one sign
+    stride = width if signs is None else 2 * width
+    first = torch.arange(0, stride * len(counts), stride, dtype=torch.int32, device=bits.device)
     low = 2 * (LEAST + _BIAS) - 1  # exponent and half octave of what is near zero, at most
-    # Some rows at a time stay in the processor's cache.
-    for rows, place in zip(torch.split(bits, _ROWS), torch.split(scratch, _ROWS), strict=True):
-        if signed:
-            torch.bitwise_and(rows, _MAGNITUDE, out=place)
-            place.bitwise_right_shift_(_MANTISSA - 1).clamp_(low, low + SIDE).sub_(low)
-            place.bitwise_xor_(rows >> 31).add_(first)  # below zero, p becomes -1 - p
-        else:
-            torch.bitwise_right_shift(rows, _MANTISSA - 1, out=place)
-            place.clamp_(low, low + SIDE).add_(first - low)
-    found = torch.bincount(scratch.flatten(), minlength=stride * d_ff).reshape(d_ff, stride)
-    counts[:, SIDE:] += found[:, -width:]
-    if signed:
-        counts[:, :width] += found[:, :width]
+    torch.bitwise_right_shift(bits, _MANTISSA - 1, out=places)
+    if signs is not None:
+        torch.bitwise_right_shift(places, _SIGN, out=signs)  # -1 below zero, else 0
+        places.bitwise_and_(_MAGNITUDE)
+    places.clamp_(low, low + SIDE).add_(first - low)
+    if signs is not None:
+        places.sub_(signs, alpha=width)
+    found = torch.bincount(places.flatten(), minlength=stride * len(counts))
+    found = found.reshape(len(counts), -1, width)
+    counts[:, SIDE:] += found[:, 0]
+    if signs is not None:
+        counts[:, :width] += found[:, 1].flip(1)
 
 
 def quantile(counts: NDArray[np.integer], share: float) -> float:

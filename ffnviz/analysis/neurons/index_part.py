@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.neurons import histogram, partners
+from ffnviz.analysis.neurons.sketching import Signs
 
 EXAMPLES = 12
 FINE, COARSE = 10, 6  # binary places of a value, and of a square
@@ -132,7 +133,7 @@ class About:
         tagged: (B, n_tags).
         is_class: whether a token is of a class, (B·T, n_classes).
         looked_at: which tokens go into the sketch.
-        signs: of those, (n of them, M).
+        signs: of those.
         threshold: a neuron fires where hidden is above this.
     """
 
@@ -140,7 +141,7 @@ class About:
     tagged: Tensor
     is_class: Tensor
     looked_at: Tensor
-    signs: Tensor
+    signs: Signs
     threshold: float
 
 
@@ -152,7 +153,7 @@ def about(batch: Batch, threshold: float) -> About:
     is_class = torch.nn.functional.one_hot(batch.classes.flatten(), batch.n_classes).float()
     return About(
         batch.places, batch.tagged.float(), is_class, torch.from_numpy(np.flatnonzero(looked_at)),
-        torch.from_numpy(token_signs), threshold,
+        Signs(torch.from_numpy(token_signs)), threshold,
     )  # fmt: skip
 
 

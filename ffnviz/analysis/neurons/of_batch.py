@@ -85,6 +85,12 @@ def strongest(
 def _first(hidden: Tensor, best: Tensor, scratch: Tensor) -> Tensor:
     """Where each text's largest value stands first, (B, d_ff): several times as fast as argmax."""
     n_tokens = hidden.shape[1]
-    torch.eq(hidden, best[:, None], out=scratch)
-    scratch.mul_(torch.arange(n_tokens, 0, -1, device=hidden.device)[:, None])
-    return n_tokens - scratch.amax(dim=1)
+    left = torch.arange(n_tokens, 0, -1, dtype=hidden.dtype, device=hidden.device)[:, None]
+    most = torch.empty_like(best)
+    some = max(1, ROWS // n_tokens)
+    for start in range(0, len(hidden), some):
+        rows = slice(start, start + some)
+        made = scratch[: len(best[rows])]
+        torch.eq(hidden[rows], best[rows, None], out=made).mul_(left)
+        torch.amax(made, dim=1, out=most[rows])
+    return n_tokens - most

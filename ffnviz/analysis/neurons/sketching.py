@@ -1,16 +1,43 @@
 """Sketches (partners.py) of many batches: rows wait until a matrix product is worth it.
 
-A product of so few rows is at most their number, and a bfloat16 holds whole numbers up to that; so
-where a processor multiplies these faster it may, and the sketch is the same to the bit.
+A token's signs are ones and zeros to a product, three to a float32: 1, 2⁸ and 2¹⁶ times as much.
+So few rows are multiplied that each of the three sums stays below 2⁸, and all three below 2²⁴: a
+float32 holds them exactly, and the product has a third of the columns. Where a processor or a GPU
+multiplies so much faster that taking them apart would cost more, signs are multiplied as they are;
+a bfloat16 holds whole numbers up to 2⁸, and the sketch is the same to the bit.
 """
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from ffnviz.analysis.neurons import partners
 
-WAITING = 2**8  # rows; a bfloat16 holds whole numbers up to this
-EXACT = 2**24  # and a float32 up to this
+WAITING = 2**8 - 1  # rows: sums of so many ones are below 2**8
+EXACT = 2**24  # rows until sums are moved to where there is more room
+FIELDS, BITS = 3, 8  # sums in a float32, and the bits of one
+COLUMNS = -(-(partners.M + 1) // FIELDS)  # the signs, and a one that counts how often it fires
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Those of some tokens.
+
+    Attributes:
+        plain: −1 and 1, (n, M).
+    """
+
+    plain: Tensor
+
+    @cached_property
+    def packed(self) -> Tensor:
+        """The same with 0 for −1, and a one more, three to a number: (n, COLUMNS)."""
+        ones = torch.ones(len(self.plain), FIELDS * COLUMNS)
+        ones[:, : partners.M] = self.plain > 0
+        weights = 2.0 ** (BITS * torch.arange(FIELDS))
+        return (ones.view(-1, FIELDS, COLUMNS) * weights[:, None]).sum(dim=1)
 
 
 class Sketching:
@@ -19,23 +46,28 @@ class Sketching:
     def __init__(self, d_ff: int, device: torch.device) -> None:
         """Begin with nothing; of more than partners.MOST neurons it stays so."""
         self._kept = d_ff if d_ff <= partners.MOST else 0
-        shape, kind = (self._kept, partners.M), _kind(device)
+        bfloat16 = device.type == "cpu" and torch.cpu.get_capabilities().get("amx_bf16", False)
+        self._packs = device.type == "cpu" and not bfloat16
+        kind = torch.bfloat16 if bfloat16 else torch.float32
+        width = COLUMNS if self._packs else partners.M
+        shape = (FIELDS * COLUMNS if self._packs else partners.M, self._kept)
         self._before = torch.zeros(shape, dtype=torch.int64, device=device)
-        self._recent = torch.zeros(shape, device=device)  # of fewer than EXACT tokens
+        self._recent = torch.zeros(shape, dtype=torch.int32, device=device)  # of at most EXACT rows
         self._fires = torch.empty(WAITING, self._kept, dtype=kind, device=device)
-        self._signs = torch.empty(WAITING, partners.M, dtype=kind, device=device)
+        self._signs = torch.empty(WAITING, width, dtype=kind, device=device)
         self._n_waiting = self._n_recent = 0
 
-    def add(self, fires: Tensor, signs: Tensor) -> None:
-        """Tokens more: whether each neuron fires, (n, d_ff), and their signs, (n, M)."""
+    def add(self, fires: Tensor, signs: Signs) -> None:
+        """Tokens more: whether each neuron fires, (n, d_ff), and their signs."""
         if not self._kept:
             return
+        its = signs.packed if self._packs else signs.plain.to(fires.device)
         done = 0
         while done < len(fires):
             rows = slice(done, done + WAITING - self._n_waiting)
             end = self._n_waiting + len(fires[rows])
             self._fires[self._n_waiting : end] = fires[rows]
-            self._signs[self._n_waiting : end] = signs[rows]
+            self._signs[self._n_waiting : end] = its[rows]
             self._n_waiting, done = end, rows.stop
             if end == WAITING:
                 self._multiply()
@@ -44,18 +76,21 @@ class Sketching:
         n, self._n_waiting = self._n_waiting, 0
         self._n_recent += n
         if self._n_recent >= EXACT:
-            self._before += self._recent.long()
+            self._before += self._recent
             self._recent.zero_()
             self._n_recent = n
-        self._recent += self._fires[:n].mT @ self._signs[:n]
+        sums = (self._signs[:n].mT @ self._fires[:n]).to(torch.int32)
+        if not self._packs:
+            self._recent += sums
+            return
+        for field, own in enumerate(torch.split(self._recent, COLUMNS)):
+            own += (sums >> BITS * field) & (2**BITS - 1)
 
     def total(self) -> Tensor:
         """What there is by now, (d_ff, M), or (0, M)."""
         if self._n_waiting:
             self._multiply()
-        return self._before + self._recent.long()
-
-
-def _kind(device: torch.device) -> torch.dtype:
-    fast = device.type == "cpu" and torch.cpu.get_capabilities().get("amx_bf16", False)
-    return torch.bfloat16 if fast else torch.float32
+        sums = (self._before + self._recent).mT
+        if not self._packs:
+            return sums
+        return 2 * sums[:, : partners.M] - sums[:, partners.M, None]

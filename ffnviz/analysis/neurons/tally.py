@@ -4,7 +4,7 @@ All are whole numbers that a float32 or float64 holds exactly, so the part that 
 is the one that merging the batches' parts would give, to the bit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,8 +45,8 @@ class BlockTally:
     sketch: Sketching
     best: Strongest
 
-    def add(self, hidden: Tensor, of: About, fires: Tensor) -> None:
-        """A batch's (B, T, d_ff); `fires` is scratch of that shape."""
+    def add(self, hidden: Tensor, of: About, scratch: Tensor) -> None:
+        """A batch's (B, T, d_ff); scratch are as many values, and two a token at least."""
         n_tokens, d_ff = hidden.shape[1:]
         by_position, by_class, texts, by_tag, total, squares, sampled = self.sums
         flat, device = hidden.reshape(-1, d_ff), hidden.device
@@ -54,6 +54,7 @@ class BlockTally:
         in_text = (best > of.threshold).float()
         texts += in_text.sum(dim=0)
         by_tag += of.tagged.to(device).mT @ in_text
+        fires = scratch[: hidden.numel()].view(hidden.shape)
         self._keep(hidden, best, of, fires)
         torch.gt(hidden, of.threshold, out=fires)
         by_position[:n_tokens] += fires.sum(dim=0)
@@ -61,12 +62,12 @@ class BlockTally:
         by_class += of.is_class.to(device).mT @ flat_fires
         looked_at = flat_fires.index_select(0, of.looked_at.to(device))
         sampled += looked_at.sum(dim=0)
-        self.sketch.add(looked_at, of.signs.to(device))
+        self.sketch.add(looked_at, of.signs)
         low, high = (float(each) for each in torch.aminmax(flat))
         for whole, more in zip((total, squares), sums(flat, max(-low, high) < SMALL), strict=True):
             whole += more
         # What fires is counted by now: its memory serves once more.
-        histogram.add_to(self.histogram, flat, flat_fires.view(torch.int32), not low >= 0)
+        histogram.add_to(self.histogram, flat, scratch.view(torch.int32), not low >= 0)
 
     def _keep(self, hidden: Tensor, best: Tensor, of: About, scratch: Tensor) -> None:
         """The strongest of both; of equals the earlier."""
@@ -110,21 +111,31 @@ class Tally:
 
     def add(self, batch: Batch, hidden: Iterable[Tensor]) -> None:
         """A batch more; hidden is one a block, (B, T, d_ff)."""
+        see = self.opened(batch)
+        for each in hidden:
+            see(each)
+
+    def opened(self, batch: Batch) -> Callable[[Tensor], None]:
+        """A batch more; what is returned is to be called with each block's (B, T, d_ff) in turn."""
         n_texts, n_tokens = batch.ids.shape
-        of = about(batch, self._threshold)
-        for tally, each in zip(self._blocks, hidden, strict=True):
-            if self._scratch.numel() < each.numel():
-                self._scratch = torch.empty(each.numel(), device=each.device)
-            tally.add(each.float(), of, self._scratch[: each.numel()].view(each.shape))
+        of, blocks = about(batch, self._threshold), iter(self._blocks)
+        if len(self._texts) > self._most_texts:
+            self._texts = self._used()
+            self._most_texts = max(TEXTS, 2 * len(self._texts))
         self._at_position[:n_tokens] += n_texts
         self._of_class += of.is_class.sum(dim=0).long().numpy()
         self._with_tag += batch.tagged.sum(dim=0).long().numpy()
         self._n_texts += n_texts
         self.n_tokens += n_texts * n_tokens
         self._texts |= zip(batch.places.tolist(), batch.texts, strict=True)
-        if len(self._texts) > self._most_texts:
-            self._texts = self._used()
-            self._most_texts = max(TEXTS, 2 * len(self._texts))
+
+        def see(hidden: Tensor) -> None:
+            size = max(hidden.numel(), 2 * n_texts * n_tokens)
+            if self._scratch.numel() < size:
+                self._scratch = torch.empty(size, device=hidden.device)
+            next(blocks).add(hidden.float(), of, self._scratch)
+
+        return see
 
     def _used(self) -> dict[int, str]:
         return used(self._texts, [block.best[1] for block in self._blocks])

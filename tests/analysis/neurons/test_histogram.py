@@ -6,7 +6,16 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ffnviz.analysis.neurons.histogram import BINS, LEAST, MOST, SIDE, counted, edges, quantile
+from ffnviz.analysis.neurons.histogram import (
+    BINS,
+    LEAST,
+    MOST,
+    SIDE,
+    add_to,
+    counted,
+    edges,
+    quantile,
+)
 
 
 @given(some.lists(some.floats(width=32, allow_nan=False), min_size=1, max_size=50))
@@ -19,6 +28,25 @@ def test_each_value_falls_between_the_edges_of_its_bin(values: list[float]) -> N
         place = int(np.searchsorted(side, abs(value), side="right"))
         expected[SIDE + (place if value > 0 else -place)] += 1
     np.testing.assert_array_equal(counts, expected)
+
+
+@pytest.mark.parametrize("lowest", [0.0, -1.0], ids=["unsigned", "signed"])
+@pytest.mark.parametrize("d_ff", [1, 511, 1_300])
+def test_each_neuron_has_its_own_counts_however_many_there_are(d_ff: int, lowest: float) -> None:
+    rng = np.random.default_rng(d_ff)
+    values = (rng.uniform(lowest, 1, (9, d_ff)) * 10.0 ** rng.integers(-6, 5, (9, d_ff))).astype(
+        np.float32
+    )
+    found = torch.zeros(d_ff, BINS, dtype=torch.int64)
+    for rows in (values[:5], values[5:]):  # counted one after the other
+        scratch = torch.empty(max(rows.size, 2 * len(rows)), dtype=torch.int32)
+        add_to(found, torch.from_numpy(rows), scratch, signed=lowest < 0)
+    side = edges()[SIDE:]
+    places = np.searchsorted(side, np.abs(values), side="right")
+    places = SIDE + np.where(values > 0, places, -places)
+    expected = np.zeros((d_ff, BINS), dtype=int)
+    np.add.at(expected, (np.arange(d_ff)[None], places), 1)
+    np.testing.assert_array_equal(found.numpy(), expected)
 
 
 def test_the_edges_are_two_an_octave_on_either_side_of_zero() -> None:
