@@ -13,6 +13,10 @@ REST_MS = 200  # within which an answer that has come is on the screen
 FOUND = """() => [...document.querySelectorAll("*")].some((e) =>
     e.shadowRoot?.querySelector(".plot")?._hoverdata?.length)"""
 
+# Plotly looks every 50 ms at where the pointer is; if that comes due between press and release, it
+# takes the click for a drag. A hand is slower than that.
+RESTED = "() => new Promise((done) => setTimeout(done, 60))"
+
 # True once the script has ended and every picture says that it shows the wanted sentence; what a
 # picture says may go on with the settings of its page. The Journey has five pictures.
 PAINTED = """(text) => {
@@ -135,6 +139,7 @@ class Journey:
         mouse.move(x - 5, y - 5)
         mouse.move(x, y)
         self.page.wait_for_function(FOUND)
+        self.page.evaluate(RESTED)
         mouse.down()
         mouse.up()
         return self.settle()

@@ -80,4 +80,4 @@ def test_the_code_on_the_page_runs(
         assert "[32, 128, 512]" in told
         assert "[32, 128, 2048]" in told
     else:
-        assert float(told.replace("tensor(", "").split(")")[0].split(",")[0]) < 1e-4
+        assert float(told.replace("tensor(", "").split(")")[0].split(",")[0]) < 5e-4
