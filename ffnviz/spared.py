@@ -1,4 +1,4 @@
-"""What Streamlit does anew for every run, and need not: a seventh of a page run, all together."""
+"""What Streamlit does anew for every run, and need not."""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -40,12 +40,12 @@ def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True)
     Args:
         counts: (d_ff, BINS), added to in place.
         hidden: the values, (n, d_ff).
-        scratch: as many int32, which are written over.
+        scratch: as many int32, and two a row at least, which are written over.
         signed: whether any value may be below zero; without, it is faster.
     """
     n, d_ff = hidden.shape
     bits = hidden.float().contiguous().view(torch.int32)
-    tiles = scratch.flatten() if d_ff > 1 else scratch.new_empty(2 * n)  # two a value
+    tiles = scratch.flatten()
     columns = max(1, min(_COLUMNS, len(tiles) // max(2 * n, 1), d_ff))
     for start in range(0, d_ff, columns):
         some = bits[:, start : start + columns]

@@ -21,7 +21,7 @@ def counts(values: Values, signed: bool) -> NDArray[np.int64]:
     """One neuron's."""
     hidden = torch.from_numpy(values)[:, None]
     found = torch.zeros(1, BINS, dtype=torch.int64)
-    histogram.add_to(found, hidden, torch.empty(hidden.shape, dtype=torch.int32), signed)
+    histogram.add_to(found, hidden, torch.empty(2 * len(hidden), dtype=torch.int32), signed)
     return np.asarray(found[0].numpy())
 
 
