@@ -20,11 +20,11 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import ffnviz
 from benchmarks.measure import machine, table
+from ffnviz.allocator import keep_what_is_free
 from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST, Gatherer
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.engines import sources
-from ffnviz.engines.allocator import keep_what_is_free
 from ffnviz.engines.job import Job, count
 from ffnviz.engines.local import run_local
 from ffnviz.engines.run import Engine, counted

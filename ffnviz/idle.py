@@ -7,20 +7,18 @@ A server that is never quiet collects now and then all the same: what was import
 so that it costs a page run.
 """
 
-import ctypes
 import gc
-import sys
 import threading
 import time
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
 
+from ffnviz.allocator import give_back, large_blocks_go_back
+
 LOOK_EVERY_S = 10.0
 QUIET_FOR_S = 3.0
 AT_LEAST_EVERY_S = 30.0  # while pages run
-M_MMAP_THRESHOLD = -3  # of glibc's mallopt
-LARGE = 256 * 1024
 
 
 class IdleCollector:
@@ -88,15 +86,6 @@ def forget_ended_sessions() -> None:
     done.wait(QUIET_FOR_S)
 
 
-def large_blocks_go_back() -> None:
-    """Have glibc map large blocks one by one, so that each goes back to the system when freed.
-
-    It raises its threshold by itself otherwise, up to 32 MB, and traces then leave holes behind.
-    """
-    if sys.platform == "linux":
-        getattr(ctypes.CDLL(None), "mallopt", lambda *_: 0)(M_MMAP_THRESHOLD, LARGE)
-
-
 def leave_out_what_stays() -> None:
     """From now on no collection looks at what is there now: modules, and what they made."""
     gc.collect()
@@ -106,8 +95,7 @@ def leave_out_what_stays() -> None:
 def collect() -> None:
     """Collect, and have glibc return what is free to the system."""
     gc.collect()
-    if sys.platform == "linux":
-        getattr(ctypes.CDLL(None), "malloc_trim", lambda _: 0)(0)
+    give_back()
 
 
 @st.cache_resource(show_spinner=False)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from ffnviz.allocator import keep_what_is_free
 from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.engines.allocator import keep_what_is_free
 from ffnviz.engines.sources import Piece, texts_of
 from ffnviz.model.network import Network
 from ffnviz.networks import load
