@@ -166,18 +166,18 @@ def ray(corpus: Path, tokens: int) -> None:
 
 def nodes(corpus: Path, tokens: int) -> None:
     """Two nodes of one core each against one."""
-    import ray as its
     from ray.cluster_utils import Cluster
 
+    from ffnviz.engines.cluster import joined
     from ffnviz.engines.ray_data import run_ray
 
     chosen = pieces_for(corpus, tokens)
-    cluster = Cluster(initialize_head=True, connect=True, head_node_args=NODE)
-    one, n = clock(chosen, partial(run_ray, workers=1))
-    cluster.add_node(**NODE)
-    cluster.wait_for_nodes()
-    two, _ = clock(chosen, partial(run_ray, workers=2))
-    its.shutdown()
+    cluster = Cluster(initialize_head=True, head_node_args=NODE)
+    with joined(cluster.address):
+        one, n = clock(chosen, partial(run_ray, workers=1))
+        cluster.add_node(**NODE)
+        cluster.wait_for_nodes()
+        two, _ = clock(chosen, partial(run_ray, workers=2))
     cluster.shutdown()
     rows = [
         ["one", f"{n:,}", f"{one:.1f}", "1"],

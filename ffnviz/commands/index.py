@@ -17,6 +17,7 @@ from ffnviz.commands.network import model_option, opened
 from ffnviz.commands.progress import bar
 from ffnviz.commands.threads import threads_option
 from ffnviz.engines.files import Place
+from ffnviz.engines.handing_out import cut, piece_bytes
 from ffnviz.engines.job import Job, gatherer_of, hold
 from ffnviz.engines.room import room_for, too_much
 from ffnviz.engines.run import Engine, Told, counted, with_problems
@@ -91,7 +92,8 @@ def index(
                     job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
                     hold(job, network)
                     _tell_room(network, job, asked)
-                    made = _count(job, pieces, engine, path, problems, _source(pieces, corpus))
+                    fitting = cut(pieces, piece_bytes(network.sizes, where))
+                    made = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
                 else:
                     made = _of_probes(network, numbers)
                 write_index(made, path)
@@ -156,7 +158,10 @@ def _count(
     problems: Mapping[str, int],
     source: str,
 ) -> NeuronIndex:
-    with bar(total=len(pieces), unit=" pieces", desc=job.network) as done:
+    # Tokens are news, too: the bar shows them before a piece is done.
+    with bar(
+        total=len(pieces), unit=" pieces", desc=job.network, miniters=0, mininterval=1
+    ) as done:
 
         def tell(told: Told) -> None:
             done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)

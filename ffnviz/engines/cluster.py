@@ -30,6 +30,7 @@ def joined(address: str | None = None) -> Iterator[None]:
         import ray
     except ImportError as error:
         raise ClusterError("--engine ray needs Ray: pip install 'ffnviz[ray]'.") from error
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # what is counted is nobody else's business
     if ray.is_initialized():  # by whoever called
         yield
         return

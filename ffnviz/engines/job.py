@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -62,8 +62,8 @@ def hold(job: Job, network: Network) -> None:
     _HELD[job] = Gatherer(network, job.tags, job.blocks)
 
 
-def count(job: Job, piece: Piece) -> IndexPart:
-    """What is counted on a piece."""
+def count(job: Job, piece: Piece, reading: Callable[[int], None] = lambda _: None) -> IndexPart:
+    """What is counted on a piece; `reading` is told now and then how many of its tokens are."""
     problems: Counter[str] = Counter()
     tags = (piece.tag,) if job.tags else ()
 
@@ -71,5 +71,5 @@ def count(job: Job, piece: Piece) -> IndexPart:
         for text in texts_of(piece, job.column, problems):
             yield Probe(text, tags)
 
-    part = gatherer_of(job).gather(texts(), piece.number * PLACES)
+    part = gatherer_of(job).gather(texts(), piece.number * PLACES, reading)
     return replace(part, problems=dict(problems))

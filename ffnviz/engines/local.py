@@ -1,7 +1,7 @@
 """Processes of this machine, each with the network in it."""
 
 import multiprocessing
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
 
@@ -13,12 +13,15 @@ AHEAD = 2  # pieces handed out to each process; more parts would wait in memory
 
 
 def run_local(
-    job: Job, pieces: Sequence[Piece], workers: int
+    job: Job, pieces: Sequence[Piece], reading: Callable[[int], None], workers: int
 ) -> Iterator[tuple[list[int], IndexPart]]:
-    """The numbers of the pieces that are done, and what was counted on them, as they come in."""
+    """The numbers of the pieces that are done, and what was counted on them, as they come in.
+
+    Only one process alone, which is this one, tells how far it is in a piece.
+    """
     if workers == 1:
         for piece in pieces:
-            yield [piece.number], count(job, piece)
+            yield [piece.number], count(job, piece, reading)
         return
     # PyTorch's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")

@@ -10,7 +10,7 @@ are Ray Data's.
 import json
 import logging
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -79,7 +79,12 @@ def wrong_here(job: Job, version: str, files: Sequence[File]) -> str:
 
 
 def run_ray(
-    job: Job, pieces: Sequence[Piece], workers: int, cpus: float = 1, gpus: float = 0
+    job: Job,
+    pieces: Sequence[Piece],
+    _reading: Callable[[int], None],
+    workers: int,
+    cpus: float = 1,
+    gpus: float = 0,
 ) -> Iterator[tuple[list[int], IndexPart]]:
     """The numbers of the pieces that are done, and what was counted on them, as they come in.
 
@@ -103,6 +108,7 @@ def run_ray(
     logging.getLogger("ray.data").setLevel(logging.ERROR)  # progress is told by who asked
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
+    context.execution_no_progress_timeout_s = -1  # a large network's piece may take an hour
     job, there = _from_anywhere(job), [_by_whole_path(piece) for piece in pieces]
     items = [{"pieces": pickle.dumps(some)} for some in _handed_out(there, workers)]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
@@ -146,7 +152,7 @@ def _without_stop(error: Exception) -> str:
 
 
 def _handed_out(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
-    """Neighbours together: they are most often of one file."""
+    """Neighbours together: those of one size are most often of one file."""
     n = max(1, min(AT_ONCE, len(pieces) // (ROUNDS * workers)))
     return [list(pieces[start : start + n]) for start in range(0, len(pieces), n)]
 

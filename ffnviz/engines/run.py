@@ -10,18 +10,21 @@ from pathlib import Path
 
 from ffnviz.analysis.neurons.index_part import IndexPart, merge
 from ffnviz.analysis.neurons.part_file import read_part, write_part
+from ffnviz.engines.handing_out import largest_first
 from ffnviz.engines.job import Job, gatherer_of
 from ffnviz.engines.sources import Piece
 from ffnviz.engines.stores import Stored
 
 SAVE_EVERY_S = 60.0
 
-Engine = Callable[[Job, Sequence[Piece]], Iterator[tuple[list[int], IndexPart]]]
+Engine = Callable[
+    [Job, Sequence[Piece], Callable[[int], None]], Iterator[tuple[list[int], IndexPart]]
+]
 
 
 @dataclass(frozen=True)
 class Told:
-    """How far it is: pieces done of all, and the tokens in them."""
+    """How far it is: pieces done of all; tokens, also of a piece at hand if that is known."""
 
     done: int
     of: int
@@ -42,6 +45,7 @@ def counted(
         job: what to count.
         pieces: of the corpus.
         engine: hands over parts; in which order and for how many pieces each makes no difference.
+            It may say how many tokens are read of a piece that is not done.
         kept: a file for what is done so far. It is used if it is of the same job and pieces, and
             removed at the end.
         tell: told how far it is.
@@ -50,12 +54,16 @@ def counted(
     of = _description(job, pieces)
     part, done = read_part(kept, of) or (gatherer_of(job).empty(), set())
     saved = time.monotonic()
-    tell(Told(len(done), len(pieces), part.n_tokens))
-    left = [piece for piece in pieces if piece.number not in done]
-    for numbers, more in engine(job, left):
+
+    def reading(n_tokens: int) -> None:
+        tell(Told(len(done), len(pieces), part.n_tokens + n_tokens))
+
+    reading(0)
+    left = largest_first([piece for piece in pieces if piece.number not in done])
+    for numbers, more in engine(job, left, reading):
         part = merge(part, more)
         done |= set(numbers)
-        tell(Told(len(done), len(pieces), part.n_tokens))
+        reading(0)
         if time.monotonic() - saved > save_every_s:
             write_part(part, done, of, kept)
             saved = time.monotonic()

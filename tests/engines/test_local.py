@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
@@ -47,7 +48,9 @@ def whole(pieces: Sequence[Piece], engine: Engine, kept: Path) -> bytes:
     return index_bytes(part, kept.with_suffix(".index"))
 
 
-def backwards(job: Job, pieces: Sequence[Piece]) -> Iterator[tuple[list[int], IndexPart]]:
+def backwards(
+    job: Job, pieces: Sequence[Piece], *_: object
+) -> Iterator[tuple[list[int], IndexPart]]:
     for piece in reversed(pieces):
         yield [piece.number], count(job, piece)
 
@@ -65,7 +68,9 @@ def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
 ) -> None:
     kept = tmp_path / "kept"
 
-    def killed(job: Job, left: Sequence[Piece]) -> Iterator[tuple[list[int], IndexPart]]:
+    def killed(
+        job: Job, left: Sequence[Piece], *_: object
+    ) -> Iterator[tuple[list[int], IndexPart]]:
         for piece in left[:3]:
             yield [piece.number], count(job, piece)
         raise KeyboardInterrupt
@@ -88,3 +93,15 @@ def test_what_is_kept_of_another_run_is_not_used(pieces: tuple[Piece, ...], tmp_
         told: list[Told] = []
         counted(JOB, pieces[:1], backwards, kept, told.append)
         assert told[0].done == 0
+
+
+def test_one_process_tells_what_it_has_read_of_a_piece_that_is_not_done(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    told: list[Told] = []
+    part = counted(JOB, pieces, partial(run_local, workers=1), tmp_path / "kept", told.append)
+    tokens = [each.tokens for each in told]
+    assert tokens == sorted(tokens)
+    assert tokens[-1] == part.n_tokens
+    early = [b for a, b in pairwise(told) if b.done == a.done and b.tokens > a.tokens]
+    assert len(early) >= len(pieces)

@@ -1,7 +1,7 @@
 """Ray on one node, on two, and on two of which one is lost: the same bytes as one process."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from ffnviz import __version__
 ray = pytest.importorskip("ray", reason="needs Ray: pip install -r requirements-ray.txt")
 
 from ray.cluster_utils import Cluster  # noqa: E402
+from ray.data import DataContext  # noqa: E402
 
 from ffnviz.analysis.neurons.index_part import IndexPart  # noqa: E402
 from ffnviz.engines import ray_data  # noqa: E402
@@ -66,6 +67,7 @@ def test_one_node_gives_the_same_file(
     pieces: tuple[Piece, ...], one: bytes, tmp_path: Path
 ) -> None:
     assert len(ray.nodes()) == 1
+    DataContext.get_current().execution_no_progress_timeout_s = 0.1  # as if pieces took an hour
     assert whole(pieces, partial(run_ray, workers=1), tmp_path / "kept") == one
 
 
@@ -83,8 +85,10 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
         assert whole(pieces, partial(run_ray, workers=2), tmp_path / "kept") == one
     came: list[int] = []
 
-    def loses_a_node(job: Job, left: Sequence[Piece]) -> Iterator[tuple[list[int], IndexPart]]:
-        for numbers, part in run_ray(job, left, workers=2):
+    def loses_a_node(
+        job: Job, left: Sequence[Piece], reading: Callable[[int], None]
+    ) -> Iterator[tuple[list[int], IndexPart]]:
+        for numbers, part in run_ray(job, left, reading, workers=2):
             if not came:
                 cluster.remove_node(second, allow_graceful=False)
             came.append(len(numbers))
@@ -113,7 +117,7 @@ def test_a_store_gives_the_same_file(
 def test_what_a_node_lacks_is_said_in_a_sentence(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
     away = replace(pieces[0], path=tmp_path / "away" / "one.txt")
     with pytest.raises(ClusterError, match=r"it has no folder .*away: all nodes must see"):
-        list(run_ray(JOB, [away], workers=1))
+        list(run_ray(JOB, [away], print, workers=1))
     here = [pieces[0].path]
     assert wrong_here(JOB, __version__, here) == ""
     assert ", and 99 asks" in wrong_here(JOB, "99", here)

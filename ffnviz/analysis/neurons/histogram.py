@@ -91,7 +91,7 @@ def quantile(counts: NDArray[np.integer], share: float) -> float:
     if not below[-1]:
         raise ValueError("There are no values to take a quantile of.")
     wanted = share * below[-1]
-    place = int(np.searchsorted(below, wanted, side="left"))
+    place = int(np.searchsorted(below, max(wanted, 0.5)))  # no empty bin, for a share of 0 either
     if place == SIDE:
         return 0.0
     ends = edges()

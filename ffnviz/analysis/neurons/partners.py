@@ -7,9 +7,7 @@ frequency moments"). All are whole numbers, so sketches can be added in any orde
 """
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 M = 512  # signs a token
 SAMPLED = 4  # one token in so many is looked at
@@ -38,17 +36,6 @@ def signs(places: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.int
     bits = mixed(seeds[looked_at][:, None] ^ (words * np.uint64(_STEP))[None])
     as_bytes = bits.astype("<u8").view(np.uint8).reshape(len(bits), M // 8)
     return looked_at, np.unpackbits(as_bytes, axis=1).astype(np.int8) * 2 - 1
-
-
-def sketch(fires: Tensor, token_signs: Tensor) -> Tensor:
-    """The sums of signs, (d_ff, M), of tokens (n, M) on which neurons fire, (n, d_ff).
-
-    Of more than MOST neurons none, (0, M).
-    """
-    # Whole numbers up to n: a float32 holds them exactly.
-    if fires.shape[1] > MOST:
-        return torch.zeros(0, M, dtype=torch.int64)
-    return (fires.float().mT @ token_signs.float()).to(torch.int64)
 
 
 def partners(

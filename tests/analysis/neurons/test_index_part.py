@@ -24,6 +24,7 @@ from ffnviz.analysis.neurons.index_part import (
     merge,
     merged,
 )
+from ffnviz.analysis.neurons.partners import mixed, signs
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.tally import Tally, counted
 from ffnviz.model.model import Model
@@ -141,6 +142,23 @@ def test_a_part_says_what_counting_one_by_one_says() -> None:
             assert block.tokens[rank, neuron] == hidden[row, :, neuron].argmax()
     assert (block.places[5:] == NOWHERE).all()
     assert set(found.texts) == set(block.places[block.places != NOWHERE].tolist())
+
+
+def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
+    batch, hidden = made_up(5)
+    n_texts, n_tokens = batch.ids.shape
+    looked_at, drawn = signs(
+        np.array([[mixed(batch.places.astype(np.uint64))[row] + np.uint64(at)
+                   for at in range(n_tokens)] for row in range(n_texts)]).ravel()
+    )  # fmt: skip
+    chosen = np.flatnonzero(looked_at)
+    assert 0 < len(chosen) < n_texts * n_tokens
+    for block, values in zip(counted(batch, hidden, 0.1, nothing()).blocks, hidden, strict=True):
+        fires = values.reshape(-1, D_FF).numpy() > 0.1
+        for neuron in range(D_FF):
+            on = [n for n, token in enumerate(chosen) if fires[token, neuron]]
+            assert block.sampled[neuron] == len(on)
+            np.testing.assert_array_equal(block.sketch[neuron], drawn[on].sum(axis=0, dtype=int))
 
 
 def test_of_equal_values_the_earlier_text_is_kept() -> None:

@@ -13,7 +13,7 @@ from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.model.model import TWINS, load
 
-SHARES = (0.05, 0.5, 0.9, 0.99, 1.0)
+SHARES = (0.0, 0.05, 0.5, 0.9, 0.99, 1.0)
 Values = NDArray[np.float32]
 
 
