@@ -25,7 +25,8 @@ from ffnviz.engines.stores import Stored, StoreError
 
 VERSION = version_of("ffnviz")
 FAN_IN = 8  # parts, on any node, that become one before they come here
-AT_ONCE = 8  # pieces that one worker adds up at most before it hands over
+AT_ONCE = 8  # pieces that one GPU adds up at most before it hands over: some minutes' work
+ON_A_PROCESSOR = 2  # likewise
 ROUNDS = 8  # but every worker hands over so often at least: what is lost with a node is little
 
 Row = dict[str, Any]
@@ -110,7 +111,7 @@ def run_ray(
     context.enable_progress_bars = context.print_on_execution_start = False
     context.execution_no_progress_timeout_s = -1  # a large network's piece may take an hour
     job, there = _from_anywhere(job), [_by_whole_path(piece) for piece in pieces]
-    items = [{"pieces": pickle.dumps(some)} for some in _handed_out(there, workers)]
+    items = [{"pieces": pickle.dumps(some)} for some in _handed_out(there, workers, job.device)]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         counting, batch_size=1, num_cpus=cpus, num_gpus=gpus,
         fn_args=(job, VERSION, _one_of_each([piece.path for piece in there])),
@@ -151,9 +152,10 @@ def _without_stop(error: Exception) -> str:
     return str(error).rstrip(".")
 
 
-def _handed_out(pieces: Sequence[Piece], workers: int) -> list[list[Piece]]:
+def _handed_out(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
     """Neighbours together: those of one size are most often of one file."""
-    n = max(1, min(AT_ONCE, len(pieces) // (ROUNDS * workers)))
+    most = ON_A_PROCESSOR if device == "cpu" else AT_ONCE
+    n = max(1, min(most, len(pieces) // (ROUNDS * workers)))
     return [list(pieces[start : start + n]) for start in range(0, len(pieces), n)]
 
 
