@@ -18,6 +18,7 @@ from ffnviz.model.atomic import replace_file
 from ffnviz.model.config import EncoderConfig
 from ffnviz.model.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus
+from ffnviz.training.hardware import fast_bfloat16
 from ffnviz.training.masking import Batch, training_batch, validation_batches
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import validate
@@ -111,7 +112,7 @@ def train(
 
 def masked_loss(encoder: Encoder, batch: Batch, device: torch.device) -> Tensor:
     """Mean cross-entropy at the masked positions, in nats; logits are made at these only."""
-    with torch.autocast(device.type, torch.bfloat16):
+    with torch.autocast(device.type, torch.bfloat16, enabled=fast_bfloat16(device)):
         record = encoder.stream(batch.inputs.to(device))
         logits = encoder.unembed(record.final[batch.masked.to(device)])
     return F.cross_entropy(logits.float(), batch.targets.to(device))

@@ -151,6 +151,12 @@ def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
     assert "Type one first" in " ".join(each.value for each in app.info)
 
 
+def test_what_is_compared_at_first_has_no_mask_where_the_network_has_none() -> None:
+    for kind, masked in (("GPT-2", False), ("BERT", True)):
+        app = opened("neurons", text=TEXT, part="compare", twin=KINDS[kind])
+        assert ("[MASK]" in str(app.text_input(key="setting-other").value)) == masked
+
+
 def test_an_index_of_its_neurons_is_shown_once_there_is_one(
     heads: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

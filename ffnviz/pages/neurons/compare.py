@@ -1,5 +1,7 @@
 """Compare: two sentences side by side, and the neurons that tell them apart."""
 
+from dataclasses import replace
+
 import numpy as np
 import streamlit as st
 
@@ -13,9 +15,10 @@ from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.model.trace import Trace
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run, labels_of
-from ffnviz.settings import text_setting
+from ffnviz.settings import Setting, text_setting
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.")
+OTHER_NEXT = replace(OTHER, default="He opened the door and looked out at the")  # without [MASK]
 SETTINGS = (OTHER,)
 COLUMNS = 24
 BARS = 14
@@ -24,8 +27,9 @@ BARS = 14
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The second sentence, all differences, and those of the chosen token."""
-    second_sentence(navigator)
-    text = navigator.value(OTHER)
+    other_setting = OTHER if run.card.has_mask else OTHER_NEXT
+    second_sentence(navigator, other_setting)
+    text = navigator.value(other_setting)
     if not text:
         st.info("Type a second sentence to compare the first with.")
         return
@@ -47,15 +51,15 @@ def render(run: Run, navigator: Navigator) -> None:
         one_pair(run, navigator, other, names, found, pair)
 
 
-def second_sentence(navigator: Navigator) -> None:
+def second_sentence(navigator: Navigator, setting: Setting[str]) -> None:
     """The box, and a pair to try."""
 
     def try_pair() -> None:
         navigator.do(Type("The dog is in the house."))
-        navigator.choose(OTHER, "The dogs are in the house.")
+        navigator.choose(setting, "The dogs are in the house.")
 
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.text_input("Second sentence", live=True, autocomplete="off", **navigator.widget(OTHER))
+        st.text_input("Second sentence", live=True, autocomplete="off", **navigator.widget(setting))
         st.button("Try “The dog is …” and “The dogs are …”", on_click=try_pair)
 
 
