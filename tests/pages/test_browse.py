@@ -38,4 +38,4 @@ def test_it_says_which_index_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(browse, "chart", note)
     opened("neurons", part="browse")
-    assert "7,787 tokens of 938 sentences of our probe set (indexed 20" in said[0]
+    assert "7,787 tokens of 938 sentences of our probe set; a token wakes" in said[0]

@@ -1,6 +1,8 @@
 """`ffnviz app --index FILE`: another corpus on Neurons' pages, or a sentence why not."""
 
+import os
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -58,9 +60,10 @@ def test_it_is_shown_for_its_network_and_for_no_other(
     mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     show_indexes([mine])
+    os.utime(mine, (0, datetime(2025, 3, 9, 12).timestamp()))
     n_tokens = read_index(mine, 2_048, 2).n_tokens
     (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
-    assert f"{n_tokens} tokens of <b>my dogs</b> (indexed 20" in all_of_it
+    assert f"{n_tokens} tokens of <b>my dogs</b> (file of 2025-03-09); a token" in all_of_it
     examples = said_on("wakes", "relu", wakes, "passages", monkeypatch)
     assert "<b>my dogs</b>" in examples[0]
     (all_of_it, *_) = said_on("browse", "gelu", browse, "chart", monkeypatch)

@@ -12,7 +12,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.page import Navigator, live
-from ffnviz.pages.neurons.choose import index_of, neuron_shown, word_at, written
+from ffnviz.pages.neurons.choose import dated, index_of, neuron_shown, word_at
 from ffnviz.run import Run
 from ffnviz.settings import choice_setting, text_setting
 
@@ -54,7 +54,7 @@ def how_often(run: Run, index: NeuronIndex) -> None:
     never = int((here == 0).sum())
     sentence: Sentence = [
         number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
-        f"{index.n_tokens:,} tokens of {index.source} (indexed {written(run)}); a token wakes ",
+        f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token wakes ",
         number(percent(float(here.mean()))),
         " on average. Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
         "2023); 3.0% are awake in T5-Base (Li et al. 2022).",

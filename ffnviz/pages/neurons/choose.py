@@ -9,7 +9,7 @@ import streamlit as st
 
 from ffnviz.actions import ChooseBlock, ChooseNeuron
 from ffnviz.analysis.needs import Need
-from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
+from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.analysis.neurons.telling import Telling, telling_neurons
@@ -96,12 +96,19 @@ def word_at(run: Run) -> Callable[[str, int], str]:
     return lambda text, token: words(text)[min(token, len(words(text)) - 1)]
 
 
-def written(run: Run) -> str:
-    """The day on which the network's index was made."""
+def dated(run: Run) -> str:
+    """The day of the network's index file, behind its corpus; of ours none, which came with us.
+
+    The day is the file's and not in it, so that whoever counts the same gets the same bytes.
+    """
     known = run.card.provenance
-    if known is None or known.index is None:
-        return "at an unknown time"
-    return f"{datetime.fromtimestamp(known.index.stat().st_mtime):%Y-%m-%d}"
+    if known is None or known.index is None or known.index.parent == INDEXES:
+        return ""
+    try:
+        day = datetime.fromtimestamp(known.index.stat().st_mtime)
+    except OSError:  # removed since it was read
+        return ""
+    return f" (file of {day:%Y-%m-%d})"
 
 
 def _read(run: Run, path: Path) -> NeuronIndex:
