@@ -129,7 +129,7 @@ def costs(run: Run, navigator: Navigator, shape: Shape) -> None:
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
     name = PRESETS[navigator.value(PRESET)].name
     sentence: Sentence = [
-        f"{name}, with the sizes at the left: the FFNs hold ",
+        f"{name}, with the sizes set here: the FFNs hold ",
         number(percent(share)), " of the parameters and do ",
         number(percent(busy)), f" of the multiply-adds for {shape.n_tokens:,} tokens.",
     ]  # fmt: skip
