@@ -1,8 +1,8 @@
 """How a corpus is handed out: in pieces that a network counts in minutes, the large ones first.
 
 The larger a network, the smaller its pieces, or a run that is killed loses an hour of each worker's
-and tells nothing for as long. They follow from the network and the corpus alone, never from who
-counts: which texts share a batch decides the last bits of their values.
+and tells nothing for as long. They follow from the corpus, the network and what it computes on,
+never from who counts: which texts share a batch decides the last bits of their values.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,8 @@ LEAST_BYTES = 2**14  # some thousand tokens: adding up a piece costs as much as 
 def piece_bytes(sizes: Sizes, device: str) -> int:
     """How much of a text file a piece should be.
 
-    A processor takes as long as there are weights in the blocks; a GPU is as fast as hundreds.
+    A processor takes the longer, the more weights are in the blocks; a GPU is as fast as hundreds
+    of processors.
 
     Args:
         sizes: the network's.

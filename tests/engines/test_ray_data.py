@@ -12,6 +12,7 @@ from ffnviz import __version__
 
 ray = pytest.importorskip("ray", reason="needs Ray: pip install -r requirements-ray.txt")
 
+from ray._common.usage.usage_lib import usage_stats_enabled  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 from ray.data import DataContext  # noqa: E402
 
@@ -132,6 +133,14 @@ def test_more_than_the_cluster_has_is_refused_and_not_waited_for() -> None:
         check_room(2, 1, 0)
     with pytest.raises(ClusterError, match=r"1 core and 1 GPU each do not fit: .* room for 0"):
         check_room(1, 1, 1)
+
+
+@pytest.mark.usefixtures("cluster")
+def test_ray_is_told_to_report_nothing_to_its_makers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "1")
+    assert usage_stats_enabled()
+    with joined():
+        assert not usage_stats_enabled()
 
 
 def test_an_address_where_nobody_answers_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
