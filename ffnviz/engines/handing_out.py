@@ -43,8 +43,7 @@ def cut(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
         if piece.end is None or piece.kind == ".parquet":
             found.append(replace(piece, number=len(found)))
             continue
-        for start in range(piece.start, piece.end, most):
-            end = min(start + most, piece.end)
+        for start, end in sources.stretches(piece.start, piece.end, most):
             found.append(replace(piece, number=len(found), start=start, end=end))
     return tuple(found)
 

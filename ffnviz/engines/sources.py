@@ -100,7 +100,13 @@ def _stretches(path: File, kind: str, packed: str | None) -> list[tuple[int, int
     size = size_of(path)
     if packed:
         return [(0, None)] if size else []
-    return [(start, min(start + PIECE_BYTES, size)) for start in range(0, size, PIECE_BYTES)]
+    return [*stretches(0, size, PIECE_BYTES)]
+
+
+def stretches(start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
+    """All from start to end, so many bytes at a time."""
+    for at in range(start, end, most):
+        yield at, min(at + most, end)
 
 
 def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:

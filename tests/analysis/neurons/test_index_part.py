@@ -147,10 +147,10 @@ def test_a_part_says_what_counting_one_by_one_says() -> None:
 def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
     batch, hidden = made_up(5)
     n_texts, n_tokens = batch.ids.shape
+    of_texts = mixed(batch.places.astype(np.uint64))
     looked_at, drawn = signs(
-        np.array([[mixed(batch.places.astype(np.uint64))[row] + np.uint64(at)
-                   for at in range(n_tokens)] for row in range(n_texts)]).ravel()
-    )  # fmt: skip
+        np.array([of_text + np.uint64(at) for of_text in of_texts for at in range(n_tokens)])
+    )
     chosen = np.flatnonzero(looked_at)
     assert 0 < len(chosen) < n_texts * n_tokens
     for block, values in zip(counted(batch, hidden, 0.1, nothing()).blocks, hidden, strict=True):
