@@ -1,19 +1,20 @@
 """Text to token ids and back, with every token tied to the person's own characters.
 
 Byte-level BPE (Sennrich et al. 2016; on bytes: Radford et al. 2019), lower-cased, so no text is
-unknown. A space is put before the text: its first word is then the same token as in mid-sentence.
+unknown. A text is read in the spelling of the books that it was trained on (spelling.py). A space
+is put before it: its first word is then the same token as in mid-sentence.
 """
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tokenizers import Tokenizer as BytePairTokenizer
 
+from ffnviz.model.spelling import as_read, as_read_with_ends
+
 MASK = "[MASK]"
 MOST_SAID = 300  # characters of what the library says of a file that is no tokenizer
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _bytes_of_symbols() -> dict[str, int]:
@@ -112,25 +113,27 @@ class Tokenizer:
         return (json.dumps(values, ensure_ascii=False, indent=0) + "\n").encode()
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
-        """The tokens of any text; [MASK] in it, in any case, is the mask token.
+        """The tokens of any text, read as spelling.py says; [MASK], in any case, is the mask token.
 
-        Characters that are no Unicode scalar values (lone surrogates) are read as U+FFFD.
+        A character that is not read belongs to the token behind it; at the end, to the last.
         """
         if not text:
             return Encoding(text, (), 0)
-        raw = self._bpe.encode(" " + _SURROGATE.sub("\ufffd", text), add_special_tokens=False)
+        read, ends = as_read_with_ends(text)
+        raw = self._bpe.encode(" " + read, add_special_tokens=False)
         kept = slice(max_tokens)
         tokens = []
         position = 0
         for id_, (_, raw_end) in zip(raw.ids[kept], raw.offsets[kept], strict=True):
-            end = max(position, raw_end - 1)  # -1: the space that was put before the text
+            end = max(position, ends[raw_end - 1])  # -1: the space that was put before the text
             tokens.append(Token(id_, text[position:end], position, end))
             position = end
         return Encoding(text, tuple(tokens), len(raw.ids) - len(tokens))
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts at once, on all cores."""
-        raw = self._bpe.encode_batch_fast([" " + line for line in lines], add_special_tokens=False)
+        read = [" " + as_read(line) for line in lines]
+        raw = self._bpe.encode_batch_fast(read, add_special_tokens=False)
         return [encoding.ids for encoding in raw]
 
     def decode(self, ids: list[int]) -> str:

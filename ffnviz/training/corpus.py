@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.model.spelling import as_read
 from ffnviz.model.tokenizer import Tokenizer
 
 IdArray = NDArray[np.int32]
@@ -86,7 +87,7 @@ def reading(path: Path) -> Iterator[None]:
 
 def _paragraphs(path: Path) -> tuple[str, ...]:
     with reading(path):
-        text = path.read_text(encoding="utf-8")
+        text = as_read(path.read_text(encoding="utf-8"))
     lines = (" ".join(line.split()) for line in text.splitlines())
     return tuple(line for line in lines if line)
 

@@ -1,0 +1,76 @@
+"""How the books of our networks spell what keyboards, telephones and word processors type.
+
+Project Gutenberg's books, as plain text, have straight quotation marks, -- for a dash, three full
+stops for an ellipsis, and one kind of space. Whatever else is typed for these our tokenizer reads
+as such: one character for one where it can be. What has no look of its own is not read at all.
+"""
+
+import re
+from collections.abc import Sequence
+
+SINGLE_QUOTES = "‘’‚‛‹›′ʼʻ´`"  # with the prime, and the accents that German keyboards type for ’
+DOUBLE_QUOTES = "“”„‟«»″"
+HYPHENS = "\N{HYPHEN}\N{NON-BREAKING HYPHEN}\N{FIGURE DASH}\N{MINUS SIGN}"
+DASHES = "\N{EM DASH}\N{HORIZONTAL BAR}"
+EN_DASH = "\N{EN DASH}"  # a hyphen in 1914–18, a dash beside a space
+NO_BREAK_SPACES = "\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"
+SPACES = "".join(map(chr, range(0x2000, 0x200B))) + "\N{MEDIUM MATHEMATICAL SPACE}\u3000"
+# Where one may break a word, which way it runs, how an emoji is joined and drawn.
+UNSEEN = (
+    "\N{SOFT HYPHEN}\N{ZERO WIDTH SPACE}\N{ZERO WIDTH NON-JOINER}\N{ZERO WIDTH JOINER}"
+    "\N{LEFT-TO-RIGHT MARK}\N{RIGHT-TO-LEFT MARK}\u202a\u202b\u202c\u202d\u202e\N{WORD JOINER}"
+    "\u2066\u2067\u2068\u2069\N{VARIATION SELECTOR-15}\N{VARIATION SELECTOR-16}"
+    "\N{ZERO WIDTH NO-BREAK SPACE}"
+)
+SURROGATES = "".join(map(chr, range(0xD800, 0xE000)))  # halves of an emoji, no characters alone
+
+READ_AS = {
+    **dict.fromkeys(SINGLE_QUOTES, "'"),
+    **dict.fromkeys(DOUBLE_QUOTES, '"'),
+    **dict.fromkeys(HYPHENS, "-"),
+    **dict.fromkeys(DASHES, "--"),
+    "…": "...",
+    **dict.fromkeys(NO_BREAK_SPACES + SPACES, " "),
+    **dict.fromkeys(UNSEEN, ""),
+    **dict.fromkeys(SURROGATES, "\N{REPLACEMENT CHARACTER}"),
+}
+# French puts a no-break space inside its quotation marks and before these; the books do not.
+_OPENING, _CLOSING = frozenset("«‹"), frozenset("»›?!;:")
+_TYPED = re.compile(f"[{EN_DASH}{''.join(READ_AS)}]")
+
+
+def as_read(text: str) -> str:
+    """A typed text in the books' spelling; one that is in it already stays as it is."""
+    return _TYPED.sub(_as_read, text)
+
+
+def as_read_with_ends(text: str) -> tuple[str, Sequence[int]]:
+    """The same, and how far into the typed text each number of its characters, from 0, reaches.
+
+    All characters that one is read as reach to its end. One that is not read at all comes with the
+    next, or at the end with the last.
+    """
+    read: list[str] = []
+    ends = [0]
+    at = 0
+    for typed in _TYPED.finditer(text):
+        spelt = _as_read(typed)
+        read += [text[at : typed.start()], spelt]
+        ends += [*range(at + 1, typed.start() + 1), *[typed.end()] * len(spelt)]
+        at = typed.end()
+    if not at:
+        return text, range(len(text) + 1)
+    read.append(text[at:])
+    ends += range(at + 1, len(text) + 1)
+    ends[-1] = len(text)
+    return "".join(read), ends
+
+
+def _as_read(typed: re.Match[str]) -> str:
+    sign, text, end = typed[0], typed.string, typed.end()
+    before, behind = text[max(0, end - 2) : end - 1], text[end : end + 1]
+    if sign == EN_DASH:
+        return "-" if before.strip() and behind.strip() else "--"
+    if sign in NO_BREAK_SPACES and (before in _OPENING or behind in _CLOSING):
+        return ""
+    return READ_AS[sign]
