@@ -9,7 +9,6 @@ from itertools import groupby
 import streamlit as st
 
 from ffnviz.actions import ChooseToken, HideWord, Turn
-from ffnviz.analysis.journey.hiding import words_of
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.assets import ASSETS
 from ffnviz.components.chips import chips
@@ -17,6 +16,7 @@ from ffnviz.components.examples import examples
 from ffnviz.components.head import Head
 from ffnviz.components.page_bar import page_bar
 from ffnviz.figures.journey import sentences
+from ffnviz.guess import question, words_to_hide
 from ffnviz.page import Page
 from ffnviz.run import Run
 from ffnviz.session import Session, find_gpu, label_of, tie
@@ -129,14 +129,11 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
     """
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
-    tokens = run.trace.tokens
-    words = words_of(run.state.sentence, tokens) if _guesses(run) else [None] * len(tokens)
+    words, asks = words_to_hide(run), question(run)
     why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
-    can_hide = words[run.token] is not None
-    question = sentences.of_the_question(run.state.sentence, hidden_words(run), can_hide)
     sentence = [
         *([f"{why} "] if why else []),
-        *question,
+        *asks,
         *sentences.of_tokens(run.labels, counted.shares, block),
     ]
 
@@ -157,20 +154,8 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
         on_choose=lambda chip: session.do(ChooseToken(chip)),
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
-        asks=bool(question),
+        asks=bool(asks),
     )
-
-
-def _guesses(run: Run) -> bool:
-    """Whether the network guesses hidden words."""
-    return run.card.has_mask and run.card.has_word_head
-
-
-def hidden_words(run: Run) -> int | None:
-    """How many words of the sentence are hidden; None if the network has no sign for that."""
-    if not _guesses(run):
-        return None
-    return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
 
 
 def part_buttons(session: Session, page: Page, run: Run | None) -> None:

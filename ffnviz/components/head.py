@@ -16,15 +16,25 @@ class Head:
         note: opens notes/<note>.html, which is ours, not typed.
         accent: which of the palette's colours the numbers have.
         besides: what a saved picture says besides, where the page shows it elsewhere.
+        under: a quiet line below the picture, written as the sentence is; none if empty.
     """
 
     sentence: Sequence[Part]
     note: str
     accent: str
     besides: str = ""
+    under: Sequence[Part] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
-        spans = [[part, "plain"] if isinstance(part, str) else list(part) for part in self.sentence]
-        return {"spans": spans, "note": self.note, "accent": self.accent,
-                "besides": self.besides}  # fmt: skip
+        return {
+            "spans": _spans(self.sentence),
+            "note": self.note,
+            "accent": self.accent,
+            "besides": self.besides,
+            "under": _spans(self.under),
+        }
+
+
+def _spans(sentence: Sequence[Part]) -> list[list[str]]:
+    return [[part, "plain"] if isinstance(part, str) else list(part) for part in sentence]

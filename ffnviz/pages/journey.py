@@ -23,6 +23,7 @@ from ffnviz.figures.journey import sentences
 from ffnviz.figures.journey.overview import overview
 from ffnviz.figures.journey.sentences import awake_means
 from ffnviz.figures.wording import percent
+from ffnviz.guess import asked, under_guess
 from ffnviz.model.network import NotForThisNetwork
 from ffnviz.page import Navigator
 from ffnviz.run import Run, Watched, labels_of
@@ -128,10 +129,10 @@ def what_it_says(run: Run) -> None:
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
     sentence = sentences.of_prediction(
-        run.labels[run.token], _best(told), _best(without), block, _asked(run)
+        run.labels[run.token], _best(told), _best(without), block, asked(run)
     )
     prediction_bars(
-        Head(sentence, "prediction", run.card.colour),
+        Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False)),
         [
             Panel("with the FFN", told.words, told.probabilities, run.card.colour),
             Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
@@ -271,13 +272,6 @@ def _neuron(run: Run) -> Neuron:
     if chosen is not None and chosen.index < sizes.get(chosen.network, 0):
         return chosen
     return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))
-
-
-def _asked(run: Run) -> str:
-    """What the prediction at the chosen token is of: see sentences.of_prediction."""
-    if run.trace.tokens[run.token].id == run.model.tokenizer.mask_id and run.card.has_mask:
-        return sentences.HIDDEN
-    return sentences.NEXT if run.card.causal else sentences.SHOWN
 
 
 def escaped_markdown(text: str) -> str:

@@ -47,7 +47,9 @@ export function mount(tell) {
 
   // A column may change its width while its chart is drawn or later, as when a scroll bar comes.
   const room = () => roomOf(root.getRootNode().host);
-  const height = () => heightFor(shown, plot.clientWidth, room());
+  // The quiet line below takes its room from the chart, so that the page is as high with it as without.
+  const under = () => root.querySelector(":scope > .under")?.offsetHeight ?? 0;
+  const height = () => heightFor(shown, plot.clientWidth, room(), under());
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
   const resized = new ResizeObserver(refit);

@@ -22,14 +22,14 @@ function barsNeed({ figure: { data, layout }, shapes }) {
   return BAR * Math.max(0, ...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0);
 }
 
-// A higher window has higher charts, a lower one lower ones; a phone scrolls anyway. One that stands
-// alone takes all the room there is.
-export function heightFor(view, width, room = null) {
+// A higher window has higher charts, a lower one lower ones, less what stands `under` them; a phone
+// scrolls anyway. One that stands alone takes all the room there is.
+export function heightFor(view, width, room = null, under = 0) {
   const { height } = view;
   if (room !== null && !isPhone(width)) return Math.round(room);
   if (isPhone(width)) return height;
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
-  return Math.round(height * Math.min(MOST, Math.max(least, innerHeight / TALL)));
+  return Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
 }
 
 export const isNarrow = (width) => width < NARROW;

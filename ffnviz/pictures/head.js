@@ -1,4 +1,4 @@
-// What stands above a picture: its sentence, its controls, and "What am I looking at?".
+// What stands above a picture, its sentence, its controls, and "What am I looking at?"; and the quiet line below it.
 
 import { each, element } from "./element.js";
 import { makeNote } from "./note.js";
@@ -33,6 +33,18 @@ function steadied(sentence) {
   return () => seen.disconnect();
 }
 
+// Only what is new is written anew.
+function write(line, spans, theme) {
+  each(line, spans, () => element("span"), (span, [text, wanted]) => {
+    const [kind, colour] = wanted.split("@");
+    span.style.color = colour ? colourOf(colour, theme) : "";
+    if (span.className === kind && span.textContent === text) return;
+    span.className = kind;
+    span.replaceChildren(...(kind === "typed" ? isolated(text) : [text]));
+    delete span.dataset.terms;
+  });
+}
+
 /**
  * Makes a head.
  *
@@ -40,23 +52,18 @@ function steadied(sentence) {
  * @param steady whether the picture is one to click in, again and again, which must not move meanwhile
  */
 export function makeHead(tools, steady) {
-  const sentence = element("h2", { class: "sentence" });
+  const sentence = element("h2", { class: "sentence" }), under = element("p", { class: "under" });
   const forgetHeight = steady ? steadied(sentence) : () => {};
   const note = makeNote(), terms = makeTerms();
   const line = element("header", {}, sentence, element("div", { class: "tools" }, ...tools, note.button));
   return {
     element: element("div", { class: "head" }, line, note.box, terms.box),
+    under,
     update(data, theme) {
       note.update(data.note, textOf(data));
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
-      each(sentence, data.spans, () => element("span"), (span, [text, wanted]) => {
-        const [kind, colour] = wanted.split("@");
-        span.style.color = colour ? colourOf(colour, theme) : "";
-        if (span.className === kind && span.textContent === text) return;
-        span.className = kind;
-        span.replaceChildren(...(kind === "typed" ? isolated(text) : [text]));
-        delete span.dataset.terms;
-      });
+      write(sentence, data.spans, theme);
+      write(under, data.under, theme);
       markHead(sentence, terms);
     },
     destroy() {

@@ -9,7 +9,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const EDGE = 24;
 const TITLE = { size: 20, line: 26 };
 const SMALL = { size: 15, line: 21 };
-const SKIPPED = ".head, .tip, .told, .cursor, .action, [hidden]";
+const SKIPPED = ".head, .under, .tip, .told, .cursor, .action, [hidden]";
 
 export const escaped = (text) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 const tag = (name, attributes, inside = "") =>

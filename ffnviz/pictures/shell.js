@@ -102,6 +102,8 @@ export function mount(host, name, tell) {
         head ??= makeHead([made.controls, saving()].filter(Boolean), made.steady);
         if (!head.element.isConnected) made.element.prepend(head.element);
         head.update(shown.head, colours);
+        if (!shown.head.under.length) head.under.remove();
+        else if (!head.under.isConnected) made.element.append(head.under);
         shows(root.host, shown.head.note);
       }
       const painting = made.update(shown, colours);

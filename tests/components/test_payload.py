@@ -85,4 +85,5 @@ def test_a_head_tells_plain_text_from_numbers_and_typed_words() -> None:
         "note": "ffn",
         "accent": "relu",
         "besides": "",
+        "under": [],
     }

@@ -22,6 +22,7 @@ class TrainingRecord:
 
     Attributes:
         seed: its initial weights follow from this and the configuration.
+        books: the names of those it was trained on, in the order of the alphabet.
         tokens: seen at each point, (n,); the first is 0, before the first step.
         loss: at the masked tokens, in nats, (n,).
         active: share of hidden values above zero, (n, n_blocks), from 0 to 1.
@@ -35,6 +36,7 @@ class TrainingRecord:
     """
 
     seed: int
+    books: tuple[str, ...]
     tokens: NDArray[np.int64]
     loss: NDArray[np.float64]
     active: NDArray[np.float64]
@@ -79,6 +81,7 @@ def _read(path: Path) -> TrainingRecord:
 
     return TrainingRecord(
         seed=record["recipe"]["seed"],
+        books=tuple(record["corpus"]["training_books"]),
         tokens=np.array([point["tokens"] for point in points]),
         loss=np.array([point["loss"] for point in points]),
         active=over_blocks(lambda block: block["active"]),

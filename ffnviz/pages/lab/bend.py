@@ -10,6 +10,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.numbers import short
 from ffnviz.page import Navigator
 from ffnviz.pages.lab.subject import kept, show_verdicts, subject_of, tally
@@ -50,7 +51,7 @@ def predictions(run: Run, found: BendDeleted) -> None:
         for name, told in found.predictions.items()
     ]  # fmt: skip
     chart(
-        Head(sentence, "lab-without", run.card.colour),
+        Head(sentence, "lab-without", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The likeliest words as it is, without φ, without any FFN and without any attention.",
         run.stamp,

@@ -12,6 +12,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.measured import measure_button
 from ffnviz.numbers import short
 from ffnviz.page import Navigator, live
@@ -117,7 +118,7 @@ def words(run: Run, found: Width, place: int) -> None:
         )
     ]
     chart(
-        Head(sentence, "lab-width-words", run.card.colour),
+        Head(sentence, "lab-width-words", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The likeliest words with all neurons, with the most important, and with random ones.",
         f"{run.stamp} {place}",

@@ -26,6 +26,7 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.measured import on_request
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
@@ -122,7 +123,7 @@ def before_and_after(run: Run, navigator: Navigator, planted: Planted) -> None:
     ]  # fmt: skip
     d_ff = model.sizes.d_ff
     chart(
-        Head(sentence, "planted", run.card.colour),
+        Head(sentence, "planted", run.card.colour, under=under_guess(run)),
         word_bars([
             Words(f"{d_ff:,} neurons", told.words, told.probabilities, "@muted"),
             Words(f"{d_ff + 1:,} neurons", after.words, after.probabilities,

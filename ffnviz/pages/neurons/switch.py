@@ -18,6 +18,7 @@ from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import intervention as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.model.edit import Edit
 from ffnviz.model.trace import Trace
 from ffnviz.page import Navigator, live
@@ -144,7 +145,7 @@ def before_and_after(
         number(f"{then:.1%}"), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "switched", run.card.colour),
+        Head(sentence, "switched", run.card.colour, under=under_guess(run)),
         word_bars([
             Words("as it is", told.words, told.probabilities, "@muted"),
             Words(done, after.words, after.probabilities, f"@{run.card.colour}"),

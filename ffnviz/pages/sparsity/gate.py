@@ -10,6 +10,7 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.sparsity import gate as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run, Watched, labels_of
 from ffnviz.settings import count_setting
@@ -110,7 +111,7 @@ def what_is_said(
         "were open.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "gate-words", "gelu"),
+        Head(sentence, "gate-words", "gelu", under=under_guess(run, of)),
         word_bars([
             Words("GELU", told[0].words, told[0].probabilities, "@gelu"),
             Words(f"{n:,} draw{'s' * (n > 1)}", told[1].words, told[1].probabilities, "@muted"),

@@ -10,6 +10,7 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.sparsity import keep as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 from ffnviz.settings import number_setting
@@ -80,7 +81,7 @@ def what_is_said(run: Run, share: float) -> None:
         _panel(f"random {n:,}", random, "@muted"),
     ]
     chart(
-        Head(sentence, "keep", accent),
+        Head(sentence, "keep", accent, under=under_guess(run)),
         word_bars(panels),
         "The ten likeliest words with all neurons, with the strongest, and with random ones.",
         f"{run.stamp} {share}",

@@ -9,6 +9,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.model.card import Card
 from ffnviz.numbers import short
 from ffnviz.page import Navigator
@@ -39,7 +40,12 @@ def one_network(run: Run, of: Watched, other_card: Card) -> None:
               swapped.prediction.words, swapped.prediction.probabilities, f"@{other_card.colour}"),
     ]  # fmt: skip
     chart(
-        Head(_sentence(run, own, other, told, swapped), "swap", of.card.colour),
+        Head(
+            _sentence(run, own, other, told, swapped),
+            "swap",
+            of.card.colour,
+            under=under_guess(run, of),
+        ),
         word_bars(panels),
         f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
         run.stamp,

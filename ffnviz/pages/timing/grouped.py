@@ -11,6 +11,7 @@ from ffnviz.components.slider import nearest, slider
 from ffnviz.figures.timing import grouped as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.measured import REPEATS, about, measure_button, repeats_slider
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
@@ -109,7 +110,7 @@ def what_is_said(run: Run, found: Grouped, at: int, version: str) -> None:
         f"; in {name}, ", number(cut.words[0]), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "grouped-words", run.card.colour),
+        Head(sentence, "grouped-words", run.card.colour, under=under_guess(run)),
         word_bars([
             Words("the whole FFN", whole.words, whole.probabilities, f"@{run.card.colour}"),
             Words(name, cut.words, cut.probabilities, "@muted"),

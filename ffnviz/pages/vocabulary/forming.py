@@ -8,6 +8,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary import lens as figures
 from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.guess import under_guess
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 
@@ -36,7 +37,7 @@ def early_words(run: Run, readings: list[Reading], name: str) -> None:
         number(name), " after ", number(first.stage), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "lens", run.card.colour),
+        Head(sentence, "lens", run.card.colour, under=under_guess(run)),
         figures.early_words(
             [reading.stage for reading in shown],
             [reading.prediction.words for reading in shown],

@@ -8,6 +8,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.guess import under_guess
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run
 from ffnviz.settings import count_setting
@@ -33,7 +34,7 @@ def render(run: Run, navigator: Navigator) -> None:
         f"). The parts sum to {total:.4f}; the network said ", number(f"{found.logit:.4f}"), ".",
     ]  # fmt: skip
     chart(
-        Head(sentence, "parts", run.card.colour),
+        Head(sentence, "parts", run.card.colour, under=under_guess(run)),
         waterfall(found.parts, found.added, found.logit, run.card.colour),
         "What each part of the network added to the logit of the chosen word.",
         f"{run.stamp} {place}",

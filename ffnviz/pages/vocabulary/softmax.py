@@ -9,6 +9,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary.distribution import distribution as distribution_figure
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.page import Navigator, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
@@ -70,7 +71,7 @@ def first_words(run: Run, told: Distribution, how: Strategy) -> None:
         Words("after the cut", words, told.cut[first], f"@{run.card.colour}"),
     ]
     chart(
-        Head(sentence, "cut", run.card.colour),
+        Head(sentence, "cut", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The ten likeliest words before the cut and after it.",
         f"{run.stamp} {how}",

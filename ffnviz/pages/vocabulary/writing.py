@@ -17,6 +17,7 @@ from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary.writing import steps
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.guess import under_guess
 from ffnviz.page import Navigator, live
 from ffnviz.pages.vocabulary.strategy import controls, strategy
 from ffnviz.run import Run
@@ -127,7 +128,7 @@ def one_step(run: Run, written: Writing, how: Strategy, place: int) -> None:
         f"that the cut left; before the cut the entropy was {step.entropy:.1f} bits.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "step", run.card.colour),
+        Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),
         word_bars([
             Words("softmax", words, told.softmax[first], "@muted"),
             Words("after the cut", words, told.cut[first], f"@{run.card.colour}"),

@@ -1,0 +1,46 @@
+"""Which typed words a network has no token for, and so reads in pieces."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ffnviz.analysis.needs import Need
+from ffnviz.model.tokenizer import Token
+
+NEEDS: tuple[Need, ...] = ()
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Split:
+    """A word in pieces.
+
+    Attributes:
+        word: as typed, letters only: don't is two words, as tokenizers split it there anyway.
+        pieces: the typed stretch of each token in it; "" for one that goes on with the bytes of
+            the character before it.
+    """
+
+    word: str
+    pieces: tuple[str, ...]
+
+
+def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
+    """The words of more than one token, each spelling once, in the order they stand in.
+
+    Args:
+        sentence: as typed.
+        tokens: of it, or the first of them.
+    """
+    read = [token for token in tokens if not token.special]
+    found: dict[str, Split] = {}
+    for word in _LETTERS.finditer(sentence):
+        start, end = word.span()
+        pieces = tuple(
+            sentence[max(start, token.start) : min(end, token.end)]
+            for token in read
+            if start < token.end and (token.start < end or token.start == token.end == end)
+        )
+        if len(pieces) > 1:
+            found.setdefault(word[0].lower(), Split(word[0], pieces))
+    return list(found.values())

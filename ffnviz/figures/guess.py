@@ -1,0 +1,49 @@
+"""The quiet line under a guess: what the network has read, and which words it reads in pieces."""
+
+from collections.abc import Sequence
+
+from ffnviz.figures.wording import Sentence, quoted
+
+MOST = 3  # words
+
+
+def of_what_it_read(books: Sequence[str]) -> Sentence:
+    """The books that a network was trained on; nothing if nobody knows.
+
+    Args:
+        books: their names, a file's each, in the order of the alphabet.
+    """
+    if not books:
+        return []
+    first, last = _title(books[0]), _title(books[-1])
+    if len(books) == 1:
+        return ["It has read one book, ", (first, "typed"), ", and nothing else. "]
+    return [
+        f"It has read {len(books):,} books, from ", (first, "typed"), " to ", (last, "typed"),
+        ", and nothing else. ",
+    ]  # fmt: skip
+
+
+def _title(name: str) -> str:
+    return " ".join(word.capitalize() for word in name.replace("-", " ").replace("_", " ").split())
+
+
+def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
+    """Words that are no token.
+
+    Args:
+        words: each as typed, and the typed stretch of each of its tokens.
+    """
+    told: Sentence = []
+    for place, (word, pieces) in enumerate(words[:MOST]):
+        told += [", " if place else "It reads ", quoted(word), " as "]
+        seen = [piece for piece in pieces if piece]
+        told.append((" + ".join(seen), "typed") if len(seen) > 1 else f"{len(pieces)} bytes")
+    if len(words) > MOST:
+        told.append(f", and {len(words) - MOST:,} more in pieces")
+    return [*told, ". "] if told else []
+
+
+def of_no_question(label: str) -> Sentence:
+    """That a guess at a word that can be seen says little."""
+    return [quoted(label), " is not hidden, so a guess at it means little. "]
