@@ -5,6 +5,7 @@ and named, and never stops the others: a run of many hours must not end at one b
 """
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from ffnviz.engines.stores import why
 
 PIECE_BYTES = 2**21  # of a file; about half a million tokens
 LONGEST_LINE = 2**20  # bytes; what a longer line has besides is left out
+_HALF = re.compile("[\ud800-\udfff]")  # as JSON can write of an emoji, and no text can hold
 
 
 class SourcesError(ValueError):
@@ -184,7 +186,11 @@ def _column(
         except (ValueError, RecursionError):
             problems[f"{name}: lines that are not JSON"] += 1
             continue
-        yield row.get(column) if isinstance(row, dict) else None
+        text = row.get(column) if isinstance(row, dict) else None
+        if isinstance(text, str) and _HALF.search(text):
+            problems[f"{name}: lines with half a character, read with � for it"] += 1
+            text = _HALF.sub("\ufffd", text)
+        yield text
 
 
 def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]:

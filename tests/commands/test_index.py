@@ -75,6 +75,20 @@ def test_what_cannot_be_read_is_named_and_stops_nothing(books: Path, tmp_path: P
     assert "none.txt: is empty: 1" in done.output
 
 
+@pytest.mark.parametrize("twice", [False, True])
+def test_half_an_emoji_stops_nothing(tmp_path: Path, twice: bool) -> None:
+    rows = ['{"text": "The dog \\ud83d ran home."}', '{"text": "It was late."}']
+    (tmp_path / "a.jsonl").write_text("\n".join(rows * 3) + "\n")
+    given = ["index", "--corpus", str(tmp_path / "a.jsonl"), "--twin", "relu", "--out"]
+    given += [str(tmp_path / "out"), *["--workers", "2"][: 2 * twice]]
+    done = CliRunner().invoke(main, given)
+    assert done.exit_code == 0, done.output
+    assert "half a character, read with � for it: 3" in done.output
+    index = read_index(tmp_path / "out" / "relu.npz", 2_048, 2)
+    assert index.n_texts == 6
+    assert "The dog \ufffd ran home." in index.texts
+
+
 def test_blocks_are_chosen_by_their_numbers(books: Path, tmp_path: Path) -> None:
     given = ["index", "--corpus", str(books), "--twin", "relu", "--out", str(tmp_path)]
     assert CliRunner().invoke(main, [*given, "--blocks", "2"]).exit_code == 0

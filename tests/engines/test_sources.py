@@ -74,12 +74,13 @@ def test_what_is_wrong_is_counted_and_named_and_the_rest_is_read(
     (tmp_path / "broken.jsonl").write_text('{"text": "good"}\n{"text": \n[1]\n{"text": 5}\n{}\n')
     (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
     (tmp_path / "cut.jsonl.gz").write_bytes(packed(b'{"text": "x"}\n' * 99, "gzip")[:-9])
+    (tmp_path / "half.jsonl").write_text('{"text": "a \\ud83d b"}\n{"text": "\\ud83d\\ude00"}\n')
     (tmp_path / "empty.txt").touch()
     (tmp_path / "long.txt").write_text("start\n" + "x" * 10_000 + "\nend\n")
     pq.write_table(pa.table({"words": ["a"]}), tmp_path / "other.parquet")
     texts, problems = read([tmp_path])
     assert [text for text in texts if text != "x"] == [
-        "one", "t\ufffdo", "three", "good", "start", "x" * 100, "end"]  # fmt: skip
+        "one", "t\ufffdo", "three", "good", "a \ufffd b", "😀", "start", "x" * 100, "end"]  # fmt: skip
     broken = problems.pop(next(name for name in problems if name.startswith("broken.parquet: can")))
     cut = problems.pop(next(name for name in problems if name.startswith("cut.jsonl.gz: can")))
     assert (broken, cut) == (1, 1)
@@ -88,6 +89,7 @@ def test_what_is_wrong_is_counted_and_named_and_the_rest_is_read(
         "broken.jsonl: lines that are not JSON": 1,
         "broken.jsonl: rows without text in “text”": 3,
         "empty.txt: is empty": 1,
+        "half.jsonl: lines with half a character, read with � for it": 1,
         "long.txt: lines of more than 100 bytes, cut": 1,
         "other.parquet: has no column “text”": 1,
     }
