@@ -1,4 +1,4 @@
-"""The sentences above the pictures, as a page sends them."""
+"""The sentences above the pictures, and the lines under them, as a page sends them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,10 +11,17 @@ from ffnviz.components.payload import pack
 from tests.at_once import AtOnce
 
 
+class Heads(list[str]):
+    """The sentences, and by the names of their notes the lines `under` the pictures."""
+
+    under: dict[str, str]
+
+
 @pytest.fixture
-def heads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The sentences above the pictures, as they are sent."""
-    sent: list[str] = []
+def heads(monkeypatch: pytest.MonkeyPatch) -> Heads:
+    """What stands above the pictures and under them, as it is sent."""
+    sent = Heads()
+    sent.under = {}
     registered = declare._registered
 
     def packed(data: Mapping[str, Any], arrays: Any) -> bytes:
@@ -23,7 +30,9 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def note(data: Mapping[str, Any]) -> None:
         if "head" in data:
-            sent.append("".join(span[0] for span in data["head"]["spans"]))
+            head = data["head"]
+            sent.append("".join(text for text, _ in head["spans"]))
+            sent.under[head["note"]] = "".join(text for text, _ in head["under"])
 
     def mount(data: Any, **more: Any) -> Any:
         if isinstance(data, Mapping):

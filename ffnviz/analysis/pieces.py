@@ -17,8 +17,8 @@ class Split:
 
     Attributes:
         word: as typed, letters only: don't is two words, as tokenizers split it there anyway.
-        pieces: the typed stretch of each token in it; "" for one that goes on with the bytes of
-            the character before it.
+        pieces: the typed stretch of each token in it; "" for one that goes on with the character
+            before it.
     """
 
     word: str

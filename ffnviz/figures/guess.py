@@ -36,9 +36,9 @@ def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
     """
     told: Sentence = []
     for place, (word, pieces) in enumerate(words[:MOST]):
-        told += [", " if place else "It reads ", quoted(word), " as "]
+        told += [", " if place else "It reads ", quoted(word)]
         seen = [piece for piece in pieces if piece]
-        told.append((" + ".join(seen), "typed") if len(seen) > 1 else f"{len(pieces)} bytes")
+        told += [" as ", (" + ".join(seen), "typed")] if seen[1:] else [f" in {len(pieces)} pieces"]
     if len(words) > MOST:
         told.append(f", and {len(words) - MOST:,} more in pieces")
     return [*told, ". "] if told else []

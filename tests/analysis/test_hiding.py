@@ -16,6 +16,8 @@ from tests.model.awkward import AWKWARD
         ("The cat sat.", 11, "."),
         ("She isn't here", 5, "isn't"),
         ("She isn’t here", 8, "isn’t"),
+        ("She isn´t here", 8, "isn´t"),
+        ("This sea\u00adson", 6, "sea\u00adson"),
         ("A [MASK] b", 3, None),
         ("A [mask] b", 7, None),
         ("two words", 0, "two"),

@@ -79,11 +79,11 @@ def test_an_order_of_any_layer_arrives_as_it_is(d_ff: int) -> None:
 
 
 def test_a_head_tells_plain_text_from_numbers_and_typed_words() -> None:
-    head = Head(["a ", ("7%", "number"), (" <b>", "typed")], "ffn", "relu")
+    head = Head(["a ", ("7%", "number"), (" <b>", "typed")], "ffn", "relu", under=["b"])
     assert head.to_json() == {
         "spans": [["a ", "plain"], ["7%", "number"], [" <b>", "typed"]],
         "note": "ffn",
         "accent": "relu",
         "besides": "",
-        "under": [],
+        "under": [["b", "plain"]],
     }

@@ -80,7 +80,8 @@ def test_what_is_wrong_is_counted_and_named_and_the_rest_is_read(
     pq.write_table(pa.table({"words": ["a"]}), tmp_path / "other.parquet")
     texts, problems = read([tmp_path])
     assert [text for text in texts if text != "x"] == [
-        "one", "t\ufffdo", "three", "good", "a \ufffd b", "😀", "start", "x" * 100, "end"]  # fmt: skip
+        "one", "t\ufffdo", "three", "good", "a \ufffd b", "😀", "start", "x" * 100, "end",
+    ]  # fmt: skip
     broken = problems.pop(next(name for name in problems if name.startswith("broken.parquet: can")))
     cut = problems.pop(next(name for name in problems if name.startswith("cut.jsonl.gz: can")))
     assert (broken, cut) == (1, 1)

@@ -35,6 +35,18 @@ def test_a_scene_can_be_shown_and_all_its_numbers_are_there(title: str) -> None:
     assert len(said(scene.say, run).split()) <= 50, "it is said in one breath or two"
 
 
+def test_a_neuron_that_is_shown_at_a_token_fires_there() -> None:
+    shown = [s for s in SCENES.values() if s.state.neuron and s.state.page == "neurons"]
+    assert any(scene.state.token is not None for scene in shown)
+    for scene in shown:
+        run = run_of_scene(scene)
+        hidden = run.trace.blocks[run.state.block].ffn.hidden
+        values = hidden[:, scene.state.neuron.index]  # type: ignore[union-attr]
+        if scene.state.token is not None:
+            assert int(values.argmax()) == run.token
+            assert float(values[run.token]) > 1, "not by a hair"
+
+
 def answer_of(title: str) -> int:
     question = SCENES[title].question
     assert question is not None

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import Need
+from ffnviz.model.spelling import SINGLE_QUOTES, UNSEEN
 from ffnviz.model.tokenizer import MASK, Token
 
 NEEDS = (Need.MASK,)
 # A mask, a word with its apostrophes, or a single sign.
-_PIECES = re.compile(rf"(?P<mask>{re.escape(MASK)})|\w+(?:['’]\w+)*|[^\w\s]", re.IGNORECASE)
+_WITHIN = f"'{SINGLE_QUOTES}{UNSEEN}"
+_PIECES = re.compile(rf"(?P<mask>{re.escape(MASK)})|\w+(?:[{_WITHIN}]+\w+)*|[^\w\s]", re.IGNORECASE)
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.model.network import Network
+from ffnviz.model.spelling import as_read
 
 NEEDS: tuple[Need, ...] = ()
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
@@ -135,8 +136,8 @@ def score_words(
     k: int = 5,
 ) -> Score:
     """A list of words as the guess: it fires, above `level`, on these words."""
-    wanted = {word.lower() for word in words}
-    guessed = np.array([word.text.lower() in wanted for word in read.words])
+    wanted = {as_read(word).lower() for word in words}
+    guessed = np.array([as_read(word.text).lower() in wanted for word in read.words])
     return _score(read.words, guessed, values > level, k)
 
 

@@ -115,6 +115,10 @@ def test_precision_and_recall_are_counted_right(model: Model) -> None:
     assert found.recall == sum(guessed) / len(fired)
     assert found.chance == len(fired) / len(by_hand)
 
+    curly = score_words(read, values, level, ["it’s"])
+    assert curly == score_words(read, values, level, ["It's"])
+    assert curly.guessed == 1, "however its apostrophe is typed"
+
     tagged = score_tag(read, values, level, "animals")
     fires = [any(v > level for _, v in s) for s in values_by_hand(model, 1, 5)]
     both = sum(f for f, p in zip(fires, PROBES, strict=True) if "animals" in p.tags)

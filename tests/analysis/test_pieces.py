@@ -1,0 +1,63 @@
+"""Which words a network reads in pieces."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from ffnviz.analysis.pieces import split_words
+from ffnviz.guest.tokenizer import GuestTokenizer
+from ffnviz.model.model import load
+from ffnviz.model.network import TokenizerLike
+from tests.guest.tokenizers import byte_level, word_piece
+
+TOKENIZERS: dict[str, TokenizerLike] = {
+    "ours": load("relu").tokenizer,
+    "byte level": GuestTokenizer(byte_level(), 97),
+    "WordPiece": GuestTokenizer(word_piece(), 97),
+}
+
+
+def pieces(text: str, name: str = "ours") -> list[tuple[str, tuple[str, ...]]]:
+    found = split_words(text, TOKENIZERS[name].encode(text).tokens)
+    return [(split.word, split.pieces) for split in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "split"),
+    [
+        ("I don't know.", []),
+        ("I don’t know “it” – no…", []),
+        ("My laptop, a [MASK] laptop", [("laptop", ("la", "pt", "op"))]),
+        ("1914 and 猫!", [("猫", ("猫", "", ""))]),
+        ("Laptop's LAPTOP", [("Laptop", ("La", "pt", "op"))]),
+        ("", []),
+    ],
+)
+def test_words_of_more_than_one_token(text: str, split: list[tuple[str, tuple[str, ...]]]) -> None:
+    assert pieces(text) == split
+
+
+def test_what_the_tokenizer_puts_around_a_text_is_no_piece() -> None:
+    assert pieces("the cat", "WordPiece") == []
+    assert pieces("the cat", "byte level") == [
+        ("the", ("t", "he")),
+        ("cat", ("c", "a", "t")),
+    ]
+
+
+@pytest.mark.parametrize("name", TOKENIZERS)
+@given(text=some.text("abcé猫 '’-1.[]M\ud83d", max_size=30))
+def test_pieces_make_up_their_word_and_others_are_one_token(name: str, text: str) -> None:
+    found = pieces(text, name)
+    for word, parts in found:
+        assert "".join(parts) == word
+        assert len(parts) > 1
+        assert parts[0]
+    split = {word.lower() for word, _ in found}
+    tokens = TOKENIZERS[name].encode(text).tokens
+    for word in re.finditer(r"[^\W\d_]+", text):
+        if word[0].lower() not in split:
+            inside = [t for t in tokens if t.start < word.end() and t.end > word.start()]
+            assert len(inside) <= 1  # none, if the vocabulary has not even its bytes
