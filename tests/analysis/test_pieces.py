@@ -57,7 +57,7 @@ def test_pieces_make_up_their_word_and_others_are_one_token(name: str, text: str
         assert parts[0]
     split = {word.lower() for word, _ in found}
     tokens = TOKENIZERS[name].encode(text).tokens
-    for word in re.finditer(r"[^\W\d_]+", text):
-        if word[0].lower() not in split:
-            inside = [t for t in tokens if t.start < word.end() and t.end > word.start()]
+    for run in re.finditer(r"[^\W\d_]+", text):
+        if run[0].lower() not in split:
+            inside = [t for t in tokens if t.start < run.end() and t.end > run.start()]
             assert len(inside) <= 1  # none, if the vocabulary has not even its bytes
