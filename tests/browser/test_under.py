@@ -29,7 +29,7 @@ def test_a_chart_with_a_line_under_it_is_as_high_as_without(plain: PlainPage, hi
     whole = plain.hang("chart", lambda: show_chart(under=False)).locator("figure")
     before = whole.bounding_box()
     plain.update("chart", lambda: show_chart(under=True))
-    plain.page.wait_for_function("painted('chart') === 'chart true'")
+    plain.page.wait_for_function("painted('chart') === 'chart True'")
     line = whole.locator(".under")
     expect(line).to_have_text(LINE)
     after, text = whole.bounding_box(), line.bounding_box()
@@ -39,7 +39,7 @@ def test_a_chart_with_a_line_under_it_is_as_high_as_without(plain: PlainPage, hi
     assert text["height"] > 15
     assert after["height"] == pytest.approx(before["height"], abs=1)
     plain.update("chart", lambda: show_chart(under=False))
-    plain.page.wait_for_function("painted('chart') === 'chart false'")
+    plain.page.wait_for_function("painted('chart') === 'chart False'")
     expect(line).to_have_count(0)
 
 
