@@ -51,7 +51,7 @@ def counted(
         tell: told how far it is.
         save_every_s: how often it is written.
     """
-    of = _description(job, pieces)
+    of = _description(job, pieces, gatherer_of(job).network)
     part, done = read_part(kept, of) or (gatherer_of(job).empty(), set())
     saved = time.monotonic()
 
@@ -78,9 +78,9 @@ def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
     return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
 
 
-def _description(job: Job, pieces: Sequence[Piece]) -> str:
-    """What makes two runs the same: the job, and the files with their sizes."""
-    about = [asdict(job) | {"device": ""}]
+def _description(job: Job, pieces: Sequence[Piece], fingerprint: str) -> str:
+    """What makes two runs the same: the job, the network's weights, the files with their sizes."""
+    about = [asdict(job) | {"device": "", "fingerprint": fingerprint}]
     for piece in pieces:
         if isinstance(piece.path, Stored):
             path, size = piece.path.shown, piece.path.size

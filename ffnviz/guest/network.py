@@ -7,7 +7,6 @@ from functools import cached_property, lru_cache, partial
 import torch
 from torch import Tensor, nn
 
-from ffnviz.assets import ASSETS
 from ffnviz.guest import views
 from ffnviz.guest.compare import rows
 from ffnviz.guest.hooks import Recording, SeenBlock, install, record, there, unwatched
@@ -59,8 +58,7 @@ class Guest:
     def card(self) -> Card:
         """What it is, as far as its proof says."""
         head, first = self.head, self.proof.blocks[0]
-        asked = index_for(lambda: fingerprint(self.sizes, self.ffn))
-        index = asked or ASSETS / "index" / f"{self.name}.npz"
+        index = index_for(lambda: self.fingerprint)
         streams = [proved.stream for proved in self.proof.blocks]
         return Card(
             id=self.name,
@@ -73,7 +71,7 @@ class Guest:
             has_word_head=head is not None,
             has_word_vectors=head is not None and head.words is not None,
             pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
-            provenance=Provenance(index=index) if index.is_file() else None,
+            provenance=None if index is None else Provenance(index=index),
             proof=(self.about, *self.proof.in_words),
         )
 
@@ -89,6 +87,11 @@ class Guest:
             max_tokens=self.max_tokens,
             n_parameters=sum(weight.numel() for weight in self.model.parameters()),
         )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of its weights; see model/fingerprint.py."""
+        return fingerprint(self.sizes, self.model.state_dict().values())
 
     @cached_property
     def device(self) -> torch.device:

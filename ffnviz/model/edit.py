@@ -8,7 +8,6 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, SupportsIndex
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -103,8 +102,7 @@ class Edit:
 
 def _plain(value: Any) -> Any:
     """As Python's own, if it is one number of PyTorch or NumPy."""
-    single = isinstance(value, Tensor | np.ndarray | np.generic) and value.ndim == 0
-    return value.item() if single else value
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def _numbers(name: str, given: Any) -> tuple[Any, ...]:
@@ -113,7 +111,7 @@ def _numbers(name: str, given: Any) -> tuple[Any, ...]:
     Raises:
         ValueError: naming the argument and what is wrong with it.
     """
-    if isinstance(given, Tensor | np.ndarray):
+    if hasattr(given, "ndim"):
         if given.ndim != 1:
             raise ValueError(
                 f"{name} has the shape {tuple(given.shape)}: give numbers or a mask in one row, "

@@ -71,17 +71,17 @@ class Model:
         return self.folder is not None and self.folder.parent == MODELS
 
     @cached_property
-    def _mark(self) -> str:
-        return fingerprint(self.sizes, self.ffn)
+    def fingerprint(self) -> str:
+        """Of its weights; see fingerprint.py."""
+        return fingerprint(self.sizes, self.encoder.state_dict().values())
 
     @property
     def _provenance(self) -> Provenance:
-        index = index_for(lambda: self._mark)
+        usual = (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ()
+        index = index_for(lambda: self.fingerprint, usual)
         record = None if self.folder is None else self.folder / RECORD
         if record is None or not record.is_file():
             return Provenance(token_counts=self.token_counts, index=index)
-        if index is None and self._is_twin:
-            index = MODELS.parent / "index" / f"{self.name}.npz"
         return Provenance(record, seed_in(record), self.token_counts, index)
 
     @property
