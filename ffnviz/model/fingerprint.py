@@ -17,8 +17,8 @@ def fingerprint(sizes: Sizes, tensors: Iterable[Tensor]) -> str:
     """16 hexadecimal digits, from a network's sizes and every one of its tensors.
 
     Of a large tensor every 61st value counts, which is some of each row and column: 1 GB of
-    float32 takes some 0.2 s on one core. All are rounded to bfloat16, so that the same weights have the same
-    fingerprint in either precision, on any device.
+    float32 takes some 0.2 s on one core. All are rounded to bfloat16, so that the same weights
+    have the same fingerprint in either precision, on any device.
 
     Args:
         sizes: the network's.
