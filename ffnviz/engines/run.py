@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -62,14 +62,17 @@ def counted(
 
     reading(0)
     left = largest_first([piece for piece in pieces if piece.number not in now[1]])
+    parts = engine(job, left, reading)
     try:
-        for numbers, more in engine(job, left, reading):
+        for numbers, more in parts:
             now = merge(now[0], more), now[1] | set(numbers)
             reading(0)
             if time.monotonic() - saved > save_every_s:
                 write_part(*now, of, kept)
                 written, saved = now, time.monotonic()
     except BaseException:  # Ctrl-C, a store or a cluster that is lost
+        if isinstance(parts, Generator):
+            parts.close()  # ends the processes, too, if it is not they that broke off
         if now is not written:
             write_part(*now, of, kept)
         raise

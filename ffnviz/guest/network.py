@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +16,7 @@ from ffnviz.guest.stream_roles import POST
 from ffnviz.guest.tail import AT_ONCE, tail
 from ffnviz.guest.tokenizer import GuestTokenizer
 from ffnviz.guest.tracing import Watching, as_kept, block_trace
+from ffnviz.model.arguments import check_ids, check_text
 from ffnviz.model.asked_indexes import index_for
 from ffnviz.model.card import Card, Provenance, Sizes
 from ffnviz.model.edit import Edit, edits_of
@@ -131,8 +133,10 @@ class Guest:
         """What it computes for a text of at most max_tokens tokens; see Model.trace.
 
         Raises:
+            TypeError: if the text is no str.
             ValueError: if the text is empty, or an edit is to change what is not there.
         """
+        check_text(text)
         encoding = self.tokenizer.encode(text, self.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
@@ -150,9 +154,12 @@ class Guest:
         """The same for ids, (*batch, T); the stages of the blocks in `hold` are kept.
 
         Raises:
-            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
-                what is not there.
+            TypeError: if the ids are no tensor of whole numbers.
+            ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
+                vocabulary; if an edit is to change what is not there.
         """
+        words: Any = self.model
+        check_ids(ids, len(words.get_input_embeddings().weight))
         chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
         for number, seen in enumerate(self._seen(ids, edits, hold)):
             # What one block writes the next one reads: it is kept once.

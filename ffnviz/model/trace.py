@@ -96,7 +96,10 @@ class StreamTrace:
         Raises:
             IndexError: if there is no such token.
         """
-        place = range(self.final.shape[-2])[token]
+        n_tokens = self.final.shape[-2]
+        if not -n_tokens <= token < n_tokens:
+            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+        place = range(n_tokens)[token]
         row = OnDemand(partial(self.unembed, self.final[..., place, :]))
         return self._rows.setdefault(place, row).get()
 
@@ -160,7 +163,10 @@ class PartOfTrace(Trace):
 
     def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
         """See Trace."""
-        return self.whole.logits_at(self.first + range(len(self.tokens))[token])
+        n_tokens = len(self.tokens)
+        if not -n_tokens <= token < n_tokens:
+            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+        return self.whole.logits_at(self.first + range(n_tokens)[token])
 
 
 def part_of(trace: Trace, tokens: range) -> Trace:

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from click.testing import CliRunner, Result
 from safetensors.torch import load_file, save_file
 
@@ -53,8 +54,13 @@ def test_it_loads_in_a_notebook(folder: Path) -> None:
     edit = ffnviz.Edit(block=1, neurons=[3], scale=0.0)
     assert float(network.trace("the cat", [edit]).blocks[1].ffn.hidden[:, 3].abs().max()) == 0
     assert ffnviz.load(folder, dtype="bfloat16").card.label.endswith("(bfloat16)")
+    assert ffnviz.load(folder, dtype=torch.bfloat16).card.label.endswith("(bfloat16)")
     with pytest.raises(ValueError, match="float32 or bfloat16"):
         ffnviz.load(folder, dtype="float8")
+    with pytest.raises(TypeError, match="of type list"):
+        network.trace(["the cat"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no entry 99999"):
+        network.run(torch.tensor([99_999]))
 
 
 def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
