@@ -17,8 +17,8 @@ class Need(Enum):
     RECORD = "There is no record of its training."
     SEED = "Nobody wrote down which weights its training began with."
     INDEX = (
-        "No index of what wakes neurons is this network's: `ffnviz index --model …` makes one, and "
-        "`ffnviz app --index …` shows it."
+        "There is no index of what wakes this network's neurons, and another network's is not "
+        "shown for it. `ffnviz index --model …` makes one, and `ffnviz app --index …` shows it."
     )
     MASK = "It has no token that stands for a word to fill in."
     WRITES = "It neither fills in words nor reads from left to right, so it cannot write on."

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from reprlib import repr as shorten
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -99,10 +99,10 @@ class StreamTrace:
         gone = {"unembed": network_is_gone, "network": None}
         return kept | {name: value for name, value in gone.items() if name in kept}
 
-    def __copy__(self) -> Self:
+    def __copy__(self) -> "StreamTrace":
         return self  # it never changes
 
-    def __deepcopy__(self, _: object) -> Self:
+    def __deepcopy__(self, _: object) -> "StreamTrace":
         return self
 
     @property
