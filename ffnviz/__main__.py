@@ -24,7 +24,7 @@ def main() -> None:
 
 def _stop(*_: object) -> None:
     os.write(2, b"\nStopped.\n")
-    os._exit(1)
+    os._exit(130)  # as a shell has it: 128 and the signal's number
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from ffnviz.guest.network import Guest
 from ffnviz.guest.opening import COLOURS, label_of, open_guest, slug
 from ffnviz.guest.refusal import CannotOpenError
 from ffnviz.guest.wanted import Wanted
+from ffnviz.model.device import usable_device
 from ffnviz.model.folder import COUNTS
 from ffnviz.model.model import TWINS, Model
 from ffnviz.model.model import load as load_ours
@@ -113,14 +114,14 @@ def load(
     name: str | Path,
     device: str | torch.device = "cpu",
     *,
-    dtype: str | None = None,
+    dtype: str | torch.dtype | None = None,
     revision: str | None = None,
 ) -> Model | Guest: ...  # pragma: no cover
 def load(
     name: str | Path,
     device: str | torch.device = "cpu",
     *,
-    dtype: str | None = None,
+    dtype: str | torch.dtype | None = None,
     revision: str | None = None,
 ) -> Model | Guest:
     """A twin ("relu", "gelu"), a folder of ours, or a network that transformers can build.
@@ -131,20 +132,31 @@ def load(
     Args:
         name: which.
         device: where it is to run.
-        dtype: "float32" or "bfloat16", of networks that are not ours; None takes float32 for those
-            of fewer than 2 billion parameters on the CPU, else bfloat16.
+        dtype: "float32" or "bfloat16", or PyTorch's own. Ours have float32; of others None takes
+            float32 for those of fewer than 2 billion parameters on the CPU, else bfloat16.
         revision: on the Hub; None takes the newest.
 
     Raises:
         ModelFolderError: if it cannot be opened; the message says why, and what to do.
-        ValueError: for another dtype.
-        RuntimeError: from PyTorch, if the device is not there.
+        ValueError: for another dtype, or a name that is empty; for a revision of ours.
+        RuntimeError: in a sentence, if the device is not there.
     """
-    if is_ours(name):
-        return load_ours(name, device)
-    if dtype is not None and dtype not in DTYPES:
+    if not str(name).strip():
+        raise ValueError("The name is empty: give relu, gelu, a folder, or a name on the Hub.")
+    names: dict[object, str] = {key: key for key in DTYPES} | {
+        each: key for key, each in DTYPES.items()
+    }
+    wanted = names.get(dtype)
+    if dtype is not None and wanted is None:
         raise ValueError(f"dtype = {dtype!r} is not allowed: it must be {' or '.join(DTYPES)}.")
-    return open_guest(Asked(str(name), dtype, revision).wanted(device))
+    if is_ours(name):
+        if wanted not in (None, "float32") or revision is not None:
+            raise ValueError(
+                f"{name} is one of ours: it has float32 and no revisions. Leave out "
+                f"{'dtype' if revision is None else 'revision'}."
+            )
+        return load_ours(name, device)
+    return open_guest(Asked(str(name), wanted, revision).wanted(usable_device(device)))
 
 
 def is_ours(name: str | Path) -> bool:

@@ -18,12 +18,12 @@ import jaxtyping
 assert not any(name.startswith("ffnviz.model") for name in sys.modules), "imported before the hook"
 MODEL = Path(__file__).parents[1] / "ffnviz" / "model"
 jaxtyping.install_import_hook(
-    # All but config, which checks its own values and says what is allowed instead, and network,
-    # which has signatures only.
+    # All but config and edit, which check their own values and say what is allowed instead, and
+    # network, which has signatures only.
     [
         f"ffnviz.model.{path.stem}"
         for path in MODEL.glob("[!_]*")
-        if path.stem not in ("config", "network")
+        if path.stem not in ("config", "edit", "network")
     ],
     "beartype.beartype",
 )

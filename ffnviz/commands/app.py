@@ -20,7 +20,6 @@ from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
 from ffnviz.lecture.classroom.course import ClassStoreError
 from ffnviz.lecture.reading import LectureError
 from ffnviz.model.asked_indexes import made_of, show_indexes
-from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.networks import Asked, at_hand, open_at_hand, show_also, usual_device
 from ffnviz.serve import FRAMED_BY, application
@@ -167,11 +166,11 @@ def opened_index(path: Path) -> str:
     for name in at_hand():
         network = open_at_hand(name, usual_device())
         labels.append(network.card.label)
-        if fingerprint(network.sizes, network.ffn) != made_of(path):
+        if network.fingerprint != made_of(path):
             continue
         sizes = network.sizes
         try:
-            index = read_index(path, sizes.d_ff, sizes.n_blocks)
+            index = read_index(path, sizes.d_ff, sizes.n_blocks, network.fingerprint)
         except IndexFileError as error:
             raise click.ClickException(str(error)) from error
         some = len(index.numbers) < sizes.n_blocks
@@ -181,11 +180,12 @@ def opened_index(path: Path) -> str:
     why = (
         "is an index of another network"
         if made_of(path)
-        else "is not an index of neurons, or of an older ffnviz, and does not say of which network"
+        else "is not an index of neurons, or was made by an older ffnviz, which did not tell "
+        "networks apart well enough"
     )
     raise click.ClickException(
         f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
-        "show its network with --model."
+        "show the network that it is of with --model."
     )
 
 

@@ -23,4 +23,8 @@ class Corpus(click.Path):
                 value = found_at(value)
             except StoreError as error:
                 self.fail(str(error), param, ctx)
-        return value if isinstance(value, Address) else super().convert(value, param, ctx)
+        if isinstance(value, Address):
+            return value
+        if not Path(value).exists():
+            self.fail(f"there is no such path: {click.format_filename(value)}", param, ctx)
+        return super().convert(value, param, ctx)

@@ -3,20 +3,14 @@
 import click
 import torch
 
+from ffnviz.model.device import usable_device
+
 
 def _usable(_context: click.Context, _option: click.Parameter, name: str) -> torch.device:
     try:
-        number = torch.zeros(1, device=name)
-        number.item()  # a device that only knows shapes has none
-    except Exception as error:  # unknown name, no such device, no driver: each another kind
-        reason = str(error).partition("\n")[0].partition(". ")[0]
-        because = (
-            f" ({reason})" if reason and len(reason) < 80 else ""
-        )  # else PyTorch's own affairs
-        raise click.BadParameter(
-            f"{name!r} cannot be used here{because}: give cpu, cuda or mps."
-        ) from error
-    return number.device
+        return usable_device(name)
+    except RuntimeError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 device_option = click.option(

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from ffnviz.commands.number import Number
 from ffnviz.engines.cluster import check_room, joined
 from ffnviz.engines.local import run_local
 from ffnviz.engines.ray_data import run_ray
@@ -50,11 +51,11 @@ def engine_options(command: F) -> F:
             "host:port. This machine alone if absent.",
         ),
         click.option(
-            "--cpus-per-worker", type=click.FloatRange(0, 1_024), default=1.0, show_default=True,
+            "--cpus-per-worker", type=Number(0, 1_024), default=1.0, show_default=True,
             help="Cores that Ray keeps for each worker.",
         ),
         click.option(
-            "--gpus-per-worker", type=click.FloatRange(0, 64), default=0.0, show_default=True,
+            "--gpus-per-worker", type=Number(0, 64), default=0.0, show_default=True,
             help="GPUs that Ray gives to each worker; 0.5 has two share one.",
         ),
     )  # fmt: skip

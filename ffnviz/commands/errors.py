@@ -10,6 +10,8 @@ from typing import Any
 
 import click
 
+STOPPED = 130  # 128 and the signal's number, as a shell has it
+
 _WHY = {
     errno.EACCES: "you have no right to read or write it",
     errno.EPERM: "you have no right to read or write it",
@@ -33,7 +35,10 @@ def in_words(error: OSError) -> str:
 
 
 class Commands(click.Group):
-    """A group whose commands end in a sentence and exit code 1 where they would end in a trace."""
+    """A group whose commands end in a sentence where they would end in a trace.
+
+    The exit code is then 1, or 130 after Ctrl-C.
+    """
 
     def main(
         self,
@@ -60,7 +65,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             click.echo("\nStopped.", err=True)
-            ctx.exit(1)
+            ctx.exit(STOPPED)
         except MemoryError as error:
             raise click.ClickException("There is not enough memory for this.") from error
 

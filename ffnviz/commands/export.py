@@ -14,7 +14,7 @@ from ffnviz.commands.threads import threads_option
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.file import lecture_html
 from ffnviz.lecture.reading import LectureError
-from ffnviz.model.atomic import replace_file
+from ffnviz.model.atomic import check_file, replace_file
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.model.model import TWINS
 from ffnviz.state import with_masks
@@ -50,8 +50,10 @@ def export(
     out: Path | None,
 ) -> None:
     """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins."""
+    out = out or Path("ffnviz-journey.html" if lecture is None else "ffnviz-lecture.html")
+    check_file(out)
     if lecture is not None:
-        _save(_lecture(Path(lecture), device), out or Path("ffnviz-lecture.html"), "")
+        _save(_lecture(Path(lecture), device), out, "")
         return
     if not text.strip():
         raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
@@ -64,7 +66,7 @@ def export(
         raise click.ClickException(str(error)) from error
     if made.notice:
         click.echo(made.notice, err=True)
-    _save(made.html, out or Path("ffnviz-journey.html"), f", {made.n_tokens} tokens")
+    _save(made.html, out, f", {made.n_tokens} tokens")
 
 
 def _lecture(path: Path, device: torch.device) -> str:

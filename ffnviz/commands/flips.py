@@ -9,6 +9,7 @@ import click
 from ffnviz.analysis.journey.flips import Flip, find_flips
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction
+from ffnviz.commands.number import Number
 from ffnviz.commands.output import show_json
 from ffnviz.commands.progress import with_bar
 from ffnviz.commands.threads import threads_option
@@ -22,7 +23,7 @@ from ffnviz.model.model import TWINS, load
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A text file with a sentence on each line. Our own probe sentences if absent.",
 )
-@click.option("--least", type=click.FloatRange(0, 1), default=0.25, show_default=True,
+@click.option("--least", type=Number(0, 1), default=0.25, show_default=True,
               help="How likely the hidden word must be, from 0 to 1.")  # fmt: skip
 @threads_option(default=1)
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a list.")

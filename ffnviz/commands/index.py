@@ -7,7 +7,7 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.neurons.index_file import INDEXES, write_index
+from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
 from ffnviz.commands.corpus import Corpus
@@ -49,8 +49,9 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
-    default=INDEXES,
-    help="Folder to write <network>.npz to; where the page reads it if absent.",
+    default=Path("ffnviz-index"),
+    show_default=True,
+    help="Folder to write <network>.npz to; `ffnviz app --index` shows it.",
 )
 @threads_option()
 @device_option
@@ -97,7 +98,7 @@ def index(
                 else:
                     made = _of_probes(network, numbers)
                 write_index(made, path)
-                _tell(made, path)
+                _tell(made, path, f"--model {model} " if model else "")
     except (ModelFolderError, ProbesError, SourcesError, StoreError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -167,16 +168,23 @@ def _count(
             done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)
             done.update(told.done - done.n)
 
-        part = counted(job, pieces, engine, path.with_suffix(".part.npz"), tell)
+        kept = path.with_suffix(".part.npz")
+        try:
+            part = counted(job, pieces, engine, kept, tell)
+        except KeyboardInterrupt:
+            if kept.exists():
+                told = f"{kept} holds what is counted so far: the same command goes on from there."
+                click.echo(f"\n{told}", err=True)
+            raise
     gatherer = gatherer_of(job)
     whole = with_problems(part, dict(problems))
     return finish(whole, source, job.tags, gatherer)
 
 
-def _tell(made: NeuronIndex, path: Path) -> None:
+def _tell(made: NeuronIndex, path: Path, shown_with: str) -> None:
     for problem, times in made.problems.items():
         click.echo(f"{problem}: {times:,}")
     click.echo(
         f"{path}: {made.n_texts:,} texts, {made.n_tokens:,} tokens, "
-        f"{path.stat().st_size / 1e6:.1f} MB."
+        f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
     )

@@ -12,8 +12,8 @@ R = TypeVar("R")
 
 
 def bar(**options: Any) -> "tqdm[None]":
-    """One of tqdm's; unseen where stderr is closed."""
-    return tqdm(disable=sys.stderr is None, **options)
+    """One of tqdm's; unseen where stderr is no terminal."""
+    return tqdm(disable=sys.stderr is None or not sys.stderr.isatty(), **options)
 
 
 def with_bar(name: str, measure: Callable[[Progress], R]) -> R:

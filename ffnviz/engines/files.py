@@ -21,6 +21,9 @@ File = Path | Stored
 def files_in(paths: Sequence[Place]) -> Iterator[File]:
     """This machine's, then the stores', each in the order of their paths, folder by folder.
 
+    What a folder has under a name that begins with a dot is left out, and so is a link that leads
+    out of it: whoever names a folder has not named what lies elsewhere.
+
     Raises:
         StoreError: if a store does not answer, or has not what was asked for.
     """
@@ -28,13 +31,24 @@ def files_in(paths: Sequence[Place]) -> Iterator[File]:
     stored: list[Stored] = []
     for path in paths:
         if isinstance(path, Address):
-            stored += path.files()
-        else:
-            inside = path.rglob("*") if path.is_dir() else [path]
-            here += (each for each in inside if each.is_file())
+            stored += (each for each in path.files() if not _hidden(each.path, path.place))
+        elif path.is_dir():
+            inside, top = path.rglob("*"), path.resolve()
+            here += (
+                each
+                for each in inside
+                if each.is_file() and not _hidden(each, path) and top in each.resolve().parents
+            )
+        elif path.is_file():
+            here.append(path)
     stored.sort(key=lambda each: (each.path, each.address))
     files: list[File] = [*sorted(here), *stored]
     yield from (each for each in files if kind_of(pure(each))[0] in KINDS)
+
+
+def _hidden(path: PurePath, folder: PurePath | str) -> bool:
+    """Whether a part of its path below the folder begins with a dot."""
+    return any(name.startswith(".") for name in path.relative_to(folder).parts)
 
 
 def kind_of(path: PurePath) -> tuple[str, str | None]:

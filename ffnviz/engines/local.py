@@ -1,8 +1,10 @@
 """Processes of this machine, each with the network in it."""
 
 import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
 from itertools import islice
 
 from ffnviz.analysis.neurons.index_part import IndexPart
@@ -23,11 +25,9 @@ def run_local(
         for piece in pieces:
             yield [piece.number], count(job, piece, reading)
         return
-    # PyTorch's threads do not survive a fork.
-    context = multiprocessing.get_context("spawn")
     waiting = iter(pieces)
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        running: dict[Future[IndexPart], int] = {}
+    running: dict[Future[IndexPart], int] = {}
+    with _processes(workers) as pool:
         while True:
             for piece in islice(waiting, AHEAD * workers - len(running)):
                 running[pool.submit(count, job, piece)] = piece.number
@@ -36,3 +36,25 @@ def run_local(
             done, _ = wait(running, return_when=FIRST_COMPLETED)
             for each in done:
                 yield [running.pop(each)], each.result()
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool that ends at once when it is left early: a piece may take minutes.
+
+    Ctrl-C reaches all processes of a terminal; only this one is to act on it.
+    """
+    others = set(multiprocessing.active_children())
+    # PyTorch's threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(
+        workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    pool.shutdown()

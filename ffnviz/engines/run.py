@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -49,24 +49,34 @@ def counted(
         kept: a file for what is done so far. It is used if it is of the same job and pieces, and
             removed at the end.
         tell: told how far it is.
-        save_every_s: how often it is written.
+        save_every_s: how often it is written; also when the run is broken off.
     """
-    of = _description(job, pieces)
-    part, done = read_part(kept, of) or (gatherer_of(job).empty(), set())
+    of = _description(job, pieces, gatherer_of(job).network)
+    # One value, so that whatever breaks the run off finds a part and its pieces together.
+    now = written = read_part(kept, of) or (gatherer_of(job).empty(), set())
     saved = time.monotonic()
 
     def reading(n_tokens: int) -> None:
+        part, done = now
         tell(Told(len(done), len(pieces), part.n_tokens + n_tokens))
 
     reading(0)
-    left = largest_first([piece for piece in pieces if piece.number not in done])
-    for numbers, more in engine(job, left, reading):
-        part = merge(part, more)
-        done |= set(numbers)
-        reading(0)
-        if time.monotonic() - saved > save_every_s:
-            write_part(part, done, of, kept)
-            saved = time.monotonic()
+    left = largest_first([piece for piece in pieces if piece.number not in now[1]])
+    parts = engine(job, left, reading)
+    try:
+        for numbers, more in parts:
+            now = merge(now[0], more), now[1] | set(numbers)
+            reading(0)
+            if time.monotonic() - saved > save_every_s:
+                write_part(*now, of, kept)
+                written, saved = now, time.monotonic()
+    except BaseException:  # Ctrl-C, a store or a cluster that is lost
+        if isinstance(parts, Generator):
+            parts.close()  # ends the processes, too, if it is not they that broke off
+        if now is not written:
+            write_part(*now, of, kept)
+        raise
+    part, done = now
     if len(done) < len(pieces):
         raise RuntimeError(f"Only {len(done)} of {len(pieces)} pieces were counted.")
     kept.unlink(missing_ok=True)
@@ -78,9 +88,9 @@ def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
     return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
 
 
-def _description(job: Job, pieces: Sequence[Piece]) -> str:
-    """What makes two runs the same: the job, and the files with their sizes."""
-    about = [asdict(job) | {"device": ""}]
+def _description(job: Job, pieces: Sequence[Piece], fingerprint: str) -> str:
+    """What makes two runs the same: the job, the network's weights, the files with their sizes."""
+    about = [asdict(job) | {"device": "", "fingerprint": fingerprint}]
     for piece in pieces:
         if isinstance(piece.path, Stored):
             path, size = piece.path.shown, piece.path.size

@@ -29,7 +29,7 @@ def shares_of_sentences(
         {
             "type": "scatter",
             "mode": "lines+markers" if len(order) > 1 else "markers",
-            "name": of.label,
+            "name": escaped(of.label),
             "x": places,
             "y": 100 * values[order],
             "customdata": np.array([numbers[place] for place in order]),

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ffnviz.assets import ASSETS
 from ffnviz.guest import views
 from ffnviz.guest.compare import rows
 from ffnviz.guest.hooks import Recording, SeenBlock, install, record, there, unwatched
@@ -16,6 +16,7 @@ from ffnviz.guest.stream_roles import POST
 from ffnviz.guest.tail import AT_ONCE, tail
 from ffnviz.guest.tokenizer import GuestTokenizer
 from ffnviz.guest.tracing import Watching, as_kept, block_trace
+from ffnviz.model.arguments import check_ids, check_text
 from ffnviz.model.asked_indexes import index_for
 from ffnviz.model.card import Card, Provenance, Sizes
 from ffnviz.model.edit import Edit, edits_of
@@ -59,8 +60,7 @@ class Guest:
     def card(self) -> Card:
         """What it is, as far as its proof says."""
         head, first = self.head, self.proof.blocks[0]
-        asked = index_for(lambda: fingerprint(self.sizes, self.ffn))
-        index = asked or ASSETS / "index" / f"{self.name}.npz"
+        index = index_for(lambda: self.fingerprint)
         streams = [proved.stream for proved in self.proof.blocks]
         return Card(
             id=self.name,
@@ -73,7 +73,7 @@ class Guest:
             has_word_head=head is not None,
             has_word_vectors=head is not None and head.words is not None,
             pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
-            provenance=Provenance(index=index) if index.is_file() else None,
+            provenance=None if index is None else Provenance(index=index),
             proof=(self.about, *self.proof.in_words),
         )
 
@@ -89,6 +89,11 @@ class Guest:
             max_tokens=self.max_tokens,
             n_parameters=sum(weight.numel() for weight in self.model.parameters()),
         )
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of its weights; see model/fingerprint.py."""
+        return fingerprint(self.sizes, self.model.state_dict().values())
 
     @cached_property
     def device(self) -> torch.device:
@@ -128,8 +133,10 @@ class Guest:
         """What it computes for a text of at most max_tokens tokens; see Model.trace.
 
         Raises:
+            TypeError: if the text is no str.
             ValueError: if the text is empty, or an edit is to change what is not there.
         """
+        check_text(text)
         encoding = self.tokenizer.encode(text, self.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
@@ -147,9 +154,12 @@ class Guest:
         """The same for ids, (*batch, T); the stages of the blocks in `hold` are kept.
 
         Raises:
-            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
-                what is not there.
+            TypeError: if the ids are no tensor of whole numbers.
+            ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
+                vocabulary; if an edit is to change what is not there.
         """
+        words: Any = self.model
+        check_ids(ids, len(words.get_input_embeddings().weight))
         chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
         for number, seen in enumerate(self._seen(ids, edits, hold)):
             # What one block writes the next one reads: it is kept once.

@@ -84,6 +84,20 @@ def check_writable(folder: Path) -> None:
         _remove(missing)
 
 
+def check_file(path: Path) -> None:
+    """Try whether a file can be written in a folder that is there; leave no trace.
+
+    Raises:
+        OSError: naming the folder or the file, if not.
+    """
+    path = real(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
+    if path.exists():
+        _check_replaceable(path)
+    check_writable(path.parent)
+
+
 def real(path: Path) -> Path:
     """Where a path leads to, so that a link goes on pointing there; a link to itself stays one."""
     return Path(os.path.realpath(path))  # Path.resolve raises a RuntimeError on these

@@ -7,6 +7,25 @@ from pathlib import Path
 import torch
 
 
+def usable_device(name: str | torch.device) -> torch.device:
+    """The device by its name, once it has computed something.
+
+    Raises:
+        RuntimeError: in a sentence, if there is no such device, or it cannot compute.
+    """
+    try:
+        number = torch.zeros(1, device=name)
+        number.item()  # a device that only knows shapes has none
+    except Exception as error:  # unknown name, no such device, no driver: each another kind
+        reason = str(error).partition("\n")[0].partition(". ")[0]
+        short = 0 < len(reason) < 80  # else it is PyTorch's own affairs
+        because = f" ({reason})" if short else ""
+        raise RuntimeError(
+            f"{str(name)!r} cannot be used here{because}: give cpu, cuda or mps."
+        ) from error
+    return number.device
+
+
 def device_name(device: torch.device) -> str:
     """The GPU's name, or the processor's with how many of its cores PyTorch uses."""
     if device.type == "cuda":

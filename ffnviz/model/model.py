@@ -10,9 +10,11 @@ from torch import Tensor, nn
 
 from ffnviz.assets import ASSETS
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.arguments import check_ids, check_text
 from ffnviz.model.asked_indexes import index_for
 from ffnviz.model.block import BlockRecord
 from ffnviz.model.card import Card, Provenance, Sizes, seed_in
+from ffnviz.model.device import usable_device
 from ffnviz.model.edit import Edit, edits_of
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.feed_forward import GatedFeedForward
@@ -71,17 +73,17 @@ class Model:
         return self.folder is not None and self.folder.parent == MODELS
 
     @cached_property
-    def _mark(self) -> str:
-        return fingerprint(self.sizes, self.ffn)
+    def fingerprint(self) -> str:
+        """Of its weights; see fingerprint.py."""
+        return fingerprint(self.sizes, self.encoder.state_dict().values())
 
     @property
     def _provenance(self) -> Provenance:
-        index = index_for(lambda: self._mark)
+        usual = (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ()
+        index = index_for(lambda: self.fingerprint, usual)
         record = None if self.folder is None else self.folder / RECORD
         if record is None or not record.is_file():
             return Provenance(token_counts=self.token_counts, index=index)
-        if index is None and self._is_twin:
-            index = MODELS.parent / "index" / f"{self.name}.npz"
         return Provenance(record, seed_in(record), self.token_counts, index)
 
     @property
@@ -125,8 +127,10 @@ class Model:
             look_at: a block whose FFN's stages are kept from the pass, not computed again.
 
         Raises:
+            TypeError: if the text is no str.
             ValueError: if the text is empty, or an edit is to change what is not there.
         """
+        check_text(text)
         encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
@@ -144,10 +148,12 @@ class Model:
         """The same for ids, (*batch, T).
 
         Raises:
-            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
-                what is not there.
+            TypeError: if the ids are no tensor of whole numbers.
+            ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
+                vocabulary; if an edit is to change what is not there.
         """
         encoder = self.encoder
+        check_ids(ids, encoder.config.vocab_size)
         embedding = encoder.embed(ids)
         blocks = []
         for number, record in enumerate(encoder.walk(embedding, edits=edits)):
@@ -231,8 +237,9 @@ def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
 
     Raises:
         ModelFolderError: if the folder is not a model; the message says which file and why.
-        RuntimeError: from PyTorch, if the device is not there.
+        RuntimeError: in a sentence, if the device is not there.
     """
+    usable = usable_device(device)
     folder = MODELS / name if name in TWINS else Path(name)
     encoder, tokenizer, token_counts = read_folder(folder)
-    return Model(folder.name, encoder.to(device), tokenizer, token_counts, folder)
+    return Model(folder.name, encoder.to(usable), tokenizer, token_counts, folder)

@@ -68,6 +68,10 @@ class Network(Protocol):
         """Where its weights are."""
 
     @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that follow from its weights alone; see model/fingerprint.py."""
+
+    @property
     def input_words(self) -> WordVectors:
         """The vectors that words enter the stream with."""
 

@@ -1,7 +1,7 @@
 """Values that are computed when first asked for, and can be forgotten again."""
 
 from collections.abc import Callable, Iterable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
@@ -33,9 +33,32 @@ class OnDemand(Generic[T]):
         """The value if it is held, and else None; computes nothing."""
         return self._held
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled, it is the value if that is held: what computes it has the network in it."""
+        return OnDemand, (network_is_gone, self._held)
+
     def forget(self) -> None:
         """Let go of the value; whoever asks again has it computed again."""
         self._held = None
+
+
+def network_is_gone(*_: object) -> Any:
+    """What a pickled trace has instead of its network.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise RuntimeError(
+        "This trace was pickled without its network, and this was not computed before. Ask for it "
+        "before you pickle, or trace the text again."
+    )
+
+
+def compact(value: Any) -> Any:
+    """A tensor without the rest of the storage that it may be a view of, which would be pickled."""
+    if isinstance(value, Tensor) and value.untyped_storage().nbytes() > value.nbytes:
+        return value.clone()
+    return value
 
 
 def tensors_of(record: object) -> list[Tensor]:

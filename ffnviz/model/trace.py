@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from reprlib import repr as shorten
 from typing import TYPE_CHECKING, Any, Protocol
 
 from jaxtyping import Float, Int
@@ -13,11 +14,11 @@ from ffnviz.model.block import BlockRecord
 from ffnviz.model.edit import Edit
 from ffnviz.model.encoder import EncoderTrace
 from ffnviz.model.feed_forward import FeedForwardRecord
-from ffnviz.model.on_demand import OnDemand, nbytes_of, tensors_of
+from ffnviz.model.on_demand import OnDemand, compact, nbytes_of, network_is_gone, tensors_of
 from ffnviz.model.tokenizer import Token
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class BlockTrace:
     """A block's part of a pass: the streams, and its stages when they are asked for.
 
@@ -35,6 +36,9 @@ class BlockTrace:
     attention_stages: OnDemand[AttentionRecord] = field(repr=False)
     ffn_stages: OnDemand[FeedForwardRecord] = field(repr=False)
 
+    def __repr__(self) -> str:
+        return f"BlockTrace(streams {tuple(self.output.shape)})"
+
     @property
     def attention(self) -> AttentionRecord:
         """The attention's stages, to the bit what the pass had."""
@@ -44,6 +48,9 @@ class BlockTrace:
     def ffn(self) -> FeedForwardRecord:
         """The FFN's stages, to the bit what the pass had."""
         return self.ffn_stages.get()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: compact(value) for name, value in vars(self).items()}
 
     def forget(self) -> None:
         """Let go of the stages; the streams stay."""
@@ -57,7 +64,7 @@ class BlockTrace:
         yield from tensors_of(self.ffn_stages.held)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StreamTrace:
     """A forward pass whose stages and logits are computed when asked for.
 
@@ -83,6 +90,21 @@ class StreamTrace:
     def __post_init__(self) -> None:
         object.__setattr__(self, "_logits", OnDemand(partial(self.unembed, self.final)))
 
+    def __repr__(self) -> str:
+        return f"StreamTrace(ids {tuple(self.ids.shape)}, {len(self.blocks)} blocks)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled, it keeps the stream and what was computed, and leaves its network out."""
+        kept = {name: compact(value) for name, value in vars(self).items()}
+        gone = {"unembed": network_is_gone, "network": None}
+        return kept | {name: value for name, value in gone.items() if name in kept}
+
+    def __copy__(self) -> "StreamTrace":
+        return self  # it never changes
+
+    def __deepcopy__(self, _: object) -> "StreamTrace":
+        return self
+
     @property
     def logits(self) -> Float[Tensor, "*batch tokens vocab_size"]:
         """One score a vocabulary entry at every token, (*batch, T, vocab_size)."""
@@ -96,7 +118,10 @@ class StreamTrace:
         Raises:
             IndexError: if there is no such token.
         """
-        place = range(self.final.shape[-2])[token]
+        n_tokens = self.final.shape[-2]
+        if not -n_tokens <= token < n_tokens:
+            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+        place = range(n_tokens)[token]
         row = OnDemand(partial(self.unembed, self.final[..., place, :]))
         return self._rows.setdefault(place, row).get()
 
@@ -120,9 +145,12 @@ class StreamTrace:
         yield from (logits for logits in held if logits is not None)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Trace(StreamTrace):
     """The forward pass of one text; shapes as in StreamTrace, without a batch dimension.
+
+    A pickled one keeps its tokens, the stream, and the stages and logits that were computed; its
+    network is None then, and what was not computed is a RuntimeError.
 
     Attributes:
         text: the text as typed.
@@ -138,13 +166,19 @@ class Trace(StreamTrace):
     network: Any = field(repr=False)
     edits: tuple[Edit, ...] = ()
 
+    def __repr__(self) -> str:
+        n_edits = len(self.edits)
+        edits = f", {n_edits} edit{'s' * (n_edits > 1)}" * bool(n_edits)
+        sizes = f"{len(self.tokens)} tokens, {len(self.blocks)} blocks{edits}"
+        return f"{type(self).__name__}({shorten(self.text)}, {sizes})"
+
     @property
     def left_out(self) -> str:
         """The end of the text that is not in this trace."""
         return self.text[self.tokens[-1].end :] if self.n_left_out else ""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class PartOfTrace(Trace):
     """Neighbouring tokens of a trace: no pass of its own, but rows of one; nothing is copied.
 
@@ -160,7 +194,10 @@ class PartOfTrace(Trace):
 
     def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
         """See Trace."""
-        return self.whole.logits_at(self.first + range(len(self.tokens))[token])
+        n_tokens = len(self.tokens)
+        if not -n_tokens <= token < n_tokens:
+            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+        return self.whole.logits_at(self.first + range(n_tokens)[token])
 
 
 def part_of(trace: Trace, tokens: range) -> Trace:

@@ -44,9 +44,14 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
         height: of the frame, in pixels.
 
     Raises:
-        ValueError: for a trace with edits: the Journey compares with the network as it is.
+        ValueError: for a trace with edits: the Journey compares with the network as it is; for one
+            that was pickled.
         TooLargeError: if not even one token of so large a network fits.
     """
+    if trace.network is None:
+        raise ValueError(
+            "This trace was pickled, which leaves its network out. Trace the text again."
+        )
     if trace.edits:
         raise ValueError(
             "This trace was made with edits, and the Journey compares it with passes without any. "

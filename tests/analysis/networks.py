@@ -18,6 +18,7 @@ from ffnviz.model.config import EncoderConfig
 from ffnviz.model.edit import Edit, edited, edits_of
 from ffnviz.model.encoder import initial_encoder
 from ffnviz.model.feed_forward import GatedFeedForwardRecord
+from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.model import Model
 from ffnviz.model.network import Network, NotForThisNetwork
 from ffnviz.model.on_demand import OnDemand
@@ -135,6 +136,11 @@ class Stranger:
     @property
     def sizes(self) -> Sizes:
         return Sizes(self.D, self.D_FF, self.BLOCKS, self.tokenizer.vocab_size, self.LONGEST)
+
+    @property
+    def fingerprint(self) -> str:
+        weights = [w for block in (*self.qkvo, *self.up_gate_down) for w in block]
+        return fingerprint(self.sizes, [self.embedding, self.output, *weights, *self.gains])
 
     @cached_property
     def input_words(self) -> WordVectors:

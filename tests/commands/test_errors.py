@@ -1,6 +1,7 @@
 """Disks, files, rights, pipes and Ctrl-C: a sentence and exit code 1, never a stack trace."""
 
 import errno
+import io
 import os
 import signal
 import subprocess
@@ -28,7 +29,7 @@ def run(*arguments: object) -> Result:
 def assert_told(result: Result, *words: str) -> None:
     """Exit code 1 or 2, the words, no trace, and no exception of ours on its way."""
     assert isinstance(result.exception, SystemExit), result.exception
-    assert result.exit_code in (1, 2)
+    assert result.exit_code in (1, 2, 130)
     assert "Traceback" not in result.output
     for word in words:
         assert word in result.output
@@ -232,6 +233,7 @@ def failing(error: BaseException) -> Commands:
 def test_an_error_from_outside_is_told_in_a_sentence(error: BaseException, told: str) -> None:
     result = CliRunner().invoke(failing(error), ["fail"])
     assert_told(result)
+    assert (result.exit_code == 130) == isinstance(error, KeyboardInterrupt)
     assert result.output.strip().startswith(told)
 
 
@@ -270,7 +272,7 @@ def test_ctrl_c_while_pytorch_is_imported_ends_without_a_trace(
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background
     )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (1, "", "\nStopped.\n")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nStopped.\n")
 
 
 def test_json_has_escapes_where_the_output_has_no_such_characters() -> None:
@@ -279,6 +281,23 @@ def test_json_has_escapes_where_the_output_has_no_such_characters() -> None:
         show_json({"text": "φ\udcff"})
 
     assert CliRunner(charset="ascii").invoke(show).stdout.split('"')[3] == r"\u03c6\udcff"
+
+
+class Terminal(io.StringIO):
+    """What a test can read, and a program takes for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_a_bar_is_drawn_on_a_terminal_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, kind: type[io.StringIO]
+) -> None:
+    stderr = kind()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    progress.with_bar("claims", lambda tell: tell(0.5))
+    assert ("claims" in stderr.getvalue()) == (kind is Terminal)
 
 
 def test_where_stderr_is_closed_a_measurement_goes_on_without_a_bar(

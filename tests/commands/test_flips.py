@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 
 from ffnviz.commands import main
@@ -22,6 +23,14 @@ def test_the_sentences_of_a_file_are_searched(tmp_path: Path) -> None:
         assert flip["with_ffn"][twin]["word"] == "first"
         assert flip["with_ffn"][twin]["probability"] >= 0.3
         assert flip["without"][twin]["word"] != "first"
+
+
+@pytest.mark.parametrize("option", ["flips --least", "index --cpus-per-worker"])
+def test_what_is_no_number_is_in_no_range(option: str) -> None:
+    for value in ("nan", "-nan", "inf"):
+        told = CliRunner().invoke(main, [*option.split(), value])
+        assert told.exit_code == 2, told.output
+        assert "nan is not in the range 0" in told.output or value == "inf"
 
 
 def test_what_is_no_text_is_answered_in_words(tmp_path: Path) -> None:

@@ -1,10 +1,13 @@
 """`ffnviz check`, and the other commands on a network of somebody else."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
+import torch
 from click.testing import CliRunner, Result
+from safetensors.torch import load_file, save_file
 
 import ffnviz
 from ffnviz import networks
@@ -12,6 +15,7 @@ from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.commands import main
 from ffnviz.commands.app import asked, show
 from ffnviz.guest.network import Guest
+from ffnviz.model.asked_indexes import ASKED, show_indexes
 from tests.guest.folders import save
 
 
@@ -50,8 +54,13 @@ def test_it_loads_in_a_notebook(folder: Path) -> None:
     edit = ffnviz.Edit(block=1, neurons=[3], scale=0.0)
     assert float(network.trace("the cat", [edit]).blocks[1].ffn.hidden[:, 3].abs().max()) == 0
     assert ffnviz.load(folder, dtype="bfloat16").card.label.endswith("(bfloat16)")
+    assert ffnviz.load(folder, dtype=torch.bfloat16).card.label.endswith("(bfloat16)")
     with pytest.raises(ValueError, match="float32 or bfloat16"):
         ffnviz.load(folder, dtype="float8")
+    with pytest.raises(TypeError, match="of type list"):
+        network.trace(["the cat"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no entry 99999"):
+        network.run(torch.tensor([99_999]))
 
 
 def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
@@ -65,6 +74,29 @@ def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
     fires = best > index.threshold
     assert (index.blocks[1].values[0] >= best - 0.02)[fires].all()
     assert "not both" in run("index", "--model", folder, "--twin", "relu", "--out", out).output
+
+
+def test_an_index_is_not_shown_for_a_copy_with_another_attention(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The FFNs and the folder's name are the same, and so were the fingerprints once."""
+    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
+    other = shutil.copytree(folder, tmp_path / "other" / folder.name)
+    weights = {name: t.clone() for name, t in load_file(other / "model.safetensors").items()}
+    for name in (name for name in weights if "attn" in name):
+        weights[name].normal_()
+    save_file(weights, other / "model.safetensors", {"format": "pt"})
+    (tmp_path / "book.txt").write_text("the cat sat on the mat.\n")
+    path = tmp_path / "out" / "my-gpt.npz"
+    run("index", "--corpus", tmp_path / "book.txt", "--model", folder, "--out", path.parent)
+    show_indexes([path])
+    own = ffnviz.load(folder).card.provenance
+    assert own is not None
+    assert own.index == path
+    assert ffnviz.load(other).card.provenance is None
+    done = run("app", "--port", 8691, "--no-twins", "--model", other, "--index", path)
+    assert done.exit_code == 1
+    assert "is an index of another network; here are my-gpt" in done.output
 
 
 def test_its_ffns_are_timed(folder: Path) -> None:

@@ -1,13 +1,17 @@
 """`ffnviz index`: on our sentences, on a folder of books, and what it says when it cannot."""
 
+import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ffnviz.analysis.neurons.index_file import read_index
-from ffnviz.commands import main
+from ffnviz.analysis.neurons.index_file import INDEXES, read_index
+from ffnviz.commands import engine, main
+from ffnviz.engines.job import Job, count
+from ffnviz.engines.sources import Piece
 from ffnviz.model.model import load
 
 
@@ -55,6 +59,45 @@ def test_the_strongest_example_is_the_strongest_token_of_the_books(
     block = index.blocks[1]
     if index.texts[block.examples[0, neuron]] == "The dog ran home.":
         assert int(block.tokens[0, neuron]) == int(hidden[:, neuron].argmax())
+
+
+def test_without_a_place_it_goes_to_a_folder_here_and_never_into_the_package(
+    books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shipped = {path: path.read_bytes() for path in INDEXES.iterdir()}
+    done = CliRunner().invoke(main, ["index", "--corpus", str(books), "--twin", "relu"])
+    assert done.exit_code == 0, done.output
+    assert {path: path.read_bytes() for path in INDEXES.iterdir()} == shipped
+    assert [path.name for path in (tmp_path / "ffnviz-index").iterdir()] == ["relu.npz"]
+    assert done.output.endswith("To see it: ffnviz app --index ffnviz-index/relu.npz\n")
+
+
+def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
+    books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(job: Job, pieces: Sequence[Piece], *_: object, **__: object) -> Iterator[object]:
+        yield [pieces[0].number], count(job, pieces[0])
+        raise KeyboardInterrupt
+
+    given = ["index", "--corpus", str(books), "--twin", "relu", "--out", str(tmp_path / "out")]
+    with monkeypatch.context() as patch:
+        patch.setattr(engine, "run_local", stopped)
+        done = CliRunner().invoke(main, given)
+    assert done.exit_code == 130
+    kept = tmp_path / "out" / "relu.part.npz"
+    assert f"{kept} holds what is counted so far: the same command goes on" in done.output
+    assert done.output.endswith("\nStopped.\n")
+    with np.load(kept) as part:
+        assert len(json.loads(part["about"].tobytes())["done"]) == 1
+    assert CliRunner().invoke(main, given).exit_code == 0
+    assert not kept.exists()
+
+
+def test_a_path_that_leads_nowhere_is_called_that(tmp_path: Path) -> None:
+    done = CliRunner().invoke(main, ["index", "--corpus", str(tmp_path / "nope")])
+    assert done.exit_code == 2
+    assert f"there is no such path: {tmp_path / 'nope'}" in done.output
 
 
 def test_a_folder_without_books_is_refused(tmp_path: Path) -> None:

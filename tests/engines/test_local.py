@@ -63,6 +63,26 @@ def test_one_process_and_two_and_any_order_give_the_same_file(
     assert whole(pieces, backwards, tmp_path / "kept") == one
 
 
+def test_a_run_that_is_stopped_keeps_what_was_counted_last(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+
+    def stopped(
+        job: Job, left: Sequence[Piece], *_: object
+    ) -> Iterator[tuple[list[int], IndexPart]]:
+        for piece in left[:3]:
+            yield [piece.number], count(job, piece)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        counted(JOB, pieces, stopped, kept)
+    seen: list[Told] = []
+    counted(JOB, pieces, backwards, kept, seen.append)
+    assert seen[0].done == 3
+    assert seen[-1].done == len(pieces)
+
+
 def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:

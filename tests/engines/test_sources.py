@@ -121,6 +121,23 @@ def test_a_long_line_is_not_read_again_by_each_of_its_pieces(
     assert 0 < Counted.n_read < 2 * path.stat().st_size
 
 
+def test_of_a_folder_hidden_names_and_links_out_of_it_are_left_out(tmp_path: Path) -> None:
+    corpus, elsewhere = tmp_path / "corpus", tmp_path / "elsewhere"
+    for folder in (corpus / ".git", corpus / "more", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "a.txt").write_text(f"{folder.name}\n")
+    (corpus / ".b.txt").write_text("hidden\n")
+    (corpus / "out.txt").symlink_to(elsewhere / "a.txt")
+    (corpus / "out").symlink_to(elsewhere)
+    assert read([corpus]) == (["more"], {})
+    # What is named itself is read, whatever it is.
+    assert read([corpus / ".b.txt", corpus / "out.txt"])[0] == ["hidden", "elsewhere"]
+    linked = tmp_path / "linked"
+    linked.symlink_to(corpus)
+    assert read([linked]) == (["more"], {})
+    assert read([corpus / ".git"])[0] == [".git"]
+
+
 def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     (tmp_path / "b.txt").write_text("two\n")

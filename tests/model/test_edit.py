@@ -1,5 +1,8 @@
 """Neurons switched off, scaled and fixed, against recomputing by hand in float64."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 import torch
 
@@ -114,3 +117,77 @@ def test_an_edit_says_either_by_how_much_or_to_what() -> None:
         Edit(0, [0])
     with pytest.raises(ValueError, match="either a scale or a value"):
         Edit(0, [0], scale=0.0, value=1.0)
+
+
+MASK = [neuron % 3 == 0 for neuron in range(32)]
+ROWS = torch.tensor(MASK)
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [MASK, tuple(MASK), ROWS, np.array(MASK), list(ROWS), list(np.array(MASK))],
+    ids=["list", "tuple", "tensor", "array", "list of tensors", "list of NumPy's"],
+)
+def test_a_mask_is_the_neurons_where_it_is_true(model: Model, mask: Any) -> None:
+    by_numbers = model.trace(TEXT, [Edit(0, [n for n in range(32) if MASK[n]], scale=0.0)])
+    by_mask = model.trace(TEXT, [Edit(0, mask, scale=0.0)])
+    assert (by_mask.blocks[0].ffn.hidden[:, ::3] == 0).all()
+    assert torch.equal(by_mask.logits, by_numbers.logits)
+
+
+def test_a_mask_of_tokens_is_the_tokens_where_it_is_true(model: Model) -> None:
+    n_tokens = len(model.trace(TEXT).tokens)
+    mask = torch.arange(n_tokens) == 2
+    hidden = model.trace(TEXT, [Edit(0, [4], value=3.0, tokens=mask)]).blocks[0].ffn.hidden
+    assert (hidden[:, 4] == 3.0).tolist() == mask.tolist()
+    nowhere = model.trace(TEXT, [Edit(0, [4], value=3.0, tokens=mask & ~mask)])
+    assert torch.equal(nowhere.logits, model.trace(TEXT).logits)
+
+
+@pytest.mark.parametrize("kind", [set, tuple, iter, np.array, torch.tensor, np.uint8])
+def test_numbers_of_any_kind_are_taken_and_copied(model: Model, kind: Any) -> None:
+    numbers = np.array([3, 17], np.uint8) if kind is np.uint8 else kind([3, 17])
+    edit = Edit(np.int64(0), numbers, scale=np.float32(0.0))  # type: ignore[arg-type]
+    if isinstance(numbers, set):
+        numbers.clear()
+    elif isinstance(numbers, torch.Tensor | np.ndarray):
+        numbers[:] = 0
+    hidden = model.trace(TEXT, [edit]).blocks[0].ffn.hidden
+    assert (hidden[:, [3, 17]] == 0).all()
+    assert edit == Edit(0, [torch.tensor(3), np.int64(17)], scale=0.0)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"block": 0.5}, "block = 0.5: give one whole number"),
+        ({"block": True}, "block = True"),
+        ({"neurons": [1.9]}, "neurons has 1.9 in it"),
+        ({"neurons": torch.tensor([1.0])}, "neurons has 1.0 in it"),
+        ({"neurons": [True, 4]}, "neurons mixes True and False with numbers"),
+        ({"neurons": "17"}, "neurons = '17'"),
+        ({"neurons": ["17"]}, "neurons has '17' in it"),
+        ({"neurons": 17}, "neurons = 17: give whole numbers in a list"),
+        ({"neurons": torch.ones(2, 32) > 0}, r"the shape \(2, 32\): .* in one row"),
+        ({"tokens": [0.0]}, "tokens has 0.0 in it"),
+        ({"scale": float("nan")}, "scale = nan: give one finite number"),
+        ({"scale": float("inf")}, "scale = inf"),
+        ({"scale": "2"}, "scale = '2'"),
+        ({"scale": None, "value": float("-inf")}, "value = -inf"),
+        ({"scale": None, "value": True}, "value = True"),
+    ],
+    ids=str,
+)
+def test_what_is_no_number_is_refused_at_once(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Edit(**{"block": 0, "neurons": [1], "scale": 0.0, **wrong})
+
+
+def test_a_mask_of_another_length_is_refused(model: Model) -> None:
+    with pytest.raises(ValueError, match="mask of neurons has 31 entries, but there are 32"):
+        model.trace(TEXT, [Edit(0, MASK[1:], scale=0.0)])
+    with pytest.raises(ValueError, match="mask of tokens has 32 entries"):
+        model.trace(TEXT, [Edit(0, [1], scale=0.0, tokens=MASK)])
+    n_tokens = len(model.trace(TEXT).tokens)
+    with pytest.raises(ValueError, match="no token"):
+        model.trace(TEXT, [Edit(0, [1], scale=0.0, tokens=[n_tokens])])

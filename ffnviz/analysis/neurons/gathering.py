@@ -12,7 +12,6 @@ from ffnviz.analysis.neurons.tally import Tally
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.analysis.neurons.token_class import TokenClass, token_classes
 from ffnviz.analysis.sparsity.awake import threshold_for
-from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.network import Network
 
 NEEDS: tuple[Need, ...] = ()
@@ -38,7 +37,7 @@ class Gatherer:
         self._classes = torch.from_numpy(token_classes(model.tokenizer))
         self._max_tokens = min(LONGEST, model.sizes.max_tokens)
         self.threshold = threshold_for(model.card.phi)
-        self.network = fingerprint(model.sizes, model.ffn)
+        self.network = model.fingerprint
         self.blocks = tuple(range(model.sizes.n_blocks) if blocks is None else sorted(set(blocks)))
 
     def empty(self) -> IndexPart:

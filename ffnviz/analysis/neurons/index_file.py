@@ -15,10 +15,11 @@ from ffnviz.analysis.neurons.neuron_index import EXAMPLES, BlockIndex, NeuronInd
 from ffnviz.analysis.neurons.partners import SHOWN
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.assets import ASSETS
+from ffnviz.model.asked_indexes import VERSION, fingerprint_in
 from ffnviz.model.atomic import replace_file
 
-INDEXES = ASSETS / "index"
-VERSION = 2
+INDEXES = ASSETS / "index"  # of the twins
+NOT_ITS_OWN = "is an index of another network, or was made by an older ffnviz"
 
 
 class IndexFileError(ValueError):
@@ -99,11 +100,17 @@ def _check(index: NeuronIndex) -> None:
         raise ValueError("its words are none")
 
 
-def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
+def read_index(path: Path, d_ff: int, n_blocks: int, fingerprint: str | None = None) -> NeuronIndex:
     """The index in a file: of all blocks, or of some.
 
+    Args:
+        path: of the file.
+        d_ff: of the network that it is to be of.
+        n_blocks: likewise.
+        fingerprint: likewise; None compares the sizes alone.
+
     Raises:
-        IndexFileError: if the file is none, or is of a model with other blocks or neurons.
+        IndexFileError: if the file is none, or is of another network.
     """
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -116,7 +123,7 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
                 about["source"], about["threshold"], about["n_texts"], arrays["at_position"],
                 arrays["of_class"], tuple(about["tags"]), arrays["with_tag"],
                 tuple(about["texts"]), blocks, tuple(about["numbers"]), about["problems"],
-                about.get("network", ""),
+                fingerprint_in(about),
             )  # fmt: skip
             _check(index)
     except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
@@ -128,6 +135,8 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
             f"{', '.join(map(str, widths))} neurons each; this model has {n_blocks} blocks with "
             f"{d_ff}. Make it anew with `ffnviz index`."
         )
+    if fingerprint not in (None, index.network):
+        raise IndexFileError(f"{path} {NOT_ITS_OWN}. Make one of this network with `ffnviz index`.")
     return index
 
 

@@ -52,7 +52,7 @@ def awake_by_token(
             dash, symbol, width = LOOKS[trained]
             traces.append({
                 "type": "scatter", "mode": "lines+markers",
-                "name": of.label if trained else f"{of.label} untrained",
+                "name": escaped(of.label) + " untrained" * (not trained),
                 "legendgroup": f"{of.label}{trained}", "showlegend": block == 0,
                 "x": np.arange(len(labels)), "y": 100 * by_block[block],
                 "customdata": np.arange(len(labels)), "yaxis": f"y{block + 1}",
@@ -84,7 +84,7 @@ def share_against_threshold(
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return {
         "data": [
-            {"type": "scatter", "mode": "lines", "name": of.label, "x": x, "y": 100 * y,
+            {"type": "scatter", "mode": "lines", "name": escaped(of.label), "x": x, "y": 100 * y,
              "line": {"color": f"@{of.colour}", "width": 4},
              "hovertemplate": "%{y:.1f}% beyond %{x:.3g}<extra></extra>"}
             for of, (x, y) in curves.items()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, layout, panel_title
+from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title
 from ffnviz.figures.style import Series
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
@@ -32,7 +32,7 @@ def birth(
     for place, (title, curves) in enumerate(panels):
         y = f"y{place + 1}"
         for (of, block), values in curves.items():
-            name = f"{of.label}, block {block + 1}"
+            name = f"{escaped(of.label)}, block {block + 1}"
             traces.append(
                 _curve(
                     name, of.colour, millions, values, y, DASHES[block % len(DASHES)], place == 0
@@ -44,8 +44,8 @@ def birth(
     axes["yaxis1"] |= {"type": "log", "tickvals": [3, 6, 12, 25, 50], "range": [0.35, 1.8]}
     last = len(panels) + 1
     for of, values in loss.items():
-        traces.append(_curve(f"{of.label}, loss", of.colour, millions, values, f"y{last}", "solid",
-                             False))  # fmt: skip
+        name = f"{escaped(of.label)}, loss"
+        traces.append(_curve(name, of.colour, millions, values, f"y{last}", "solid", False))
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]))
     titles.append(
         panel_title("loss at masked words (the curves lie on top of each other)", 0, DOMAINS[-1][1])

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, escaped, layout
 from ffnviz.figures.style import Series
 
 PERCENTS = np.geomspace(0.1, 100, 61)
@@ -20,7 +20,7 @@ def concentration(curves: Mapping[Series, NDArray[np.floating]], kept: float) ->
     """
     return {
         "data": [
-            {"type": "scatter", "mode": "lines", "name": of.label, "x": PERCENTS,
+            {"type": "scatter", "mode": "lines", "name": escaped(of.label), "x": PERCENTS,
              "y": 100 * np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1),
                                   [0, *shares]),
              "line": {"color": f"@{of.colour}", "width": 4},

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout, token_axis
+from ffnviz.figures.layout import Figure, axis, escaped, layout, token_axis
 from ffnviz.figures.style import Series
 from ffnviz.figures.wording import percent
 
@@ -24,14 +24,15 @@ def reached(
     """
     x = np.arange(len(labels))
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": of.label, "x": x, "y": 100 * y,
+        {"type": "scatter", "mode": "lines+markers", "name": escaped(of.label),
+         "x": x, "y": 100 * y,
          "line": {"color": f"@{of.colour}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
          "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>"}
         for of, y in shares.items()
     ]  # fmt: skip
     lines = [
         {"type": "scatter", "mode": "lines",
-         "name": f"{of.label}, on whole books: {percent(y)}",
+         "name": f"{escaped(of.label)}, on whole books: {percent(y)}",
          "x": np.array([-0.6, len(labels) - 0.4]), "y": np.array([100 * y, 100 * y]),
          "line": {"color": f"@{of.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
         for of, y in ceilings.items()

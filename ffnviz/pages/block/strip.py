@@ -20,6 +20,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.slider import slider
 from ffnviz.figures.block.strip import Series, alike, over_layers
+from ffnviz.figures.layout import escaped
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.measured import one_at_a_time
 from ffnviz.numbers import short
@@ -70,7 +71,7 @@ def render(run: Run, navigator: Navigator) -> None:
     stacks = {FULL: (full, "@muted", "dash")} if without else {}
     stacks |= {
         f"without {_listed(without)}" if without else FULL: (found, f"@{run.card.colour}", "solid"),
-        f"{run.card.label}, trained": (trained, "@text", "dot"),
+        f"{escaped(run.card.label)}, trained": (trained, "@text", "dot"),
     }
     labels = run.labels[: len(x)]
     stamp = f"{run.stamp} {without} {depth} {seed}"

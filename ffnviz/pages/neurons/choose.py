@@ -113,7 +113,10 @@ def dated(run: Run) -> str:
 
 def _read(run: Run, path: Path) -> NeuronIndex:
     sizes = run.model.sizes
-    return run.subject.once("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
+    fingerprint = run.model.fingerprint
+    return run.subject.once(
+        "neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks, fingerprint)
+    )
 
 
 def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
@@ -130,7 +133,7 @@ def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
         index = _read(run, known.index)
     except IndexFileError as error:
         st.error(
-            "The index of what wakes each neuron cannot be read. `ffnviz index` makes it anew."
+            "The index of what wakes each neuron cannot be shown. `ffnviz index` makes it anew."
         )
         st.text(str(error))
         return None

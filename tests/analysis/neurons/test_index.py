@@ -1,5 +1,6 @@
 """The neuron index against counting sentence by sentence; the probe set; the shipped files."""
 
+import json
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,6 @@ from ffnviz.analysis.neurons.index_part import BlockPart, empty
 from ffnviz.analysis.neurons.neuron_index import EXAMPLES, NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
 from ffnviz.analysis.neurons.texts import batches
-from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.model import TWINS, Model, load
 from ffnviz.model.tokenizer import Tokenizer
 from tests.analysis.networks import ours
@@ -145,7 +145,7 @@ def test_an_index_is_the_same_after_writing_and_reading(model: Model, tmp_path: 
     again = read_index(tmp_path / "here.npz", d_ff=32, n_blocks=3)
     assert (again.source, again.tags, again.texts, again.n_texts, again.threshold) == (
         "made up", TAGS, index.texts, 60, index.threshold)  # fmt: skip
-    assert again.network == fingerprint(model.sizes, model.ffn)
+    assert again.network == model.fingerprint
     for one, two in zip(index.blocks, again.blocks, strict=True):
         np.testing.assert_array_equal(one.by_position, two.by_position)
         np.testing.assert_array_equal(one.examples, two.examples)
@@ -164,6 +164,21 @@ def test_a_file_that_is_no_index_of_this_model_is_refused(model: Model, tmp_path
             read_index(path, d_ff=32, n_blocks=3)
     with pytest.raises(IndexFileError, match="is not an index"):
         read_index(tmp_path / "missing.npz", d_ff=32, n_blocks=3)
+
+
+def test_an_index_of_other_weights_is_refused(model: Model, tmp_path: Path) -> None:
+    path = tmp_path / "here.npz"
+    write_index(build_index(model, made_up(20), TAGS, "made up"), path)
+    assert read_index(path, 32, 3, model.fingerprint).n_texts == 20
+    with pytest.raises(IndexFileError, match=r"here\.npz is an index of another network"):
+        read_index(path, 32, 3, "0123456789abcdef")
+    with np.load(path) as arrays:
+        kept = {name: arrays[name] for name in arrays}
+    about = json.loads(kept["about"].tobytes()) | {"version": 2}
+    kept["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez(path, **kept)
+    with pytest.raises(IndexFileError, match=r"or was made by an older ffnviz\. Make one of this"):
+        read_index(path, 32, 3, model.fingerprint)
 
 
 def test_an_index_of_some_blocks_is_theirs_of_one_of_all(model: Model, tmp_path: Path) -> None:
@@ -266,6 +281,16 @@ def test_the_shipped_index_is_what_the_command_builds(
             [[rebuilt.texts[e] for e in row] for row in two.examples]
         )
         assert same.mean() > 0.995  # texts of equal value may change places
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_the_shipped_index_says_that_it_is_of_these_weights(twin: str) -> None:
+    model = load(twin)
+    shipped = read_index(INDEXES / f"{twin}.npz", model.sizes.d_ff, model.sizes.n_blocks)
+    assert shipped.network == model.fingerprint
+    provenance = model.card.provenance
+    assert provenance is not None
+    assert provenance.index == INDEXES / f"{twin}.npz"
 
 
 def test_the_shipped_indexes_are_small() -> None:

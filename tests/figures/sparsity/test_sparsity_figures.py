@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.layout import escaped, token_axis
+from ffnviz.figures.class_pool import shares_of_sentences
+from ffnviz.figures.layout import Figure, escaped, token_axis
 from ffnviz.figures.sparsity.awake import awake_by_token, share_against_threshold
 from ffnviz.figures.sparsity.bend import bend
 from ffnviz.figures.sparsity.birth import PUBLISHED, birth
@@ -12,6 +13,7 @@ from ffnviz.figures.sparsity.never import reached
 from ffnviz.figures.words import Words, word_bars
 from tests.figures.schema import Line, checked
 
+TYPED = Line("<b>x</b> &amp;", "relu")  # what somebody called a folder
 RELU, GELU = Line("ReLU", "relu"), Line("GELU", "gelu")
 LABELS = ["The", "<b>cat</b>", "&amp;"]
 
@@ -111,3 +113,25 @@ def test_a_token_axis_escapes_and_thins_out() -> None:
     assert len(many["ticktext"]) <= 40
     assert many["tickvals"][0] == 0
     assert escaped("a<b>&") == "a&lt;b&gt;&amp;"
+
+
+def legend_figures() -> dict[str, Figure]:
+    """Each that names networks in its legend, with one that has markup in its name."""
+    y, x = np.linspace(0.1, 0.9, 3), np.array([0, 1_000, 2_000])
+    curves = {(TYPED, block): y for block in (0, 1)}
+    panels = [(title, curves) for title in ("awake", "never", "mean")]
+    return {
+        "awake": awake_by_token({(TYPED, True): y[None], (TYPED, False): y[None]}, LABELS, 1, 9),
+        "threshold": share_against_threshold({TYPED: (y, y)}, 0.1),
+        "kept": concentration({TYPED: y}, 0.5),
+        "reached": reached({TYPED: y}, {TYPED: 0.9}, LABELS),
+        "birth": birth(x, panels, {TYPED: y}),
+        "class": shares_of_sentences({TYPED: y}, LABELS, [0, 1, 2]),
+    }
+
+
+@pytest.mark.parametrize("name", list(legend_figures()))
+def test_a_networks_name_is_text_in_a_legend(name: str) -> None:
+    names = [trace["name"] for trace in legend_figures()[name]["data"]]
+    assert names
+    assert all(each.startswith("&lt;b&gt;x&lt;/b&gt; &amp;amp;") for each in names)
