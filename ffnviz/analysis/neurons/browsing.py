@@ -25,7 +25,7 @@ class Overview:
         words: those at which it is strongest, the commonest first.
         mean: of its values on all tokens, (d_ff,).
         high: the value that it does not exceed on 99 of 100 tokens, to within a bin, (d_ff,).
-        most: its largest value; 0 where it never fired, (d_ff,).
+        most, least: its largest value and its lowest; 0 where it never fired on that side, (d_ff,).
     """
 
     awake: NDArray[np.float64]
@@ -36,6 +36,7 @@ class Overview:
     mean: NDArray[np.float64]
     high: NDArray[np.float64]
     most: NDArray[np.float64]
+    least: NDArray[np.float64]
 
     @property
     def never(self) -> int:
@@ -64,5 +65,6 @@ def overview(index: NeuronIndex, block: int, words_of: Callable[[str, int], str]
         tuple(", ".join(word for word, _ in each) for each in words),
         np.asarray(counts.mean, dtype=np.float64),
         np.array([counts.quantile(neuron, HIGH) for neuron in range(d_ff)]),
-        np.maximum(counts.values[0].astype(np.float64), 0.0),
+        counts.most,
+        counts.least,
     )

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from ffnviz.assets import ASSETS
 from ffnviz.model.atomic import replace_file
 
 INDEXES = ASSETS / "index"
-VERSION = 2
+VERSION = 3  # before, a neuron fired above the threshold alone, and low_… was not there
 
 
 class IndexFileError(ValueError):
@@ -81,13 +81,17 @@ def _check(index: NeuronIndex) -> None:
         "by_tag": (n_tags,), "mean": (), "deviation": (), "values": (EXAMPLES,),
         "examples": (EXAMPLES,), "tokens": (EXAMPLES,), "partners": (SHOWN,), "alike": (SHOWN,),
     }  # fmt: skip
+    low = EXAMPLES if index.both_sides else 0
+    wanted |= dict.fromkeys(("low_values", "low_examples", "low_tokens"), (low,))
     for block in index.blocks:
         d_ff = block.values.shape[-1]
         shapes = {name: (*shape, d_ff) for name, shape in wanted.items()}
         for name, shape in (shapes | {"histogram": (d_ff, BINS)}).items():
             if getattr(block, name).shape != shape:
                 raise ValueError(f"“{name}” has another shape")
-        bounds = {"examples": (0, len(index.texts)), "tokens": (0, 2**31), "partners": (-1, d_ff)}
+        texts, tokens = (0, len(index.texts)), (0, 2**31)
+        bounds = {"examples": texts, "tokens": tokens, "partners": (-1, d_ff),
+                  "low_examples": texts, "low_tokens": tokens}  # fmt: skip
         for name, (least, end) in bounds.items():
             values = getattr(block, name)
             if values.size and not least <= int(values.min()) <= int(values.max()) < end:
@@ -109,7 +113,7 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
             blocks = tuple(
-                BlockIndex(**{f.name: arrays[f"{number}.{f.name}"] for f in fields(BlockIndex)})
+                BlockIndex(**{f.name: _array(arrays, number, f.name) for f in fields(BlockIndex)})
                 for number in about["numbers"]
             )
             index = NeuronIndex(
@@ -129,6 +133,13 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
             f"{d_ff}. Make it anew with `ffnviz index`."
         )
     return index
+
+
+def _array(arrays: Mapping[str, NDArray[Any]], number: int, name: str) -> NDArray[Any]:
+    """A block's; a file of before version 3 has none of what is below zero."""
+    if name.startswith("low_") and f"{number}.{name}" not in arrays:
+        return np.zeros((0, arrays[f"{number}.values"].shape[-1]), dtype=np.int32)
+    return arrays[f"{number}.{name}"]
 
 
 def in_words(numbers: Sequence[int]) -> str:

@@ -77,10 +77,5 @@ def common_words(
     index: NeuronIndex, counts: BlockIndex, neuron: int, words_of: Callable[[str, int], str]
 ) -> list[tuple[str, int]]:
     """The words at which a neuron is strongest, and how often each, the commonest first."""
-    fired = counts.values[:, neuron] > index.threshold
-    rows = np.flatnonzero(fired)
-    words = (
-        words_of(index.texts[counts.examples[row, neuron]], int(counts.tokens[row, neuron]))
-        for row in rows
-    )
+    words = (words_of(index.texts[each.text], each.token) for each in counts.strongest(neuron))
     return Counter(word for word in words if word.isalpha()).most_common()

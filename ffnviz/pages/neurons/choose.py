@@ -137,6 +137,11 @@ def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
     if run.state.block not in index.by_number:
         _which_blocks(run, navigator, index)
         return None
+    if run.card.signed and not index.both_sides:
+        st.info(
+            f"This index is of an older version: it has a neuron fire only above "
+            f"{index.threshold:g}, and no examples from below zero. `ffnviz index` makes it anew."
+        )
     return index
 
 
