@@ -94,8 +94,8 @@ def the_table(run: Run, navigator: Navigator, index: NeuronIndex) -> None:
             navigator.meet(run.neuron(int(shown[chosen[0]])), "wakes")
 
     st.dataframe(
-        _columns(rows, shown, index.both_sides), key=key, height=520, hide_index=True, on_select=meet,
-        selection_mode="single-row",
+        _columns(rows, shown, index.both_sides), key=key, height=520, hide_index=True,
+        on_select=meet, selection_mode="single-row",
         column_config={
             name: st.column_config.NumberColumn(format="%.2f")
             for name in ("% of tokens", "% of texts", "F1", "mean", f"{HIGH:.0%} below", "most",
