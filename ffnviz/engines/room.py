@@ -59,7 +59,8 @@ def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int, signed: bool) -> int:
     """Of an IndexPart's arrays, for so many blocks; texts that are examples come besides."""
     d_ff, n_positions = sizes.d_ff, min(LONGEST, sizes.max_tokens)
     sketched = partners.M if d_ff <= partners.MOST else 0
-    counts = n_positions + len(TokenClass) + n_tags + histogram.BINS + sketched + 4
+    counts = n_positions + len(TokenClass) + histogram.BINS + sketched + 6
+    counts += (1 + signed) * n_tags
     of_block = d_ff * (COUNT * counts + (1 + signed) * EXAMPLES * (VALUE + COUNT + TOKEN))
     return n_blocks * of_block + COUNT * (n_positions + len(TokenClass) + n_tags)
 

@@ -290,7 +290,7 @@ def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
     for number, block in enumerate(index.blocks):
         hidden = np.concatenate([f64(t.blocks[number].ffn.hidden) for t in traces])
         most, least = hidden.max(0), hidden.min(0)
-        fires = block.texts > 0
+        fires = block.fired_texts > 0
         assert fires.any()
         beyond = index.threshold
         assert (fires == ((most > beyond) | (least < -beyond))).all()

@@ -18,7 +18,8 @@ from ffnviz.assets import ASSETS
 from ffnviz.model.atomic import replace_file
 
 INDEXES = ASSETS / "index"
-VERSION = 3  # before, a neuron fired above the threshold alone, and low_… was not there
+VERSION = 3  # before, a neuron fired above the threshold alone
+NEW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "both_texts"}
 
 
 class IndexFileError(ValueError):
@@ -83,6 +84,7 @@ def _check(index: NeuronIndex) -> None:
     }  # fmt: skip
     low = EXAMPLES if index.both_sides else 0
     wanted |= dict.fromkeys(("low_values", "low_examples", "low_tokens"), (low,))
+    wanted |= {"low_texts": (), "both_texts": (), "low_by_tag": (n_tags if low else 0,)}
     for block in index.blocks:
         d_ff = block.values.shape[-1]
         shapes = {name: (*shape, d_ff) for name, shape in wanted.items()}
@@ -137,8 +139,9 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
 
 def _array(arrays: Mapping[str, NDArray[Any]], number: int, name: str) -> NDArray[Any]:
     """A block's; a file of before version 3 has none of what is below zero."""
-    if name.startswith("low_") and f"{number}.{name}" not in arrays:
-        return np.zeros((0, arrays[f"{number}.values"].shape[-1]), dtype=np.int32)
+    if name in NEW and f"{number}.{name}" not in arrays:
+        d_ff = arrays[f"{number}.values"].shape[-1]
+        return np.zeros(d_ff if name.endswith("_texts") else (0, d_ff), dtype=np.int32)
     return arrays[f"{number}.{name}"]
 
 

@@ -53,8 +53,11 @@ class BlockPart:
     Attributes:
         by_position: tokens at each position on which a neuron fired, (n_positions, d_ff).
         by_class: tokens of each class on which it fired, (n_classes, d_ff).
-        texts: texts in which it fired, (d_ff,).
+        texts: texts in which it fired above zero, (d_ff,).
         by_tag: of these, those with each tag, (n_tags, d_ff).
+        low_texts: texts in which it fired below zero, (d_ff,).
+        low_by_tag: of these, those with each tag, (n_tags, d_ff); (0, d_ff) as low_values.
+        both_texts: texts in which it did both, (d_ff,).
         total: the sum of its values, in units of 2⁻ᶠᴵᴺᴱ, (d_ff,).
         squares: of their squares, in units of 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
         histogram: its values by histogram.py's bins, (d_ff, BINS).
@@ -72,6 +75,9 @@ class BlockPart:
     by_class: NDArray[np.int64]
     texts: NDArray[np.int64]
     by_tag: NDArray[np.int64]
+    low_texts: NDArray[np.int64]
+    low_by_tag: NDArray[np.int64]
+    both_texts: NDArray[np.int64]
     total: NDArray[np.int64]
     squares: NDArray[np.int64]
     histogram: NDArray[np.int64]
@@ -127,8 +133,8 @@ def empty(
 
     block = BlockPart(
         zeros(n_positions, d_ff), zeros(n_classes, d_ff), zeros(d_ff), zeros(n_tags, d_ff),
-        zeros(d_ff), zeros(d_ff), zeros(d_ff, histogram.BINS),
-        zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
+        zeros(d_ff), zeros(n_tags if signed else 0, d_ff), zeros(d_ff), zeros(d_ff), zeros(d_ff),
+        zeros(d_ff, histogram.BINS), zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
         zeros(d_ff), *none(EXAMPLES), *none(EXAMPLES if signed else 0),
     )  # fmt: skip
     return IndexPart(

@@ -41,7 +41,7 @@ class BlockIndex:
     Attributes:
         by_position: tokens at each position on which a neuron fired, (n_positions, d_ff).
         by_class: tokens of each class on which it fired, (n_classes, d_ff).
-        texts: texts in which it fired at least once, (d_ff,).
+        texts: texts in which it fired above zero at least once, (d_ff,).
         by_tag: of these, those with each tag, (n_tags, d_ff).
         mean, deviation: of its values on all tokens, (d_ff,).
         histogram: its values by the bins of histogram.py, (d_ff, BINS).
@@ -54,6 +54,8 @@ class BlockIndex:
         low_values, low_examples, low_tokens: as values, examples and tokens, of its lowest values,
             the lowest first; ∞ where it fired below zero in fewer texts. (0, d_ff) where hidden
             cannot be below zero, or nobody looked.
+        low_texts, low_by_tag: as texts and by_tag, below zero; low_by_tag may be (0, d_ff), too.
+        both_texts: texts in which it fired on both sides, (d_ff,).
     """
 
     by_position: NDArray[np.integer]
@@ -71,6 +73,22 @@ class BlockIndex:
     low_values: NDArray[np.float32]
     low_examples: NDArray[np.int32]
     low_tokens: NDArray[np.int32]
+    low_texts: NDArray[np.integer]
+    low_by_tag: NDArray[np.integer]
+    both_texts: NDArray[np.integer]
+
+    @property
+    def fired_texts(self) -> NDArray[np.int64]:
+        """Texts in which each neuron fired at least once, (d_ff,)."""
+        fired: NDArray[np.int64] = self.texts.astype(np.int64) + self.low_texts - self.both_texts
+        return fired
+
+    @property
+    def sides(self) -> dict[int, tuple[NDArray[np.integer], NDArray[np.integer]]]:
+        """Texts and by_tag of each side that was looked at: of 1, above zero, and of −1, below."""
+        above = {1: (self.texts, self.by_tag)}
+        below = {-1: (self.low_texts, self.low_by_tag)}
+        return above | (below if len(self.low_values) else {})
 
     @property
     def most(self) -> NDArray[np.float64]:
@@ -84,6 +102,17 @@ class BlockIndex:
         least: NDArray[np.float64] = self.low_values.min(axis=0, initial=0.0).astype(np.float64)
         return least
 
+    def examples_of(self, neuron: int, side: int) -> list[Example]:
+        """Of one side, 1 above zero and −1 below, the furthest first."""
+        values, texts, tokens = {
+            1: (self.values, self.examples, self.tokens),
+            -1: (self.low_values, self.low_examples, self.low_tokens),
+        }[side]
+        return [
+            Example(float(values[k, neuron]), int(texts[k, neuron]), int(tokens[k, neuron]))
+            for k in np.flatnonzero(side * values[:, neuron] > 0)
+        ]
+
     def strongest(self, neuron: int, at_least: int = 0) -> tuple[Example, ...]:
         """The texts in which a neuron is furthest from zero, on either side, the furthest first.
 
@@ -91,17 +120,7 @@ class BlockIndex:
             neuron: its number.
             at_least: so many of each side, if there are as many, in place of the others' nearest.
         """
-        high, low = (
-            [
-                Example(float(values[rank, neuron]), int(texts[rank, neuron]),
-                        int(tokens[rank, neuron]))
-                for rank in np.flatnonzero(sign * values[:, neuron] > 0)
-            ]
-            for sign, values, texts, tokens in (
-                (1, self.values, self.examples, self.tokens),
-                (-1, self.low_values, self.low_examples, self.low_tokens),
-            )
-        )  # fmt: skip
+        high, low = (self.examples_of(neuron, side) for side in (1, -1))
         sure = high[:at_least] + low[:at_least]
         others = sorted(high[at_least:] + low[at_least:], key=lambda each: -abs(each.value))
         best = sure + others[: EXAMPLES - len(sure)]
@@ -198,6 +217,7 @@ def _finish(
         part.by_position[:n_positions], part.by_class, part.texts, part.by_tag, mean,
         np.sqrt(np.maximum(square - mean**2, 0.0)), part.histogram, part.values,
         high, part.tokens, who, alike, -part.low_values, low, part.low_tokens,
+        part.low_texts, part.low_by_tag, part.both_texts,
     )  # fmt: skip
 
 

@@ -25,8 +25,9 @@ from ffnviz.analysis.neurons.index_part import (
 )
 from ffnviz.analysis.neurons.of_batch import SMALL, strongest, sums
 from ffnviz.analysis.neurons.sketching import Sketching
-from ffnviz.analysis.sparsity.awake import active
 
+SUMS = ("by_position", "by_class", "texts", "by_tag", "low_texts", "low_by_tag", "both_texts",
+        "total", "squares", "sampled")  # fmt: skip
 TEXTS = 4_096  # kept before it is seen which of them are still somebody's example
 
 
@@ -35,7 +36,7 @@ class BlockTally:
     """One block's; the attributes are a BlockPart's, on the block's device.
 
     Attributes:
-        sums: by_position, by_class, texts, by_tag, total, squares, sampled.
+        sums: what SUMS names.
         histogram: (d_ff, BINS).
         sketch: what becomes it.
         high, low: values, places, tokens of the side above zero, and of the one below.
@@ -50,12 +51,18 @@ class BlockTally:
     def add(self, hidden: Tensor, of: About, scratch: Tensor) -> None:
         """A batch's (B, T, d_ff); scratch are as many values, and two a token at least."""
         n_tokens, d_ff = hidden.shape[1:]
-        by_position, by_class, texts, by_tag, total, squares, sampled = self.sums
+        (by_position, by_class, texts, by_tag, low_texts, low_by_tag, both_texts, total, squares,
+         sampled) = self.sums  # fmt: skip
         flat, device = hidden.reshape(-1, d_ff), hidden.device
         peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.low[0]) > 0)
-        in_text = active(torch.stack(peaks).amax(dim=0), of.threshold).float()
-        texts += in_text.sum(dim=0)
-        by_tag += of.tagged.to(device).mT @ in_text
+        sides, tagged = [(peak > of.threshold).float() for peak in peaks], of.tagged.to(device).mT
+        for in_text, each, with_tag in zip(
+            sides, (texts, low_texts), (by_tag, low_by_tag), strict=False
+        ):
+            each += in_text.sum(dim=0)
+            with_tag += tagged @ in_text
+        if len(sides) == 2:
+            both_texts += (sides[0] * sides[1]).sum(dim=0)
         fires = scratch[: hidden.numel()].view(hidden.shape)
         for side, best, sign in zip((self.high, self.low), peaks, (1, -1), strict=False):
             _keep(side, hidden, best, sign, of, fires)
@@ -74,12 +81,15 @@ class BlockTally:
 
     def part(self) -> BlockPart:
         """What there is by now."""
-        by_position, by_class, texts, by_tag, total, squares, sampled = (
-            each.to(torch.int64).cpu().numpy() for each in self.sums
-        )
+        sums = [each.to(torch.int64).cpu().numpy() for each in self.sums]
+        parts = dict(zip(SUMS, sums, strict=True)) | {
+            "histogram": self.histogram.cpu().numpy(), "sketch": self.sketch.total().cpu().numpy()
+        }  # fmt: skip
+        values, places, tokens = self.high
+        low_values, low_places, low_tokens = self.low
         return BlockPart(
-            by_position, by_class, texts, by_tag, total, squares, self.histogram.cpu().numpy(),
-            self.sketch.total().cpu().numpy(), sampled, *self.high, *self.low,
+            **parts, values=values, places=places, tokens=tokens, low_values=low_values,
+            low_places=low_places, low_tokens=low_tokens,
         )  # fmt: skip
 
 
@@ -156,9 +166,8 @@ def _empty(like: BlockPart, device: torch.device) -> BlockTally:
     def zeros(values: NDArray[np.int64], dtype: torch.dtype = torch.float64) -> Tensor:
         return torch.zeros(values.shape, dtype=dtype, device=device)
 
-    names = ("by_position", "by_class", "texts", "by_tag", "total", "squares", "sampled")
     return BlockTally(
-        tuple(zeros(getattr(like, name)) for name in names), zeros(like.histogram, torch.int64),
+        tuple(zeros(getattr(like, name)) for name in SUMS), zeros(like.histogram, torch.int64),
         Sketching(like.sampled.shape[0], device),
         (like.values.copy(), like.places.copy(), like.tokens.copy()),
         (like.low_values.copy(), like.low_places.copy(), like.low_tokens.copy()),

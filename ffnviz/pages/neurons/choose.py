@@ -66,7 +66,7 @@ def chooser(run: Run, navigator: Navigator) -> int:
 def _called(each: Telling) -> str:
     """Its number, and what it means: nobody typed any of it."""
     words = f" ({', '.join(each.words)})" if each.words else ""
-    return f"{each.neuron} · {each.tag}{words}"
+    return f"{each.neuron} · {'below zero: ' * (each.side < 0)}{each.tag}{words}"
 
 
 def clear_neurons(run: Run) -> tuple[Telling, ...]:

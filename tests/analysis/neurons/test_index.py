@@ -11,6 +11,7 @@ import pytest
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import (
     INDEXES,
+    NEW,
     IndexFileError,
     in_words,
     read_index,
@@ -79,11 +80,14 @@ def test_the_counts_and_examples_are_those_of_going_through_the_texts_one_by_one
         for position in range(len(index.at_position)):
             expected = sum(f[position].astype(int) for f in fires if len(f) > position)
             np.testing.assert_array_equal(block.by_position[position], expected)
-        np.testing.assert_array_equal(block.texts, sum(f.any(axis=0).astype(int) for f in fires))
-        for row, tag in enumerate(TAGS):
-            wanted = [f.any(0).astype(int) for f, p in zip(fires, probes, strict=True)
-                      if tag in p.tags]  # fmt: skip
-            np.testing.assert_array_equal(block.by_tag[row], sum(wanted))
+        np.testing.assert_array_equal(block.fired_texts, sum(f.any(0).astype(int) for f in fires))
+        assert set(block.sides) == ({1, -1} if index.both_sides else {1})
+        for sign, (in_texts, by_tag) in block.sides.items():
+            far = [(sign * h[number] > index.threshold).any(0).astype(int) for h in hidden]
+            np.testing.assert_array_equal(in_texts, sum(far))
+            for row, tag in enumerate(TAGS):
+                wanted = [f for f, p in zip(far, probes, strict=True) if tag in p.tags]
+                np.testing.assert_array_equal(by_tag[row], sum(wanted))
         sides = [(1, block.values, block.examples, block.tokens)]
         sides += [(-1, block.low_values, block.low_examples, block.low_tokens)] * index.both_sides
         for sign, found, examples, tokens in sides:
@@ -165,7 +169,8 @@ def of_version_2(path: Path) -> None:
     """What a file had before both sides were counted."""
     with np.load(path) as arrays:
         about = json.loads(arrays["about"].tobytes()) | {"version": 2}
-        kept = {name: values for name, values in arrays.items() if ".low_" not in name}
+        new = [f"{n}.{name}" for n in about["numbers"] for name in NEW]
+        kept = {name: values for name, values in arrays.items() if name not in new}
     kept["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     np.savez_compressed(path, **kept)
 
@@ -182,6 +187,8 @@ def test_a_file_of_before_is_read_and_says_that_it_has_one_side(
     for one, two in zip(old.blocks, new.blocks, strict=True):
         np.testing.assert_array_equal(one.values, two.values)
         assert not one.least.any()
+        np.testing.assert_array_equal(one.fired_texts, two.texts)
+        assert set(one.sides) == {1}
         assert all(each.value > 0 for each in one.strongest(3))
 
 
@@ -242,6 +249,7 @@ def test_a_file_that_points_to_what_is_not_there_is_refused(model: Model, tmp_pa
         replace(first, mean=first.mean[:-1]),
         replace(first, histogram=first.histogram[:, :-1]),
         replace(first, low_values=np.zeros((5, 32), np.float32)),
+        replace(first, low_by_tag=first.by_tag[:1]),
         *([replace(first, low_examples=first.low_examples + 20)] * index.both_sides),
     )
     for block in wrong:
@@ -293,7 +301,7 @@ def test_the_shipped_index_is_what_the_command_builds(
     np.testing.assert_array_equal(shipped.at_position, rebuilt.at_position)
     np.testing.assert_array_equal(shipped.with_tag, rebuilt.with_tag)
     for one, two in zip(shipped.blocks, rebuilt.blocks, strict=True):
-        for counts in ("by_position", "by_tag", "texts"):
+        for counts in ("by_position", "by_tag", "texts", "low_texts", "low_by_tag", "both_texts"):
             mine, theirs = getattr(one, counts), getattr(two, counts)
             assert np.abs(mine - theirs).sum() <= rounding * theirs.sum() + 1
         np.testing.assert_allclose(one.values, two.values, rtol=2e-3, atol=2e-3)

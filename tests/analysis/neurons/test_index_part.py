@@ -119,14 +119,18 @@ def test_a_part_says_what_counting_one_by_one_says() -> None:
     block, fires = found.blocks[0], (hidden.numpy() > 0.1) | (hidden.numpy() < -0.1)
     np.testing.assert_array_equal(block.by_position[:6], fires.sum(axis=0))
     assert not block.by_position[6:].any()
-    np.testing.assert_array_equal(block.texts, fires.any(axis=1).sum(axis=0))
+    above, below = hidden.numpy().max(axis=1) > 0.1, hidden.numpy().min(axis=1) < -0.1
+    np.testing.assert_array_equal(block.texts, above.sum(axis=0))
+    np.testing.assert_array_equal(block.low_texts, below.sum(axis=0))
+    np.testing.assert_array_equal(block.both_texts, (above & below).sum(axis=0))
     for number in range(CLASSES):
         np.testing.assert_array_equal(
             block.by_class[number], fires[classes.numpy() == number].sum(axis=0)
         )
     for tag in range(TAGS):
         has = tagged[:, tag].numpy() == 1
-        np.testing.assert_array_equal(block.by_tag[tag], fires[has].any(axis=1).sum(axis=0))
+        np.testing.assert_array_equal(block.by_tag[tag], above[has].sum(axis=0))
+        np.testing.assert_array_equal(block.low_by_tag[tag], below[has].sum(axis=0))
     exact = hidden.double().reshape(-1, D_FF).numpy()
     np.testing.assert_allclose(block.total / 2**FINE, exact.sum(axis=0), atol=30 * 2.0**-FINE)
     np.testing.assert_allclose(
