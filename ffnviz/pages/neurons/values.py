@@ -49,7 +49,9 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
     ]  # fmt: skip
     least, most = float(block.least[neuron]), float(block.most[neuron])
     ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
-    sentence += [f", {' and '.join(ends)}." if ends else ", and it never fires."]
+    if not ends and (index.both_sides or not run.card.signed):
+        ends = ["and it never fires"]
+    sentence += ["".join(f", {end}" for end in ends[:1]), *(f" and {end}" for end in ends[1:]), "."]
     chart(
         Head(sentence, "spread", run.card.colour),
         figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),

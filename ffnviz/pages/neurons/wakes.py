@@ -100,17 +100,17 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
     where: Sentence = [" in ", number(index.source), "; what wakes it is underlined."]
     lists: list[tuple[Sentence, list[Passage]]] = [(["Its strongest examples", *where], above)]
     if not found:
-        lists = [([number("It never fired"), f" on {index.source}."], [])]
+        known = " above zero" * (run.card.signed and not index.both_sides)
+        lists = [([number(f"It never fired{known}"), f" on {index.source}."], [])]
     elif index.both_sides:
-        none: Sentence = [f" on {index.source}."]
         lists = [
-            (
-                [number(f"Its {name} values"), *where]
-                if shown
-                else [number(f"It never fired {side} zero"), *none],
-                shown,
-            )
-            for name, side, shown in (("highest", "above", above), ("lowest", "below", below))
+            ([number("Its highest values"), *where], above),
+            ([number("Its lowest values"), *([":"] if above else where)], below),
+        ]
+        never: Sentence = [f" on {index.source}."]
+        lists = [
+            (sentence if shown else [number(f"It never fired {side} zero"), *never], shown)
+            for (sentence, shown), side in zip(lists, ("above", "below"), strict=True)
         ]
     for (sentence, shown), side in zip(lists, ("", "-below"), strict=False):
         passages(
