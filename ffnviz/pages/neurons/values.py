@@ -37,7 +37,12 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The histogram, with quantiles that follow from it."""
     block = index.by_number[run.state.block]
     shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
-    found = [(name, block.quantile(neuron, share)) for name, share in shares]
+    least, most = float(block.least[neuron]), float(block.most[neuron])
+    # A quantile is right to within its bin, and so may lie beyond the last value.
+    ends_at = (least if least < 0 else -np.inf, most if most > 0 else np.inf)
+    found = [
+        (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
+    ]
     tokens, (_, first), (_, last) = number(f"{index.n_tokens:,} tokens"), found[0], found[-1]
     sentence: Sentence = (
         ["On 98% of ", tokens, " its value is between ", number(signed(first)), " and "]
@@ -47,7 +52,6 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
         number(signed(last)), "; on average it is ", number(signed(block.mean[neuron])),
         f" ± {float(block.deviation[neuron]):.2f}",
     ]  # fmt: skip
-    least, most = float(block.least[neuron]), float(block.most[neuron])
     ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
