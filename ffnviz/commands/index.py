@@ -123,7 +123,7 @@ def _tell_room(network: Network, job: Job, asked: Hands) -> None:
     weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
     # Whoever adds up has the network, too, if only to know its shapes.
     here = 1 if asked.address else asked.workers + (asked.workers > 1 or asked.engine == "ray")
-    room = room_for(network.sizes, n_blocks, len(job.tags), weight, here)
+    room = room_for(network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed)
     mine = room.weights  # is loaded already
     problem = too_much(room, n_blocks, free_bytes(torch.device("cpu")) + mine)
     click.echo(problem or room.in_words, err=True)

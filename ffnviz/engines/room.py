@@ -55,12 +55,13 @@ class Room:
         )
 
 
-def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int) -> int:
+def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int, signed: bool) -> int:
     """Of an IndexPart's arrays, for so many blocks; texts that are examples come besides."""
     d_ff, n_positions = sizes.d_ff, min(LONGEST, sizes.max_tokens)
     sketched = partners.M if d_ff <= partners.MOST else 0
-    counts = n_positions + len(TokenClass) + n_tags + histogram.BINS + sketched + 4
-    of_block = d_ff * (COUNT * counts + EXAMPLES * (VALUE + COUNT + TOKEN))
+    counts = n_positions + len(TokenClass) + histogram.BINS + sketched + 6
+    counts += (1 + signed) * n_tags
+    of_block = d_ff * (COUNT * counts + (1 + signed) * EXAMPLES * (VALUE + COUNT + TOKEN))
     return n_blocks * of_block + COUNT * (n_positions + len(TokenClass) + n_tags)
 
 
@@ -72,7 +73,9 @@ def waiting_bytes(d_ff: int) -> int:
     return held - COUNT * sketched * d_ff
 
 
-def room_for(sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int) -> Room:
+def room_for(
+    sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int, signed: bool
+) -> Room:
     """What counting takes.
 
     Args:
@@ -82,10 +85,11 @@ def room_for(sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processe
         bytes_each: of a weight; 0 if the network is not in this machine's memory but in a GPU's,
             where then also the buffers are.
         processes: on this machine, the one that adds up counted.
+        signed: whether hidden can be below zero.
     """
     values = min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES)
     return Room(
-        part_bytes(sizes, n_blocks, n_tags),
+        part_bytes(sizes, n_blocks, n_tags, signed),
         n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,
         sizes.n_parameters * bytes_each, BATCHES * VALUE * values, processes,
     )  # fmt: skip

@@ -28,7 +28,7 @@ def _quick_gelu(x: Tensor) -> Tensor:
 
 RELU_SQUARED = Activation(
     "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, False, "So et al. 2021, section 4",
-    exact_zeros=True,
+    exact_zeros=True, below_zero=False,
 )  # fmt: skip
 QUICK_GELU = Activation(
     "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu, False,
@@ -87,10 +87,12 @@ def named(phi: Phi, gated: bool) -> Activation:
             return _gated(known) if gated else known
     name = type(phi).__name__ if isinstance(phi, nn.Module) else getattr(phi, "__name__", "φ")
     label = name.removesuffix("Activation") or name
-    dead = bool((function(GRID)[GRID < 0] == 0).all())
+    values = function(GRID)
+    dead, below = bool((values[GRID < 0] == 0).all()), bool((values < 0).any())
     made = Activation(
-        label.lower(), label, r"\varphi(x)", function, False, "the network's own", exact_zeros=dead
-    )
+        label.lower(), label, r"\varphi(x)", function, False, "the network's own",
+        exact_zeros=dead, below_zero=below,
+    )  # fmt: skip
     return _gated(made) if gated else made
 
 

@@ -61,6 +61,11 @@ class Card:
     provenance: Provenance | None = None
     proof: tuple[str, ...] = ()
 
+    @property
+    def signed(self) -> bool:
+        """Whether hidden can be below zero: φ is somewhere, or is multiplied with what may be."""
+        return self.phi.below_zero or self.gated
+
 
 @dataclass(frozen=True)
 class Sizes:

@@ -288,15 +288,19 @@ def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
     index = build_index(net, PROBES, ("cat",), "two sentences")
     traces = [net.trace(probe.text) for probe in PROBES]
     for number, block in enumerate(index.blocks):
-        strongest = [f64(t.blocks[number].ffn.hidden).max(0) for t in traces]
-        most = np.max(strongest, axis=0)
-        fires = block.texts > 0
+        hidden = np.concatenate([f64(t.blocks[number].ffn.hidden) for t in traces])
+        most, least = hidden.max(0), hidden.min(0)
+        fires = block.fired_texts > 0
         assert fires.any()
-        assert_allclose(block.values[0, fires], most[fires], rtol=1e-4, atol=1e-5)
-        assert (most[~fires] <= index.threshold).all()
-    neuron = int(index.blocks[0].values[0].argmax())
-    values = word_values(net, probe_inputs(net, PROBES), 0, neuron)
-    assert values.max() == pytest.approx(float(index.blocks[0].values[0, neuron]), rel=1e-4)
+        beyond = index.threshold
+        assert (fires == ((most > beyond) | (least < -beyond))).all()
+        assert_allclose(block.most, np.where(most > beyond, most, 0), rtol=1e-4, atol=1e-5)
+        assert_allclose(block.least, np.where(least < -beyond, least, 0), rtol=1e-4, atol=1e-5)
+    first = index.blocks[0]
+    furthest = np.maximum(first.most, -first.least)
+    neuron = int(furthest.argmax())
+    sizes = word_values(net, probe_inputs(net, PROBES), 0, neuron)
+    assert sizes.max() == pytest.approx(furthest[neuron], rel=1e-4)
 
 
 def test_guessing_masked_words(net: Network) -> None:

@@ -112,7 +112,7 @@ def test_a_point_is_chosen_by_keyboard(new_page: OpenPage) -> None:
 def test_the_parts_of_a_page_are_links(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text="The cat sat.")
     assert "part" not in journey.query()
-    journey.part("Never awake")
+    journey.part("Never above zero")
     expect(journey.chart("never")).to_be_visible()
     assert journey.query()["part"] == "never"
     journey.page.reload()

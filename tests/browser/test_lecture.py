@@ -168,7 +168,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
         journey.answered()
 
     choose("Add this view")
-    journey.part("Never awake")
+    journey.part("Never above zero")
     choose("Add this view")
     choose("My lecture (2 views)")
     page.get_by_label("Title", exact=True).fill("Two <b>views</b>")

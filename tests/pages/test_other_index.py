@@ -19,6 +19,7 @@ from ffnviz.components.head import Head
 from ffnviz.model.asked_indexes import ASKED, show_indexes
 from ffnviz.model.model import load
 from ffnviz.pages.neurons import browse, wakes
+from tests.analysis.neurons.test_index import of_version_2
 from tests.pages.visits import opened, query, unbroken
 
 SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
@@ -115,6 +116,19 @@ def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(
     assert (fired != of_all.blocks[0].fired).any()
     (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
     assert f"{int((fired == 0).sum()):,} of 2,048 neurons of block 2 never fire" in all_of_it
+
+
+@pytest.mark.parametrize(("twin", "says"), [("relu", 0), ("gelu", 1)])
+def test_an_older_file_says_what_it_misses_where_values_may_be_negative(
+    tmp_path: Path, twin: str, says: int
+) -> None:
+    path = tmp_path / "old.npz"
+    write_index(build_index(load(twin), [Probe(text, ()) for text in SENTENCES], (), "dogs"), path)
+    of_version_2(path)
+    show_indexes([path])
+    for part in ("wakes", "values", "browse"):
+        shown = opened("neurons", part=part, twin=twin)
+        assert len([each for each in shown.info if "of an older version" in each.value]) == says
 
 
 def test_the_command_says_which_blocks_it_is_of(second_block_only: Path) -> None:

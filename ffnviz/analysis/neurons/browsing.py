@@ -21,11 +21,12 @@ class Overview:
         awake: share of tokens on which it fires, (d_ff,).
         texts: share of texts in which it does, (d_ff,).
         tag: the tag it is most at home on; empty where the index has none.
-        selective: F1 between firing in a text and the text having that tag, from 0 to 1, (d_ff,).
+        selective: F1 between firing in a text, on one side of zero, and the text having that tag,
+            from 0 to 1, (d_ff,).
         words: those at which it is strongest, the commonest first.
         mean: of its values on all tokens, (d_ff,).
         high: the value that it does not exceed on 99 of 100 tokens, to within a bin, (d_ff,).
-        most: its largest value; 0 where it never fired, (d_ff,).
+        most, least: its largest value and its lowest; 0 where it never fired on that side, (d_ff,).
     """
 
     awake: NDArray[np.float64]
@@ -36,6 +37,7 @@ class Overview:
     mean: NDArray[np.float64]
     high: NDArray[np.float64]
     most: NDArray[np.float64]
+    least: NDArray[np.float64]
 
     @property
     def never(self) -> int:
@@ -53,16 +55,17 @@ def overview(index: NeuronIndex, block: int, words_of: Callable[[str, int], str]
     """
     counts = index.by_number[block]
     d_ff = len(counts.texts)
-    f1 = tag_f1(index, counts)
+    f1 = np.max([tag_f1(index, counts, side) for side in counts.sides], axis=0)
     best = f1.argmax(axis=0) if len(f1) else np.zeros(d_ff, dtype=int)
     words = (common_words(index, counts, neuron, words_of)[:WORDS] for neuron in range(d_ff))
     return Overview(
         counts.fired / index.n_tokens,
-        counts.texts / index.n_texts,
+        counts.fired_texts / index.n_texts,
         tuple(index.tags[place] for place in best) if len(f1) else ("",) * d_ff,
         f1.max(axis=0, initial=0.0),
         tuple(", ".join(word for word, _ in each) for each in words),
         np.asarray(counts.mean, dtype=np.float64),
         np.array([counts.quantile(neuron, HIGH) for neuron in range(d_ff)]),
-        np.maximum(counts.values[0].astype(np.float64), 0.0),
+        counts.most,
+        counts.least,
     )

@@ -40,10 +40,13 @@ class TagCount:
         return self.corrected < LEVEL
 
 
-def tag_counts(index: NeuronIndex, block: int, neuron: int) -> list[TagCount]:
-    """All tags for one neuron, the least likely by chance first."""
-    by_tag = index.by_number[block].by_tag[:, neuron]  # (n_tags,)
-    fired = int(index.by_number[block].texts[neuron])
+def tag_counts(index: NeuronIndex, block: int, neuron: int, side: int = 1) -> list[TagCount]:
+    """All tags for one neuron above zero, or for side −1 below, the least likely by chance first.
+
+    On either side it writes the opposite of what it writes on the other: they are kept apart.
+    """
+    texts, tagged = index.by_number[block].sides[side]
+    by_tag, fired = tagged[:, neuron], int(texts[neuron])  # (n_tags,)
     tails = [
         hypergeometric_tail(int(both), index.n_texts, int(n), fired)
         for both, n in zip(by_tag, index.with_tag, strict=True)

@@ -23,7 +23,7 @@ class Gatherer:
     """A network, and what is counted of it.
 
     Attributes:
-        threshold: a neuron fires where hidden is above this.
+        threshold: a neuron fires where hidden is further than this from zero.
         blocks: which of its blocks are looked at, from 0.
         network: its fingerprint.
     """
@@ -37,6 +37,7 @@ class Gatherer:
         self._classes = torch.from_numpy(token_classes(model.tokenizer))
         self._max_tokens = min(LONGEST, model.sizes.max_tokens)
         self.threshold = threshold_for(model.card.phi)
+        self._signed = model.card.signed
         self.network = model.fingerprint
         self.blocks = tuple(range(model.sizes.n_blocks) if blocks is None else sorted(set(blocks)))
 
@@ -44,7 +45,7 @@ class Gatherer:
         """Nothing counted yet."""
         return empty(
             len(self.blocks), self._model.sizes.d_ff, self._max_tokens, len(TokenClass),
-            len(self._row_of),
+            len(self._row_of), signed=self._signed,
         )  # fmt: skip
 
     @torch.inference_mode()

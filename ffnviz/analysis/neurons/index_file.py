@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from ffnviz.model.atomic import replace_file
 
 INDEXES = ASSETS / "index"  # of the twins
 NOT_ITS_OWN = "is an index of another network, or was made by an older ffnviz"
+NEW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "both_texts"}
 
 
 class IndexFileError(ValueError):
@@ -82,13 +83,18 @@ def _check(index: NeuronIndex) -> None:
         "by_tag": (n_tags,), "mean": (), "deviation": (), "values": (EXAMPLES,),
         "examples": (EXAMPLES,), "tokens": (EXAMPLES,), "partners": (SHOWN,), "alike": (SHOWN,),
     }  # fmt: skip
+    low = EXAMPLES if index.both_sides else 0
+    wanted |= dict.fromkeys(("low_values", "low_examples", "low_tokens"), (low,))
+    wanted |= {"low_texts": (), "both_texts": (), "low_by_tag": (n_tags if low else 0,)}
     for block in index.blocks:
         d_ff = block.values.shape[-1]
         shapes = {name: (*shape, d_ff) for name, shape in wanted.items()}
         for name, shape in (shapes | {"histogram": (d_ff, BINS)}).items():
             if getattr(block, name).shape != shape:
                 raise ValueError(f"“{name}” has another shape")
-        bounds = {"examples": (0, len(index.texts)), "tokens": (0, 2**31), "partners": (-1, d_ff)}
+        texts, tokens = (0, len(index.texts)), (0, 2**31)
+        bounds = {"examples": texts, "tokens": tokens, "partners": (-1, d_ff),
+                  "low_examples": texts, "low_tokens": tokens}  # fmt: skip
         for name, (least, end) in bounds.items():
             values = getattr(block, name)
             if values.size and not least <= int(values.min()) <= int(values.max()) < end:
@@ -116,7 +122,7 @@ def read_index(path: Path, d_ff: int, n_blocks: int, fingerprint: str | None = N
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
             blocks = tuple(
-                BlockIndex(**{f.name: arrays[f"{number}.{f.name}"] for f in fields(BlockIndex)})
+                BlockIndex(**{f.name: _array(arrays, number, f.name) for f in fields(BlockIndex)})
                 for number in about["numbers"]
             )
             index = NeuronIndex(
@@ -138,6 +144,14 @@ def read_index(path: Path, d_ff: int, n_blocks: int, fingerprint: str | None = N
     if fingerprint not in (None, index.network):
         raise IndexFileError(f"{path} {NOT_ITS_OWN}. Make one of this network with `ffnviz index`.")
     return index
+
+
+def _array(arrays: Mapping[str, NDArray[Any]], number: int, name: str) -> NDArray[Any]:
+    """A block's; a file of before version 3 has none of what is below zero."""
+    if name in NEW and f"{number}.{name}" not in arrays:
+        d_ff = arrays[f"{number}.values"].shape[-1]
+        return np.zeros(d_ff if name.endswith("_texts") else (0, d_ff), dtype=np.int32)
+    return arrays[f"{number}.{name}"]
 
 
 def in_words(numbers: Sequence[int]) -> str:

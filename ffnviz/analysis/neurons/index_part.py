@@ -22,6 +22,8 @@ EXAMPLES = 12
 FINE, COARSE = 10, 6  # binary places of a value, and of a square
 NOWHERE = np.int64(2**62)  # more than any place
 
+Strongest = tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int32]]
+
 
 @dataclass(frozen=True)
 class Batch:
@@ -51,23 +53,31 @@ class BlockPart:
     Attributes:
         by_position: tokens at each position on which a neuron fired, (n_positions, d_ff).
         by_class: tokens of each class on which it fired, (n_classes, d_ff).
-        texts: texts in which it fired, (d_ff,).
+        texts: texts in which it fired above zero, (d_ff,).
         by_tag: of these, those with each tag, (n_tags, d_ff).
+        low_texts: texts in which it fired below zero, (d_ff,).
+        low_by_tag: of these, those with each tag, (n_tags, d_ff); (0, d_ff) as low_values.
+        both_texts: texts in which it did both, (d_ff,).
         total: the sum of its values, in units of 2⁻ᶠᴵᴺᴱ, (d_ff,).
         squares: of their squares, in units of 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
         histogram: its values by histogram.py's bins, (d_ff, BINS).
         sketch: its sketch by partners.py, (d_ff, M).
         sampled: how many of the tokens in the sketch it fired on, (d_ff,).
-        values: its strongest value in each of its strongest texts, (EXAMPLES, d_ff), the strongest
-            first and of equals the earlier; −inf where it fired in fewer.
+        values: its largest value in each of the texts where that is largest, (EXAMPLES, d_ff), the
+            largest first and of equals the earlier; −inf where it fired above zero in fewer.
         places: where these texts stand, (EXAMPLES, d_ff); NOWHERE likewise.
         tokens: at which of the text's tokens, (EXAMPLES, d_ff).
+        low_values, low_places, low_tokens: the same of minus its values, so the furthest below
+            zero; (0, d_ff) for a network where hidden cannot be.
     """
 
     by_position: NDArray[np.int64]
     by_class: NDArray[np.int64]
     texts: NDArray[np.int64]
     by_tag: NDArray[np.int64]
+    low_texts: NDArray[np.int64]
+    low_by_tag: NDArray[np.int64]
+    both_texts: NDArray[np.int64]
     total: NDArray[np.int64]
     squares: NDArray[np.int64]
     histogram: NDArray[np.int64]
@@ -76,6 +86,9 @@ class BlockPart:
     values: NDArray[np.float32]
     places: NDArray[np.int64]
     tokens: NDArray[np.int32]
+    low_values: NDArray[np.float32]
+    low_places: NDArray[np.int64]
+    low_tokens: NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -106,18 +119,23 @@ class IndexPart:
         return int(self.at_position.sum())
 
 
-def empty(n_blocks: int, d_ff: int, n_positions: int, n_classes: int, n_tags: int) -> IndexPart:
-    """Nothing counted yet."""
+def empty(
+    n_blocks: int, d_ff: int, n_positions: int, n_classes: int, n_tags: int, signed: bool
+) -> IndexPart:
+    """Nothing counted yet; signed: whether hidden can be below zero."""
 
     def zeros(*shape: int) -> NDArray[np.int64]:
         return np.zeros(shape, dtype=np.int64)
 
+    def none(k: int) -> Strongest:
+        return (np.full((k, d_ff), -np.inf, dtype=np.float32), np.full((k, d_ff), NOWHERE),
+                np.zeros((k, d_ff), dtype=np.int32))  # fmt: skip
+
     block = BlockPart(
         zeros(n_positions, d_ff), zeros(n_classes, d_ff), zeros(d_ff), zeros(n_tags, d_ff),
-        zeros(d_ff), zeros(d_ff), zeros(d_ff, histogram.BINS),
-        zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
-        zeros(d_ff), np.full((EXAMPLES, d_ff), -np.inf, dtype=np.float32),
-        np.full((EXAMPLES, d_ff), NOWHERE), np.zeros((EXAMPLES, d_ff), dtype=np.int32),
+        zeros(d_ff), zeros(n_tags if signed else 0, d_ff), zeros(d_ff), zeros(d_ff), zeros(d_ff),
+        zeros(d_ff, histogram.BINS), zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
+        zeros(d_ff), *none(EXAMPLES), *none(EXAMPLES if signed else 0),
     )  # fmt: skip
     return IndexPart(
         0, zeros(n_positions), zeros(n_classes), zeros(n_tags), {}, (block,) * n_blocks
@@ -134,7 +152,7 @@ class About:
         is_class: whether a token is of a class, (B·T, n_classes).
         looked_at: which tokens go into the sketch.
         signs: of those.
-        threshold: a neuron fires where hidden is above this.
+        threshold: a neuron fires where hidden is further than this from zero.
     """
 
     places: NDArray[np.int64]
@@ -160,10 +178,10 @@ def about(batch: Batch, threshold: float) -> About:
 def merge(a: IndexPart, b: IndexPart) -> IndexPart:
     """Both together; in whatever order parts are merged, the same comes out, bit for bit."""
     blocks = tuple(_merge(one, two) for one, two in zip(a.blocks, b.blocks, strict=True))
+    examples = [each for block in blocks for each in (block.places, block.low_places)]
     return IndexPart(
         a.n_texts + b.n_texts, a.at_position + b.at_position, a.of_class + b.of_class,
-        a.with_tag + b.with_tag, used({**a.texts, **b.texts}, [block.places for block in blocks]),
-        blocks,
+        a.with_tag + b.with_tag, used({**a.texts, **b.texts}, examples), blocks,
         dict(Counter(a.problems) + Counter(b.problems)),
     )  # fmt: skip
 
@@ -174,17 +192,24 @@ def merged(parts: Sequence[IndexPart]) -> IndexPart:
 
 
 def _merge(a: BlockPart, b: BlockPart) -> BlockPart:
-    values = np.concatenate([a.values, b.values])
-    places = np.concatenate([a.places, b.places])
-    order = np.lexsort((places, -values), axis=0)[:EXAMPLES]
-    best = [
-        np.take_along_axis(both, order, axis=0)
-        for both in (values, places, np.concatenate([a.tokens, b.tokens]))
-    ]
+    best: list[Any] = [
+        *stronger((a.values, a.places, a.tokens), (b.values, b.places, b.tokens)),
+        *stronger((a.low_values, a.low_places, a.low_tokens),
+                  (b.low_values, b.low_places, b.low_tokens)),
+    ]  # fmt: skip
     sums: list[Any] = [
         getattr(a, f.name) + getattr(b, f.name) for f in fields(BlockPart)[: -len(best)]
     ]
     return BlockPart(*sums, *best)
+
+
+def stronger(a: Strongest, b: Strongest) -> Strongest:
+    """The strongest of both, of one side, each (k, n): values, places and tokens."""
+    values, places = np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
+    order = np.lexsort((places, -values), axis=0)[:EXAMPLES]
+    tokens = np.take_along_axis(np.concatenate([a[2], b[2]]), order, axis=0)
+    return (np.take_along_axis(values, order, axis=0), np.take_along_axis(places, order, axis=0),
+            tokens)  # fmt: skip
 
 
 def used(texts: Mapping[int, str], places: Sequence[NDArray[np.int64]]) -> dict[int, str]:

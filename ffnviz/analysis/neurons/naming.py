@@ -12,6 +12,7 @@ from torch import Tensor
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import batches
+from ffnviz.analysis.sparsity.awake import active
 from ffnviz.model.network import Network
 from ffnviz.model.spelling import as_read
 
@@ -110,35 +111,35 @@ def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
 
 @torch.inference_mode()
 def word_values(model: Network, read: ProbeInputs, block: int, neuron: int) -> NDArray[np.float32]:
-    """A neuron's value on each word: the largest on the word's tokens, (n_words,)."""
+    """How far from zero a neuron is on each word: the furthest on its tokens, (n_words,)."""
     hidden = model.ffn(block).neuron(read.inputs[block], neuron)
-    values = np.full(len(read.words), -np.inf, np.float32)
-    np.maximum.at(values, read.word_of_token, hidden.float().cpu().numpy())
-    return values
+    sizes = np.zeros(len(read.words), np.float32)
+    np.maximum.at(sizes, read.word_of_token, hidden.float().abs().cpu().numpy())
+    return sizes
 
 
 def score_tag(
-    read: ProbeInputs, values: NDArray[np.floating], level: float, tag: str, k: int = 5
+    read: ProbeInputs, sizes: NDArray[np.floating], level: float, tag: str, k: int = 5
 ) -> Score:
-    """A tag as the guess: it fires, above `level`, in the sentences of that tag."""
-    strongest = np.full(len(read.sentences), -np.inf)
-    np.maximum.at(strongest, [word.sentence for word in read.words], values)
+    """A tag as the guess: it fires, beyond `level`, in the sentences of that tag."""
+    strongest = np.zeros(len(read.sentences))
+    np.maximum.at(strongest, [word.sentence for word in read.words], sizes)
     units = [Unit(text, number) for number, text in enumerate(read.sentences)]
     guessed = np.array([tag in tags for tags in read.tags])
-    return _score(units, guessed, strongest > level, k)
+    return _score(units, guessed, active(strongest, level), k)
 
 
 def score_words(
     read: ProbeInputs,
-    values: NDArray[np.floating],
+    sizes: NDArray[np.floating],
     level: float,
     words: Collection[str],
     k: int = 5,
 ) -> Score:
-    """A list of words as the guess: it fires, above `level`, on these words."""
+    """A list of words as the guess: it fires, beyond `level`, on these words."""
     wanted = {as_read(word).lower() for word in words}
     guessed = np.array([as_read(word.text).lower() in wanted for word in read.words])
-    return _score(read.words, guessed, values > level, k)
+    return _score(read.words, guessed, active(sizes, level), k)
 
 
 def _score(

@@ -20,22 +20,42 @@ NEEDS: tuple[Need, ...] = ()
 
 
 @dataclass(frozen=True)
+class Example:
+    """A text in which a neuron fired.
+
+    Attributes:
+        value: the neuron's furthest from zero in it, of one side.
+        text: which, as a place in NeuronIndex.texts.
+        token: at which of its tokens.
+    """
+
+    value: float
+    text: int
+    token: int
+
+
+@dataclass(frozen=True)
 class BlockIndex:
     """One block's neurons.
 
     Attributes:
         by_position: tokens at each position on which a neuron fired, (n_positions, d_ff).
         by_class: tokens of each class on which it fired, (n_classes, d_ff).
-        texts: texts in which it fired at least once, (d_ff,).
+        texts: texts in which it fired above zero at least once, (d_ff,).
         by_tag: of these, those with each tag, (n_tags, d_ff).
         mean, deviation: of its values on all tokens, (d_ff,).
         histogram: its values by the bins of histogram.py, (d_ff, BINS).
-        values: its strongest value in each of its strongest texts, the strongest first, (k, d_ff);
-            −inf where it fired in fewer texts.
+        values: its largest value in each of the texts where that is largest, the largest first,
+            (k, d_ff); −inf where it fired above zero in fewer texts.
         examples: which texts, as places in NeuronIndex.texts, (k, d_ff).
         tokens: at which of the text's tokens, (k, d_ff).
         partners: the neurons that fire most like it, (SHOWN, d_ff); −1 where there are no more.
         alike: the estimated cosine between its firing and theirs, (SHOWN, d_ff).
+        low_values, low_examples, low_tokens: as values, examples and tokens, of its lowest values,
+            the lowest first; ∞ where it fired below zero in fewer texts. (0, d_ff) where hidden
+            cannot be below zero, or nobody looked.
+        low_texts, low_by_tag: as texts and by_tag, below zero; low_by_tag may be (0, d_ff), too.
+        both_texts: texts in which it fired on both sides, (d_ff,).
     """
 
     by_position: NDArray[np.integer]
@@ -50,6 +70,61 @@ class BlockIndex:
     tokens: NDArray[np.int32]
     partners: NDArray[np.int32]
     alike: NDArray[np.float32]
+    low_values: NDArray[np.float32]
+    low_examples: NDArray[np.int32]
+    low_tokens: NDArray[np.int32]
+    low_texts: NDArray[np.integer]
+    low_by_tag: NDArray[np.integer]
+    both_texts: NDArray[np.integer]
+
+    @property
+    def fired_texts(self) -> NDArray[np.int64]:
+        """Texts in which each neuron fired at least once, (d_ff,)."""
+        fired: NDArray[np.int64] = self.texts.astype(np.int64) + self.low_texts - self.both_texts
+        return fired
+
+    @property
+    def sides(self) -> dict[int, tuple[NDArray[np.integer], NDArray[np.integer]]]:
+        """Texts and by_tag of each side that was looked at: of 1, above zero, and of −1, below."""
+        above = {1: (self.texts, self.by_tag)}
+        below = {-1: (self.low_texts, self.low_by_tag)}
+        return above | (below if len(self.low_values) else {})
+
+    @property
+    def most(self) -> NDArray[np.float64]:
+        """The largest value at which each neuron fired above zero, (d_ff,); 0 if it never did."""
+        most: NDArray[np.float64] = self.values.max(axis=0, initial=0.0).astype(np.float64)
+        return most
+
+    @property
+    def least(self) -> NDArray[np.float64]:
+        """The lowest value at which each neuron fired below zero, (d_ff,); 0 if it never did."""
+        least: NDArray[np.float64] = self.low_values.min(axis=0, initial=0.0).astype(np.float64)
+        return least
+
+    def examples_of(self, neuron: int, side: int) -> list[Example]:
+        """Of one side, 1 above zero and −1 below, the furthest first."""
+        values, texts, tokens = {
+            1: (self.values, self.examples, self.tokens),
+            -1: (self.low_values, self.low_examples, self.low_tokens),
+        }[side]
+        return [
+            Example(float(values[k, neuron]), int(texts[k, neuron]), int(tokens[k, neuron]))
+            for k in np.flatnonzero(side * values[:, neuron] > 0)
+        ]
+
+    def strongest(self, neuron: int, at_least: int = 0) -> tuple[Example, ...]:
+        """The texts in which a neuron is furthest from zero, on either side, the furthest first.
+
+        Args:
+            neuron: its number.
+            at_least: so many of each side, if there are as many, in place of the others' nearest.
+        """
+        high, low = (self.examples_of(neuron, side) for side in (1, -1))
+        sure = high[:at_least] + low[:at_least]
+        others = sorted(high[at_least:] + low[at_least:], key=lambda each: -abs(each.value))
+        best = sure + others[: EXAMPLES - len(sure)]
+        return tuple(sorted(best, key=lambda each: -abs(each.value)))
 
     @property
     def fired(self) -> NDArray[np.int64]:
@@ -68,7 +143,7 @@ class NeuronIndex:
 
     Attributes:
         source: what the texts are.
-        threshold: a neuron fires where hidden is above this.
+        threshold: a neuron fires where hidden is further than this from zero.
         n_texts: how many texts.
         at_position: tokens at each position, (n_positions,).
         of_class: tokens of each class, (n_classes,).
@@ -93,6 +168,11 @@ class NeuronIndex:
     numbers: tuple[int, ...]
     problems: Mapping[str, int] = field(default_factory=dict)
     network: str = ""
+
+    @property
+    def both_sides(self) -> bool:
+        """Whether values below zero were looked at for examples, and counted as firing."""
+        return len(self.blocks[0].low_values) > 0
 
     @property
     def n_tokens(self) -> int:
@@ -129,12 +209,15 @@ def _finish(
     mean = part.total / 2.0**FINE / n_tokens
     square = part.squares / 2.0**COARSE / n_tokens
     who, alike = partners(part.sketch, part.sampled)
-    places, back = np.unique(part.places, return_inverse=True)
+    both = np.concatenate([part.places, part.low_places])
+    places, back = np.unique(both, return_inverse=True)
     at = np.array([place_of[place] if place != NOWHERE else 0 for place in places.tolist()])
+    high, low = np.split(at[back].reshape(both.shape).astype(np.int32), [len(part.places)])
     return BlockIndex(
         part.by_position[:n_positions], part.by_class, part.texts, part.by_tag, mean,
         np.sqrt(np.maximum(square - mean**2, 0.0)), part.histogram, part.values,
-        at[back].reshape(part.places.shape).astype(np.int32), part.tokens, who, alike,
+        high, part.tokens, who, alike, -part.low_values, low, part.low_tokens,
+        part.low_texts, part.low_by_tag, part.both_texts,
     )  # fmt: skip
 
 

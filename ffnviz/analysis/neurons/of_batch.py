@@ -5,13 +5,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE
+from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE, Strongest
 
 ROWS = 64  # tokens whose values are worked on at a time
 SMALL = (2.0 ** (24 - COARSE) / ROWS) ** 0.5  # ROWS squares of smaller values, exactly in float32
 FEW = 8  # times as long takes a value that is picked out of a batch than one in its turn
-
-Strongest = tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int32]]
 
 
 def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
@@ -40,19 +38,21 @@ def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
 def strongest(
     hidden: Tensor,
     best: Tensor,
+    sign: int,
     threshold: float,
     places: NDArray[np.int64],
     least: Tensor,
     scratch: Tensor,
 ) -> tuple[NDArray[np.int64], Strongest]:
-    """Of each neuron that has any, the strongest texts that may be among its strongest of all.
+    """Of each neuron that has any, the strongest texts that may be among its strongest of one side.
 
     Of equal values the earlier comes first: value and row make one number, which no other has.
 
     Args:
         hidden: (B, T, d_ff).
-        best: the largest in each text, (B, d_ff).
-        threshold: a neuron fires above this.
+        best: the largest of sign · hidden in each text, (B, d_ff).
+        sign: 1 for the side above zero, −1 for the one below.
+        threshold: a neuron fires further than this from zero.
         places: of the texts, (B,).
         least: what a value must reach to be of interest, (d_ff,).
         scratch: (B, T, d_ff), written over.
@@ -62,7 +62,7 @@ def strongest(
     """
     wanted = (best > threshold) & (best >= least)
     columns = wanted.any(dim=0).nonzero().flatten()
-    peaks, best = best, best[:, columns]
+    peaks, best = sign * best, best[:, columns]
     bits = best.view(torch.int32).to(torch.int64)
     ordered = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # grows with the value
     rows = torch.arange(len(best), device=hidden.device)[:, None]
@@ -75,22 +75,22 @@ def strongest(
     tokens = torch.zeros(chosen.shape, dtype=torch.int32, device=hidden.device)
     text, neuron = chosen[rank, column], columns[column]
     if FEW * len(rank) < wanted.numel():
-        tokens[rank, column] = hidden[text, :, neuron].argmax(dim=1).int()
+        tokens[rank, column] = (sign * hidden[text, :, neuron]).argmax(dim=1).int()
     else:
         tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
     where = np.where(found.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
     return columns.cpu().numpy(), (values.cpu().numpy(), where, tokens.cpu().numpy())
 
 
-def _first(hidden: Tensor, best: Tensor, scratch: Tensor) -> Tensor:
-    """Where each text's largest value stands first, (B, d_ff): several times as fast as argmax."""
+def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
+    """Where each text's peak stands first, (B, d_ff): several times as fast as argmax."""
     n_tokens = hidden.shape[1]
     left = torch.arange(n_tokens, 0, -1, dtype=hidden.dtype, device=hidden.device)[:, None]
-    most = torch.empty_like(best)
+    most = torch.empty_like(peaks)
     some = max(1, ROWS // n_tokens)
     for start in range(0, len(hidden), some):
         rows = slice(start, start + some)
-        made = scratch[: len(best[rows])]
-        torch.eq(hidden[rows], best[rows, None], out=made).mul_(left)
+        made = scratch[: len(peaks[rows])]
+        torch.eq(hidden[rows], peaks[rows, None], out=made).mul_(left)
         torch.amax(made, dim=1, out=most[rows])
     return n_tokens - most

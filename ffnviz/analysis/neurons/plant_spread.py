@@ -13,6 +13,7 @@ from ffnviz.analysis.neurons.plant import NEEDS as PLANT_NEEDS
 from ffnviz.analysis.neurons.plant import Planted, output_with, values_of
 from ffnviz.analysis.neurons.probe_loss import MaskedBatch, ProbeLoss, losses_of, masked_batches
 from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.analysis.sparsity.awake import active
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.network import Network
 
@@ -42,9 +43,9 @@ class PlantSpread:
     Attributes:
         loss: of each masked token, without it and with it.
         said_before, said_after: masked tokens at which its word is the likeliest.
-        awake: tokens on which its activation is above the threshold.
+        awake: tokens on which it is active.
         n_tokens: all tokens.
-        strongest: those on which it is largest, the largest first.
+        strongest: those on which it is furthest from zero, the furthest first.
     """
 
     loss: ProbeLoss
@@ -71,7 +72,7 @@ def spread(
         probes: other sentences.
         block: where it was planted, from 0.
         planted: the neuron.
-        threshold: above which it counts as awake.
+        threshold: beyond which it is active.
         progress: told the share of the sentences that are done.
 
     Raises:
@@ -90,7 +91,7 @@ def spread(
             logits = model.logits(stream[at])
             losses[place].append(losses_of(logits, batch.targets))
             said[place] += int((logits.argmax(dim=-1) == planted.word).sum())
-        awake += int((values > threshold).sum())
+        awake += int(active(values, threshold).sum())
         n_tokens += values.numel()
         found = _woken(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
         strongest = heapq.nlargest(SHOWN, [*strongest, *found])
@@ -106,17 +107,17 @@ def _woken(
     model: Network, batch: MaskedBatch, values: NDArray[np.float32], threshold: float, number: int
 ) -> list[tuple[float, int, Woken]]:
     """A batch's strongest, each with a number of its own, so that no two are compared further."""
-    found = []
-    for cell in np.argsort(-values, axis=None)[:SHOWN]:
+    found, fires = [], active(values, threshold)
+    for cell in np.argsort(-np.abs(values), axis=None)[:SHOWN]:
         text, token = divmod(int(cell), values.shape[1])
         value = float(values[text, token])
-        if value <= threshold:
+        if not fires[text, token]:
             break
         words = _as_read(model, batch, text)
         at = words[token]
         before = "".join(words[:token]) + at[: len(at) - len(at.lstrip())]
         woken = Woken(value, before.lstrip(), at.strip(), "".join(words[token + 1 :]))
-        found.append((value, -number - int(cell), woken))
+        found.append((abs(value), -number - int(cell), woken))
     return found
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity.awake import active, awake, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.network import Network
 
@@ -55,17 +55,20 @@ def read_pool(
     for place, text in enumerate(texts):
         trace = network.trace(text)
         shares[place] = awake(trace, block, threshold).share
-        largest = trace.blocks[block].ffn.hidden.float().cpu().max(dim=0)
+        largest = trace.blocks[block].ffn.hidden.float().cpu().abs().max(dim=0)
         strongest[place], tokens[place] = largest.values, largest.indices
         progress((place + 1) / len(texts))
-    fired = (strongest > threshold).sum(dim=0)  # (d_ff,)
-    totals = strongest.clamp_min(0).sum(dim=0)
+    fires = active(strongest, threshold)  # (n, d_ff)
+    fired, totals = fires.sum(dim=0), strongest.sum(dim=0)
     order = sorted(range(d_ff), key=lambda n: (-int(fired[n]), -float(totals[n])))[:NEURONS]
     woken = [
-        Woken(neuron, int(fired[neuron]), _strongest(strongest[:, neuron], tokens[:, neuron]))
+        Woken(
+            neuron, int(fired[neuron]),
+            _strongest(strongest[:, neuron].where(fires[:, neuron], 0), tokens[:, neuron]),
+        )
         for neuron in order
         if fired[neuron] > 0
-    ]
+    ]  # fmt: skip
     return Pool(shares, tuple(woken))
 
 

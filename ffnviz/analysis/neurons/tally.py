@@ -6,7 +6,6 @@ is the one that merging the batches' parts would give, to the bit.
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -15,17 +14,20 @@ from torch import Tensor
 
 from ffnviz.analysis.neurons import histogram
 from ffnviz.analysis.neurons.index_part import (
-    EXAMPLES,
     About,
     Batch,
     BlockPart,
     IndexPart,
+    Strongest,
     about,
+    stronger,
     used,
 )
-from ffnviz.analysis.neurons.of_batch import SMALL, Strongest, strongest, sums
+from ffnviz.analysis.neurons.of_batch import SMALL, strongest, sums
 from ffnviz.analysis.neurons.sketching import Sketching
 
+SUMS = ("by_position", "by_class", "texts", "by_tag", "low_texts", "low_by_tag", "both_texts",
+        "total", "squares", "sampled")  # fmt: skip
 TEXTS = 4_096  # kept before it is seen which of them are still somebody's example
 
 
@@ -34,29 +36,37 @@ class BlockTally:
     """One block's; the attributes are a BlockPart's, on the block's device.
 
     Attributes:
-        sums: by_position, by_class, texts, by_tag, total, squares, sampled.
+        sums: what SUMS names.
         histogram: (d_ff, BINS).
         sketch: what becomes it.
-        best: values, places, tokens.
+        high, low: values, places, tokens of the side above zero, and of the one below.
     """
 
     sums: tuple[Tensor, ...]
     histogram: Tensor
     sketch: Sketching
-    best: Strongest
+    high: Strongest
+    low: Strongest
 
     def add(self, hidden: Tensor, of: About, scratch: Tensor) -> None:
         """A batch's (B, T, d_ff); scratch are as many values, and two a token at least."""
         n_tokens, d_ff = hidden.shape[1:]
-        by_position, by_class, texts, by_tag, total, squares, sampled = self.sums
+        (by_position, by_class, texts, by_tag, low_texts, low_by_tag, both_texts, total, squares,
+         sampled) = self.sums  # fmt: skip
         flat, device = hidden.reshape(-1, d_ff), hidden.device
-        best = hidden.amax(dim=1)
-        in_text = (best > of.threshold).float()
-        texts += in_text.sum(dim=0)
-        by_tag += of.tagged.to(device).mT @ in_text
+        peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.low[0]) > 0)
+        sides, tagged = [(peak > of.threshold).float() for peak in peaks], of.tagged.to(device).mT
+        for in_text, each, with_tag in zip(
+            sides, (texts, low_texts), (by_tag, low_by_tag), strict=False
+        ):
+            each += in_text.sum(dim=0)
+            with_tag += tagged @ in_text
+        if len(sides) == 2:
+            both_texts += (sides[0] * sides[1]).sum(dim=0)
         fires = scratch[: hidden.numel()].view(hidden.shape)
-        self._keep(hidden, best, of, fires)
-        torch.gt(hidden, of.threshold, out=fires)
+        for side, best, sign in zip((self.high, self.low), peaks, (1, -1), strict=False):
+            _keep(side, hidden, best, sign, of, fires)
+        torch.abs(hidden, out=fires).gt_(of.threshold)  # as `active` has it, in the same memory
         by_position[:n_tokens] += fires.sum(dim=0)
         flat_fires = fires.reshape(-1, d_ff)
         by_class += of.is_class.to(device).mT @ flat_fires
@@ -69,29 +79,31 @@ class BlockTally:
         # What fires is counted by now: its memory serves once more.
         histogram.add_to(self.histogram, flat, scratch.view(torch.int32), not low >= 0)
 
-    def _keep(self, hidden: Tensor, best: Tensor, of: About, scratch: Tensor) -> None:
-        """The strongest of both; of equals the earlier."""
-        least = torch.from_numpy(self.best[0][-1]).to(hidden.device)
-        columns, new = strongest(hidden, best, of.threshold, of.places, least, scratch)
-        if not len(columns):
-            return
-        mine: list[NDArray[Any]] = [*self.best]
-        both: list[NDArray[Any]] = [
-            np.concatenate([a[:, columns], b]) for a, b in zip(mine, new, strict=True)
-        ]
-        order = np.lexsort((both[1], -both[0]), axis=0)[:EXAMPLES]
-        for own, all_of in zip(mine, both, strict=True):
-            own[:, columns] = np.take_along_axis(all_of, order, axis=0)
-
     def part(self) -> BlockPart:
         """What there is by now."""
-        by_position, by_class, texts, by_tag, total, squares, sampled = (
-            each.to(torch.int64).cpu().numpy() for each in self.sums
-        )
+        sums = [each.to(torch.int64).cpu().numpy() for each in self.sums]
+        parts = dict(zip(SUMS, sums, strict=True)) | {
+            "histogram": self.histogram.cpu().numpy(), "sketch": self.sketch.total().cpu().numpy()
+        }  # fmt: skip
+        values, places, tokens = self.high
+        low_values, low_places, low_tokens = self.low
         return BlockPart(
-            by_position, by_class, texts, by_tag, total, squares, self.histogram.cpu().numpy(),
-            self.sketch.total().cpu().numpy(), sampled, *self.best,
+            **parts, values=values, places=places, tokens=tokens, low_values=low_values,
+            low_places=low_places, low_tokens=low_tokens,
         )  # fmt: skip
+
+
+def _keep(
+    side: Strongest, hidden: Tensor, best: Tensor, sign: int, of: About, scratch: Tensor
+) -> None:
+    """The strongest of one side, of those before and of a batch; of equals the earlier."""
+    least = torch.from_numpy(side[0][-1]).to(hidden.device)
+    columns, new = strongest(hidden, best, sign, of.threshold, of.places, least, scratch)
+    if not len(columns):
+        return
+    values, places, tokens = side
+    kept = stronger((values[:, columns], places[:, columns], tokens[:, columns]), new)
+    values[:, columns], places[:, columns], tokens[:, columns] = kept
 
 
 class Tally:
@@ -138,7 +150,9 @@ class Tally:
         return see
 
     def _used(self) -> dict[int, str]:
-        return used(self._texts, [block.best[1] for block in self._blocks])
+        return used(
+            self._texts, [side[1] for block in self._blocks for side in (block.high, block.low)]
+        )
 
     def part(self) -> IndexPart:
         """What there is by now."""
@@ -152,11 +166,11 @@ def _empty(like: BlockPart, device: torch.device) -> BlockTally:
     def zeros(values: NDArray[np.int64], dtype: torch.dtype = torch.float64) -> Tensor:
         return torch.zeros(values.shape, dtype=dtype, device=device)
 
-    names = ("by_position", "by_class", "texts", "by_tag", "total", "squares", "sampled")
     return BlockTally(
-        tuple(zeros(getattr(like, name)) for name in names), zeros(like.histogram, torch.int64),
+        tuple(zeros(getattr(like, name)) for name in SUMS), zeros(like.histogram, torch.int64),
         Sketching(like.sampled.shape[0], device),
         (like.values.copy(), like.places.copy(), like.tokens.copy()),
+        (like.low_values.copy(), like.low_places.copy(), like.low_tokens.copy()),
     )  # fmt: skip
 
 

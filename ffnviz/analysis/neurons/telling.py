@@ -24,12 +24,14 @@ class Telling:
         tag: what the sentences have in common in which it fires.
         words: those that wake it most, if any does more than once.
         score: from 0 to 1; 1 fires on all sentences of the tag, on no other, and on few words.
+        side: 1 if it is above zero there, −1 if below.
     """
 
     neuron: int
     tag: str
     words: tuple[str, ...]
     score: float
+    side: int = 1
 
 
 def telling_neurons(
@@ -49,38 +51,43 @@ def telling_neurons(
     counts = index.by_number.get(block)
     if counts is None:
         return ()
-    f1 = tag_f1(index, counts)  # (n_tags, d_ff)
-    if not len(f1):
+    if not index.tags:
         return ()
-    often = (counts.texts < FEWEST) | (counts.texts > MOST_SHARE * index.n_texts)
-    best = np.where(often, 0.0, f1.max(axis=0))
     found: dict[str, Telling] = {}
-    for neuron in np.flatnonzero(best >= LEAST):
-        common = common_words(index, counts, int(neuron), words_of)
-        clear = sum(n for _, n in common[:WORDS]) / len(counts.values)
-        tag = index.tags[int(f1[:, neuron].argmax())]
-        words = tuple(word for word, n in common[:SHOWN] if n > 1)
-        each = Telling(int(neuron), tag, words, float(best[neuron]) * clear)
-        if each.score >= LEAST and (tag not in found or each.score > found[tag].score):
-            found[tag] = each
-    return tuple(sorted(found.values(), key=lambda each: -each.score)[:most])
+    for side, (texts, _) in counts.sides.items():
+        f1 = tag_f1(index, counts, side)  # (n_tags, d_ff)
+        often = (texts < FEWEST) | (texts > MOST_SHARE * index.n_texts)
+        best = np.where(often, 0.0, f1.max(axis=0))
+        for neuron in np.flatnonzero(best >= LEAST):
+            common = common_words(index, counts, int(neuron), words_of, side)
+            clear = sum(n for _, n in common[:WORDS]) / len(counts.values)
+            tag = index.tags[int(f1[:, neuron].argmax())]
+            words = tuple(word for word, n in common[:SHOWN] if n > 1)
+            each = Telling(int(neuron), tag, words, float(best[neuron]) * clear, side)
+            if each.score >= LEAST and (tag not in found or each.score > found[tag].score):
+                found[tag] = each
+    clearest = {each.neuron: each for each in sorted(found.values(), key=lambda each: each.score)}
+    return tuple(sorted(clearest.values(), key=lambda each: -each.score)[:most])
 
 
-def tag_f1(index: NeuronIndex, counts: BlockIndex) -> NDArray[np.float64]:
-    """2 · both / (fired + tagged): the harmonic mean of precision and recall."""
-    either = counts.texts[None] + index.with_tag[:, None]
-    f1: NDArray[np.float64] = 2 * counts.by_tag / np.maximum(either, 1)
+def tag_f1(index: NeuronIndex, counts: BlockIndex, side: int) -> NDArray[np.float64]:
+    """2 · both / (fired + tagged): the harmonic mean of precision and recall, (n_tags, d_ff)."""
+    texts, by_tag = counts.sides[side]
+    f1: NDArray[np.float64] = 2 * by_tag / np.maximum(texts[None] + index.with_tag[:, None], 1)
     return f1
 
 
 def common_words(
-    index: NeuronIndex, counts: BlockIndex, neuron: int, words_of: Callable[[str, int], str]
+    index: NeuronIndex,
+    counts: BlockIndex,
+    neuron: int,
+    words_of: Callable[[str, int], str],
+    side: int | None = None,
 ) -> list[tuple[str, int]]:
-    """The words at which a neuron is strongest, and how often each, the commonest first."""
-    fired = counts.values[:, neuron] > index.threshold
-    rows = np.flatnonzero(fired)
-    words = (
-        words_of(index.texts[counts.examples[row, neuron]], int(counts.tokens[row, neuron]))
-        for row in rows
-    )
+    """The words at which a neuron is strongest, and how often each, the commonest first.
+
+    Of both sides, unless one is named.
+    """
+    strongest = counts.strongest(neuron) if side is None else counts.examples_of(neuron, side)
+    words = (words_of(index.texts[each.text], each.token) for each in strongest)
     return Counter(word for word in words if word.isalpha()).most_common()

@@ -1,9 +1,16 @@
-"""How many neurons a token wakes."""
+"""Which neurons are active: the one definition, which all counts and sentences follow.
+
+A neuron is active (awake, it fires) on a token where its hidden value is not zero, for a φ whose
+zeros are exact, as ReLU's are; for any other φ, where it is further than 0.1 from zero, on either
+side: GELU goes down to −0.17, tanh to −1, and the product of a gated FFN as far as it likes.
+"""
 
 from dataclasses import dataclass
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ffnviz.model.activations import ACTIVATIONS, Activation
 from ffnviz.model.trace import ForwardPass
@@ -16,7 +23,7 @@ class Awake:
     """Neurons away from zero, token by token.
 
     Attributes:
-        threshold: a neuron is awake where |hidden| is above this.
+        threshold: beyond which a neuron is active.
         counts: awake neurons of each token, (T,).
         d_ff: neurons there are.
     """
@@ -37,13 +44,24 @@ class Awake:
 
 
 def threshold_for(activation: str | Activation) -> float:
-    """Where "awake" begins for a φ or its name: a ReLU zero is exact, a GELU value only near."""
+    """How far from zero "active" begins, for a φ or its name."""
     phi = activation if isinstance(activation, Activation) else ACTIVATIONS[activation]
     return 0.0 if phi.exact_zeros else NEAR_ZERO
 
 
+@overload
+def active(hidden: Tensor, threshold: float) -> Tensor: ...
+@overload
+def active(hidden: NDArray[np.floating], threshold: float) -> NDArray[np.bool_]: ...
+def active(hidden: Tensor | NDArray[np.floating], threshold: float) -> Tensor | NDArray[np.bool_]:
+    """Where hidden values, of any shape, are those of active neurons: True or False for each."""
+    size: Any = abs(hidden)
+    beyond: Tensor | NDArray[np.bool_] = size > threshold
+    return beyond
+
+
 def awake(trace: ForwardPass, block: int, threshold: float) -> Awake:
-    """The neurons of a block whose |hidden| is above the threshold, for each token of a trace."""
+    """The active neurons of a block, for each token of a trace."""
     hidden = trace.blocks[block].ffn.hidden  # (T, d_ff)
-    counts = (hidden.abs() > threshold).sum(dim=-1).cpu().numpy()
+    counts = active(hidden, threshold).sum(dim=-1).cpu().numpy()
     return Awake(threshold, counts, hidden.shape[-1])

@@ -1,4 +1,4 @@
-"""Neurons that a sentence never wakes."""
+"""Neurons that are above zero on no token of a sentence."""
 
 from dataclasses import dataclass
 
@@ -27,6 +27,6 @@ def reached(trace: ForwardPass, block: int) -> Reached:
     Above zero means the same for every φ here: φ(x) > 0 where x > 0. Of a gated neuron it is the
     gate that counts, as the sign of its hidden value is as much that of what φ is multiplied with.
     """
-    awake = trace.blocks[block].ffn.above_zero  # (T, d_ff)
-    so_far = (awake.cumsum(dim=0) > 0).cpu().numpy()
+    above = trace.blocks[block].ffn.above_zero  # (T, d_ff)
+    so_far = (above.cumsum(dim=0) > 0).cpu().numpy()
     return Reached(so_far.mean(axis=-1), np.flatnonzero(~so_far[-1]))

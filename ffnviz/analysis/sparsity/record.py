@@ -25,13 +25,11 @@ class TrainingRecord:
         books: the names of those it was trained on, in the order of the alphabet.
         tokens: seen at each point, (n,); the first is 0, before the first step.
         loss: at the masked tokens, in nats, (n,).
-        active: share of hidden values above zero, (n, n_blocks), from 0 to 1.
-        near_zero: share of hidden values with |hidden| at most 0.1, (n, n_blocks).
-        never_active: share of neurons above zero on none of the tokens, (n, n_blocks).
+        above_zero: share of hidden values above zero, (n, n_blocks), from 0 to 1.
+        never: share of neurons above zero on none of the tokens, (n, n_blocks).
         n_tokens: that each point was measured on.
         final_loss: as `loss`, at the end, at all masked tokens of the held-out books.
-        final_active: as `active`, at the end, on all held-out tokens, (n_blocks,).
-        final_never_active: neurons above zero on none of those, by their numbers, a tuple a block.
+        final_never: neurons above zero on none of those, by their numbers, a tuple a block.
         final_n_tokens: how many held-out tokens those are.
     """
 
@@ -39,13 +37,11 @@ class TrainingRecord:
     books: tuple[str, ...]
     tokens: NDArray[np.int64]
     loss: NDArray[np.float64]
-    active: NDArray[np.float64]
-    near_zero: NDArray[np.float64]
-    never_active: NDArray[np.float64]
+    above_zero: NDArray[np.float64]
+    never: NDArray[np.float64]
     n_tokens: int
     final_loss: float
-    final_active: NDArray[np.float64]
-    final_never_active: tuple[tuple[int, ...], ...]
+    final_never: tuple[tuple[int, ...], ...]
     final_n_tokens: int
 
 
@@ -84,12 +80,10 @@ def _read(path: Path) -> TrainingRecord:
         books=tuple(record["corpus"]["training_books"]),
         tokens=np.array([point["tokens"] for point in points]),
         loss=np.array([point["loss"] for point in points]),
-        active=over_blocks(lambda block: block["active"]),
-        near_zero=over_blocks(lambda block: block["near_zero"]["0.1"]),
-        never_active=over_blocks(lambda block: block["never_active"]),
+        above_zero=over_blocks(lambda block: block["active"]),
+        never=over_blocks(lambda block: block["never_active"]),
         n_tokens=points[0]["n_tokens"],
         final_loss=final["loss"],
-        final_active=np.array([block["active"] for block in final["blocks"]]),
-        final_never_active=tuple(tuple(block["never_active_units"]) for block in final["blocks"]),
+        final_never=tuple(tuple(block["never_active_units"]) for block in final["blocks"]),
         final_n_tokens=final["n_tokens"],
     )

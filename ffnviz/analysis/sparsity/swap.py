@@ -24,12 +24,12 @@ class Swapped:
     Attributes:
         prediction: the likeliest words with the other φ.
         divergence: KL(with its own φ ‖ with the other), in nats, over the whole vocabulary.
-        awake: share of hidden values above zero over the sentence, a share a block.
+        above_zero: share of hidden values above zero over the sentence, a share a block.
     """
 
     prediction: Prediction
     divergence: float
-    awake: tuple[float, ...]
+    above_zero: tuple[float, ...]
 
 
 def with_activation(model: Model, activation: str) -> Model:
@@ -57,10 +57,10 @@ def with_activation(model: Model, activation: str) -> Model:
 @torch.inference_mode()
 def swap(model: Model, trace: ForwardPass, token: int, activation: str) -> Swapped:
     """The sentence of a trace, read by the same weights with another φ."""
-    other, awake, stream = with_activation(model, activation), [], trace.embedding
+    other, above_zero, stream = with_activation(model, activation), [], trace.embedding
     for block in other.walk(trace.ids):
-        awake.append(float(block.ffn.above_zero.float().mean()))
+        above_zero.append(float(block.ffn.above_zero.float().mean()))
         stream = block.output
     logits = other.logits(stream[token])
     apart = divergence(trace.logits_at(token), logits)
-    return Swapped(likeliest(model, logits, WORDS), apart, tuple(awake))
+    return Swapped(likeliest(model, logits, WORDS), apart, tuple(above_zero))

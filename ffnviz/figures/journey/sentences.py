@@ -13,7 +13,7 @@ HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
 def awake_means(threshold: float) -> str:
     """What it takes for a neuron to count as awake."""
     if threshold == 0:
-        return "awake (above zero)"
+        return "awake (not zero)"
     return f"awake (further than {threshold:g} from zero)"
 
 

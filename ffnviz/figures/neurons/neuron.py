@@ -19,9 +19,10 @@ def values(
         hidden: the neuron's value on each, (T,).
         token: the chosen one.
         twin: the accent.
-        threshold: above which the neuron fires.
+        threshold: how far from zero the neuron is where it fires.
     """
     lowest, highest = min(0.0, float(hidden.min())), max(0.1, float(hidden.max()))
+    sides = [threshold] + [-threshold] * (lowest < 0 < threshold)
     return {
         "data": [{
             "type": "bar", "name": "hidden", "x": np.arange(len(labels)), "y": hidden,
@@ -30,11 +31,12 @@ def values(
         }],
         "layout": layout(
             token_axis(labels),
-            axis("activation φ(x·key + b)", range=[1.1 * lowest, 1.1 * highest]),
+            axis("activation h", range=[1.1 * lowest, 1.1 * highest]),
             shapes=[
                 marked(token),
-                {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": threshold,
-                 "y1": threshold, "line": {"color": "@muted", "width": 1, "dash": "dot"}},
+                *({"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": y, "y1": y,
+                   "line": {"color": "@muted", "width": 1, "dash": "dot"}}
+                  for y in sides),
             ],
             margin={"l": 70, "r": 20, "t": 12, "b": 70},
         ),

@@ -40,7 +40,7 @@ def values(
             "hovertemplate": "%{text}: %{y:.3g}% of tokens<extra></extra>",
         }],
         "layout": layout(
-            axis("value φ(x·key + b)", tickvals=[tick + 0.5 for tick in ticks],
+            axis("activation h", tickvals=[tick + 0.5 for tick in ticks],
                  ticktext=[short(float(edges[tick]), 1) for tick in ticks], showgrid=False),
             _percent_axis(),
             shapes=[

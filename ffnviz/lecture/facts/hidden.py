@@ -59,7 +59,7 @@ def _record(run: Run) -> TrainingRecord:
 
 
 def _never(run: Run) -> Number:
-    asleep = _record(run).final_never_active[run.state.block]
+    asleep = _record(run).final_never[run.state.block]
     return number(percent(len(asleep) / run.model.sizes.d_ff))
 
 
@@ -79,8 +79,8 @@ FACTS: dict[str, Callable[[Run], Number]] = {
     "strongest_carry": lambda run: _carried(run, run.subject),
     "partner_strongest_carry": lambda run: _carried(run, _partner(run)),
     "largest_hidden": _largest_hidden,
-    "born_from": lambda run: number(percent(float(_record(run).active[0, run.state.block]))),
-    "born_to": lambda run: number(percent(float(_record(run).active[-1, run.state.block]))),
+    "born_from": lambda run: number(percent(float(_record(run).above_zero[0, run.state.block]))),
+    "born_to": lambda run: number(percent(float(_record(run).above_zero[-1, run.state.block]))),
     "trained_on": lambda run: number(f"{_record(run).tokens[-1] / 1e6:.1f} million"),
     "never_awake": _never,
 }

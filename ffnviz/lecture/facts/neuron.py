@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
 from ffnviz.model.edit import Edit
 from ffnviz.pages.neurons.choose import clear_neurons, neuron_shown
@@ -14,19 +17,16 @@ from ffnviz.run import Run
 SHOWN = 3  # words
 
 
-def _values(run: Run) -> list[float]:
-    values: list[float] = neuron_values(run.trace, run.state.block, neuron_shown(run)).tolist()
-    return values
+def _values(run: Run) -> NDArray[np.float32]:
+    return neuron_values(run.trace, run.state.block, neuron_shown(run))
 
 
 def _fires(run: Run) -> Number:
-    threshold = threshold_for(run.card.phi)
-    return number(f"{sum(value > threshold for value in _values(run))}")
+    return number(f"{active(_values(run), threshold_for(run.card.phi)).sum()}")
 
 
 def _strongest_at(run: Run) -> Typed:
-    values = _values(run)
-    return quoted(run.labels[values.index(max(values))])
+    return quoted(run.labels[int(np.abs(_values(run)).argmax())])
 
 
 def _writes(run: Run) -> Number:
@@ -52,7 +52,7 @@ FACTS: dict[str, Callable[[Run], Number | Typed]] = {
     "neuron": lambda run: number(f"{run.state.block + 1}:{neuron_shown(run)}"),
     "neuron_fires": _fires,
     "neuron_strongest_at": _strongest_at,
-    "neuron_value": lambda run: number(signed(_values(run)[run.token])),
+    "neuron_value": lambda run: number(signed(float(_values(run)[run.token]))),
     "neuron_writes": _writes,
     "neuron_meaning": _meaning,
     "says_share_without_neuron": _switched_off,

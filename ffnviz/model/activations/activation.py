@@ -18,6 +18,7 @@ class Activation:
         gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         source: the paper that introduced it.
         exact_zeros: whether φ is exactly zero on a whole side, as ReLU is.
+        below_zero: whether φ is below zero anywhere.
     """
 
     name: str
@@ -27,3 +28,4 @@ class Activation:
     gated: bool
     source: str
     exact_zeros: bool = False
+    below_zero: bool = True

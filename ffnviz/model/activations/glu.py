@@ -11,4 +11,5 @@ GLU = Activation(
     function=torch.sigmoid,
     gated=True,
     source="Dauphin et al. 2017; in the FFN: Shazeer 2020, eq. 5",
+    below_zero=False,
 )

@@ -12,6 +12,7 @@ RELU = Activation(
     gated=False,
     source="Nair & Hinton 2010; in the Transformer: Vaswani et al. 2017, eq. 2",
     exact_zeros=True,
+    below_zero=False,
 )
 
 REGLU = Activation(
@@ -22,4 +23,5 @@ REGLU = Activation(
     gated=True,
     source="Shazeer 2020, eq. 5",
     exact_zeros=True,
+    below_zero=False,
 )

@@ -11,4 +11,5 @@ SIGMOID = Activation(
     function=torch.sigmoid,
     gated=False,
     source="Rumelhart, Hinton & Williams 1986, eq. 2",
+    below_zero=False,
 )

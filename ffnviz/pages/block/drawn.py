@@ -10,7 +10,7 @@ from torch import Tensor
 from ffnviz.actions import ChooseBlock, ChooseToken
 from ffnviz.analysis.block.stations import Kind
 from ffnviz.analysis.block.stations import Station as Computed
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.components.block_picture import Asks, Station, Strip
 from ffnviz.figures.block import stations as wording
 from ffnviz.figures.block.stations import Passing
@@ -122,8 +122,7 @@ def _is_causal(station: Computed) -> bool:
 
 def awake_on(run: Run, hidden: Vectors) -> int:
     """How many neurons are awake on a token."""
-    threshold = threshold_for(run.card.phi)
-    return int((hidden > 0).sum() if threshold == 0 else (np.abs(hidden) > threshold).sum())
+    return int(active(hidden, threshold_for(run.card.phi)).sum())
 
 
 def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:

@@ -35,7 +35,7 @@ def render(run: Run, navigator: Navigator) -> None:
     with left:
         how_often(run, index)
     with right:
-        the_table(run, navigator, _overview(run, index))
+        the_table(run, navigator, index)
 
 
 def _overview(run: Run, index: NeuronIndex) -> Overview:
@@ -75,8 +75,9 @@ def how_often(run: Run, index: NeuronIndex) -> None:
     )
 
 
-def the_table(run: Run, navigator: Navigator, rows: Overview) -> None:
+def the_table(run: Run, navigator: Navigator, index: NeuronIndex) -> None:
     """The neurons; a click on a row meets one."""
+    rows = _overview(run, index)
     choose, find = st.columns([1, 1])
     with choose:
         order = st.selectbox("Sort", **navigator.options(ORDER))
@@ -93,11 +94,12 @@ def the_table(run: Run, navigator: Navigator, rows: Overview) -> None:
             navigator.meet(run.neuron(int(shown[chosen[0]])), "wakes")
 
     st.dataframe(
-        _columns(rows, shown), key=key, height=520, hide_index=True, on_select=meet,
-        selection_mode="single-row",
+        _columns(rows, shown, index.both_sides), key=key, height=520, hide_index=True,
+        on_select=meet, selection_mode="single-row",
         column_config={
             name: st.column_config.NumberColumn(format="%.2f")
-            for name in ("% of tokens", "% of texts", "F1", "mean", f"{HIGH:.0%} below", "most")
+            for name in ("% of tokens", "% of texts", "F1", "mean", f"{HIGH:.0%} below", "most",
+                         "least")
         },
     )  # fmt: skip
     st.markdown(
@@ -106,8 +108,8 @@ def the_table(run: Run, navigator: Navigator, rows: Overview) -> None:
     )
 
 
-def _columns(rows: Overview, shown: np.ndarray) -> Mapping[str, object]:
-    return {
+def _columns(rows: Overview, shown: np.ndarray, both_sides: bool) -> Mapping[str, object]:
+    columns = {
         "neuron": shown,
         "% of tokens": 100 * rows.awake[shown],
         "% of texts": 100 * rows.texts[shown],
@@ -118,6 +120,7 @@ def _columns(rows: Overview, shown: np.ndarray) -> Mapping[str, object]:
         f"{HIGH:.0%} below": rows.high[shown],
         "most": rows.most[shown],
     }
+    return columns | ({"least": rows.least[shown]} if both_sides else {})
 
 
 def _ordered(rows: Overview, order: str) -> np.ndarray:

@@ -66,7 +66,7 @@ def chooser(run: Run, navigator: Navigator) -> int:
 def _called(each: Telling) -> str:
     """Its number, and what it means: nobody typed any of it."""
     words = f" ({', '.join(each.words)})" if each.words else ""
-    return f"{each.neuron} · {each.tag}{words}"
+    return f"{each.neuron} · {'below zero: ' * (each.side < 0)}{each.tag}{words}"
 
 
 def clear_neurons(run: Run) -> tuple[Telling, ...]:
@@ -140,6 +140,11 @@ def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
     if run.state.block not in index.by_number:
         _which_blocks(run, navigator, index)
         return None
+    if run.card.signed and not index.both_sides:
+        st.info(
+            f"This index is of an older version: it has a neuron fire only above "
+            f"{index.threshold:g}, and no examples from below zero. `ffnviz index` makes it anew."
+        )
     return index
 
 

@@ -29,12 +29,12 @@ from ffnviz.settings import Setting, choice_setting, text_setting
 
 MISTAKES = 8
 KIND = choice_setting("guess", {"tag": "a tag of the sentence", "words": "words of my own"})
-SHARES = {"any": 0.0, "quarter": 0.25, "half": 0.5}  # of its largest value
+SHARES = {"any": 0.0, "quarter": 0.25, "half": 0.5}  # of how far from zero it goes
 TAG = replace(text_setting("tag", "past", LONGEST_TAG), longest=None)  # chosen from a list
 WORDS = text_setting("says", longest=LONGEST_WORDS)
 CALLED = text_setting("called", longest=LONGEST_NAME, room=9 * LONGEST_NAME)  # in any script
 LEVEL = choice_setting(
-    "level", {"any": "at all", "quarter": "above ¼ of its most", "half": "above ½ of its most"}
+    "level", {"any": "at all", "quarter": "beyond ¼ of its most", "half": "beyond ½ of its most"}
 )
 OF = text_setting("of", longest=80)  # the neuron that the name and the guess were typed for
 SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
@@ -110,7 +110,8 @@ def put_to_the_test(
     """Its precision and recall on the sentences held back."""
     block = run.state.block
     values = word_values(run.model, read, block, name.neuron)
-    strongest = float(index.by_number[block].values[0, name.neuron])
+    found = index.by_number[block]
+    strongest = max(float(found.most[name.neuron]), -float(found.least[name.neuron]))
     share = SHARES[navigator.value(LEVEL)]
     level = max(index.threshold, share * strongest)
     if name.tag:

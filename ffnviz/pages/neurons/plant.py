@@ -17,7 +17,7 @@ from ffnviz.analysis.neurons.plant import (
 from ffnviz.analysis.neurons.plant_spread import PlantSpread, spread
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import likeliest, predict
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -140,7 +140,7 @@ def on_this_sentence(run: Run, navigator: Navigator, planted: Planted) -> None:
     """Its activation on every token."""
     values = values_of(run.trace, run.state.block, planted).float().cpu().numpy()
     threshold = threshold_for(run.card.phi)
-    others = int((np.delete(values, run.token) > threshold).sum())
+    others = int(active(np.delete(values, run.token), threshold).sum())
     sentence: Sentence = ["Made for ", quoted(run.labels[run.token])]
     if len(values) > 1:
         among = f"{others} of the {len(values) - 1} other tokens"

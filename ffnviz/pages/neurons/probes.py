@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.neurons.enrichment import LEVEL, tag_counts
+from ffnviz.analysis.neurons.enrichment import LEVEL, TagCount, tag_counts
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
@@ -31,24 +31,31 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The tags least likely by chance."""
-    counts = tag_counts(index, run.state.block, neuron)
-    beyond = [count for count in counts if count.beyond_chance]
-    fired = int(index.by_number[run.state.block].texts[neuron])
+    block = index.by_number[run.state.block]
+    fired = int(block.fired_texts[neuron])
     sentence: Sentence = [
         "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
-        ", and more often than by chance on ",
-        number(f"{len(beyond)} of {len(counts)} tags"),
     ]  # fmt: skip
-    if beyond:
-        sentence += [", most of all ", number(beyond[0].tag)]
-    shown = counts[:SHOWN]
+    shown: list[tuple[str, TagCount]] = []
+    for side in block.sides:
+        counts = tag_counts(index, run.state.block, neuron, side)
+        beyond = [count for count in counts if count.beyond_chance]
+        sentence += [
+            "; below zero" if side < 0 else ", above zero" if index.both_sides else ", and"
+        ]
+        sentence += [" more often than by chance on ",
+                     number(f"{len(beyond)} of {len(counts)} tags")]  # fmt: skip
+        if beyond:
+            sentence += [", most of all ", number(beyond[0].tag)]
+        sign = ("+ " if side > 0 else "− ") * index.both_sides
+        shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
     chart(
         Head([*sentence, "."], "tags", run.card.colour),
         figures.tags(
-            [f"{count.tag} ({count.n})" for count in shown],
-            np.array([count.share for count in shown]),
-            np.array([count.share_elsewhere for count in shown]),
-            [count.corrected for count in shown],
+            [f"{sign}{count.tag} ({count.n})" for sign, count in shown],
+            np.array([count.share for _, count in shown]),
+            np.array([count.share_elsewhere for _, count in shown]),
+            [count.corrected for _, count in shown],
             LEVEL,
             run.card.colour,
         ),

@@ -16,6 +16,7 @@ from ffnviz.pages.neurons.choose import chooser, index_of
 from ffnviz.run import Run
 
 QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
+OF_BOTH_SIDES = (("1%", 0.01), ("half", 0.5), ("99%", 0.99))
 
 
 def render(run: Run, navigator: Navigator) -> None:
@@ -35,14 +36,26 @@ def render(run: Run, navigator: Navigator) -> None:
 def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The histogram, with quantiles that follow from it."""
     block = index.by_number[run.state.block]
-    found = [(name, block.quantile(neuron, share)) for name, share in QUANTILES]
-    most = float(block.values[0, neuron])
-    sentence: Sentence = [
-        "On 99% of ", number(f"{index.n_tokens:,} tokens"), " its value is at most ",
-        number(signed(found[-1][1])), "; on average it is ", number(signed(block.mean[neuron])),
+    shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
+    least, most = float(block.least[neuron]), float(block.most[neuron])
+    # A quantile is right to within its bin, and so may lie beyond the last value.
+    ends_at = (least if least < 0 else -np.inf, most if most > 0 else np.inf)
+    found = [
+        (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
+    ]
+    tokens, (_, first), (_, last) = number(f"{index.n_tokens:,} tokens"), found[0], found[-1]
+    sentence: Sentence = (
+        ["On 98% of ", tokens, " its value is between ", number(signed(first)), " and "]
+        if run.card.signed else ["On 99% of ", tokens, " its value is at most "]
+    )  # fmt: skip
+    sentence += [
+        number(signed(last)), "; on average it is ", number(signed(block.mean[neuron])),
         f" ± {float(block.deviation[neuron]):.2f}",
     ]  # fmt: skip
-    sentence += [f", at most {signed(most)}."] if np.isfinite(most) else [", and it never fires."]
+    ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
+    if not ends and (index.both_sides or not run.card.signed):
+        ends = ["and it never fires"]
+    sentence += ["".join(f", {end}" for end in ends[:1]), *(f" and {end}" for end in ends[1:]), "."]
     chart(
         Head(sentence, "spread", run.card.colour),
         figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),

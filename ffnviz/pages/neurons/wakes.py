@@ -1,12 +1,13 @@
 """What wakes a neuron: on this sentence, by its key, and its strongest examples."""
 
+import numpy as np
 import streamlit as st
 
 from ffnviz.actions import ChooseToken
 from ffnviz.analysis.neurons.memory import key_matches
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
 from ffnviz.analysis.neurons.strongest import neuron_values
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
@@ -16,6 +17,8 @@ from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
 from ffnviz.run import Run
+
+OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
 
 
 def render(run: Run, navigator: Navigator) -> None:
@@ -36,14 +39,19 @@ def on_this_sentence(run: Run, neuron: int, navigator: Navigator) -> None:
     block, accent = run.state.block, run.card.colour
     values = neuron_values(run.trace, block, neuron)
     threshold = threshold_for(run.card.phi)
-    most = int(values.argmax())
-    fires = int((values > threshold).sum())
+    most = int(np.abs(values).argmax())
+    fires = int(active(values, threshold).sum())
     sentence: Sentence = [
         f"Block {block + 1}'s neuron {neuron} fires on ",
         number(f"{fires} of {len(values)} tokens"),
     ]  # fmt: skip
     if fires:
-        sentence += [", most on ", quoted(run.labels[most]), ": ", number(signed(values[most]))]
+        sentence += [
+            ", strongest on ",
+            quoted(run.labels[most]),
+            ": ",
+            number(signed(values[most])),
+        ]
     chart(
         Head([*sentence, "."], "fires", accent),
         figures.values(run.labels, values, run.token, accent, threshold),
@@ -83,33 +91,39 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
 
 
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
-    """The sentences of the probe set on which it is strongest."""
-    found = index.by_number[run.state.block]
-    values, places = found.values[:, neuron], found.examples[:, neuron]
-    ranks = [rank for rank in range(len(values)) if values[rank] > index.threshold]
-    max_tokens = run.model.sizes.max_tokens
-    shown = []
-    for rank in ranks:
-        text = index.texts[places[rank]]
-        tokens = run.model.tokenizer.encode(text, max_tokens).tokens
-        token = tokens[min(int(found.tokens[rank, neuron]), len(tokens) - 1)]
-        start = token.end - len(token.text.lstrip())
-        shown.append(
-            Passage(
-                signed(float(values[rank])),
-                text[:start],
-                text[start : token.end],
-                text[token.end :],
-            )
+    """The sentences in which it is strongest; where it may be below zero, of each side."""
+    found = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
+    above, below = (
+        [_passage(run, index, each) for each in found if sign * each.value > 0]
+        for sign in (1, -1)
+    )  # fmt: skip
+    where: Sentence = [" in ", number(index.source), "; what wakes it is underlined."]
+    lists: list[tuple[Sentence, list[Passage]]] = [(["Its strongest examples", *where], above)]
+    if not found:
+        known = " above zero" * (run.card.signed and not index.both_sides)
+        lists = [([number(f"It never fired{known}"), f" on {index.source}."], [])]
+    elif index.both_sides:
+        lists = [
+            ([number("Its highest values"), *where], above),
+            ([number("Its lowest values"), *([":"] if above else where)], below),
+        ]
+        never: Sentence = [f" on {index.source}."]
+        lists = [
+            (sentence if shown else [number(f"It never fired {side} zero"), *never], shown)
+            for (sentence, shown), side in zip(lists, ("above", "below"), strict=True)
+        ]
+    for (sentence, shown), side in zip(lists, ("", "-below"), strict=False):
+        passages(
+            Head(sentence, "examples", run.card.colour),
+            shown,
+            f"{run.stamp} {neuron}",
+            key=f"examples-of-neuron{side}",
         )
-    sentence: Sentence = (
-        ["Its strongest examples in ", number(index.source), "; what wakes it is underlined."]
-        if shown
-        else [number("It never fired"), f" on {index.source}."]
-    )
-    passages(
-        Head(sentence, "examples", run.card.colour),
-        shown,
-        f"{run.stamp} {neuron}",
-        key="examples-of-neuron",
-    )
+
+
+def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:
+    text = index.texts[example.text]
+    tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
+    token = tokens[min(example.token, len(tokens) - 1)]
+    start = token.end - len(token.text.lstrip())
+    return Passage(signed(example.value), text[:start], text[start : token.end], text[token.end :])

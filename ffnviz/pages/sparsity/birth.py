@@ -15,14 +15,14 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """Both networks' records in one picture."""
     records = {of.card: record_of(of.network) for of in run.both}
     own = records[run.card]
-    n_blocks = own.active.shape[1]
+    n_blocks = own.above_zero.shape[1]
     panels = [
         ("neurons above zero, share of all values", {
-            (of, block): 100 * record.active[:, block]
+            (of, block): 100 * record.above_zero[:, block]
             for of, record in records.items() for block in range(n_blocks)
         }),
         ("neurons never above zero on these tokens", {
-            (of, block): 100 * record.never_active[:, block]
+            (of, block): 100 * record.never[:, block]
             for of, record in records.items() for block in range(n_blocks)
         }),
     ]  # fmt: skip
@@ -33,8 +33,8 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
             panels,
             {of: record.loss for of, record in records.items()},
         ),
-        "Share of active neurons, of never active neurons, and the loss, from the first step of "
-        "training to the last, for each network.",
+        "The share of activations above zero, of neurons that never are, and the loss, from the "
+        "first step of training to the last, for each network.",
         run.stamp,
         key="birth",
         height=690,
@@ -49,8 +49,8 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     block = run.state.block
     return [
         f"Before training, {run.card.label}'s block {block + 1} had ",
-        number(percent(record.active[0, block])), " of its activations above zero, on ",
+        number(percent(record.above_zero[0, block])), " of its activations above zero, on ",
         f"{record.n_tokens:,} tokens of unseen books; after "
         f"{record.tokens[-1] / 1e6:.1f} million training tokens ",
-        number(percent(record.active[-1, block])), ". Training never asked for it.",
+        number(percent(record.above_zero[-1, block])), ". Training never asked for it.",
     ]  # fmt: skip

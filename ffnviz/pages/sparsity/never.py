@@ -1,4 +1,4 @@
-"""Never awake: the neurons this sentence does not reach, and those that no book reached."""
+"""Never above zero: the neurons this sentence does not reach, and those no book reached."""
 
 import streamlit as st
 
@@ -20,7 +20,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     records = {of.card: record_of(of.network) for of in run.both}
     found = {of.card: reached(of.trace, block) for of in run.both}
     d_ff = run.model.sizes.d_ff
-    asleep = {of: record.final_never_active[block] for of, record in records.items()}
+    asleep = {of: record.final_never[block] for of, record in records.items()}
     chart(
         Head(_sentence(run, found[here], len(asleep[here]), d_ff), "never", here.colour),
         figures.reached(

@@ -31,7 +31,7 @@ def one_network(run: Run, of: Watched, other_card: Card) -> None:
     told = predict(of.network, of.trace, token)
     swapped = swap(ours(of.network), of.trace, token, other_card.phi.name)
     above = percent(float((of.trace.blocks[block].ffn.hidden > 0).float().mean()))
-    above_swapped = percent(swapped.awake[block])
+    above_swapped = percent(swapped.above_zero[block])
     panels = [
         Words(f"{own}'s weights with {of.card.phi.label}<br>"
               f"{above} of block {block + 1} above zero",

@@ -64,11 +64,11 @@ def test_a_sentence_does_not_differ_from_itself(model: Model) -> None:
 
 
 def values_by_hand(model: Model, block: int, neuron: int) -> list[list[tuple[str, float]]]:
-    """Each sentence's words with the largest value among the tokens that end in them."""
+    """Each sentence's words, and how far from zero it is on the tokens that end in them."""
     told = []
     for probe in PROBES:
         trace = model.trace(probe.text)
-        hidden = trace.blocks[block].ffn.hidden[:, neuron].tolist()
+        hidden = trace.blocks[block].ffn.hidden[:, neuron].abs().tolist()
         spelled = probe.text.replace(",", " ,").replace(".", " .").replace("!", " !")
         words = spelled.replace("?", " ?").split()
         starts: list[tuple[int, int]] = []
@@ -86,7 +86,9 @@ def values_by_hand(model: Model, block: int, neuron: int) -> list[list[tuple[str
 
 
 @pytest.mark.parametrize("neuron", [0, 13, 31])
-def test_each_word_has_the_largest_value_of_its_tokens(model: Model, neuron: int) -> None:
+def test_each_word_has_the_value_furthest_from_zero_of_its_tokens(
+    model: Model, neuron: int
+) -> None:
     read = probe_inputs(model, PROBES)
     values = word_values(model, read, 2, neuron)
     found: dict[str, list[tuple[str, float]]] = {text: [] for text in read.sentences}

@@ -11,6 +11,7 @@ import pytest
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import (
     INDEXES,
+    NEW,
     IndexFileError,
     in_words,
     read_index,
@@ -56,7 +57,7 @@ def made_up(n: int) -> list[Probe]:
     return probes
 
 
-@pytest.fixture(scope="module", params=["relu", "gelu"])
+@pytest.fixture(scope="module", params=["relu", "gelu", "tanh", "swiglu", "reglu"])
 def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
     return small_model(tokenizer, "pre", request.param)
 
@@ -66,32 +67,40 @@ def test_the_counts_and_examples_are_those_of_going_through_the_texts_one_by_one
 ) -> None:
     probes = made_up(150)
     index = build_index(model, iter(probes), TAGS, "made up")
-    assert index.threshold == (0.0 if model.encoder.config.activation == "relu" else 0.1)
+    activation = model.encoder.config.activation
+    assert index.threshold == (0.0 if activation in ("relu", "reglu") else 0.1)
+    assert index.both_sides == (activation != "relu")
     hidden = [[b.ffn.hidden.numpy() for b in model.trace(p.text).blocks] for p in probes]
     assert index.n_texts == 150
     assert index.n_tokens == sum(len(h[0]) for h in hidden)
     assert index.with_tag.tolist() == [sum(tag in p.tags for p in probes) for tag in TAGS]
     for number, block in enumerate(index.blocks):
-        fires = [h[number] > index.threshold for h in hidden]
+        fires = [(h[number] > index.threshold) | (h[number] < -index.threshold) for h in hidden]
         for position in range(len(index.at_position)):
             expected = sum(f[position].astype(int) for f in fires if len(f) > position)
             np.testing.assert_array_equal(block.by_position[position], expected)
-        np.testing.assert_array_equal(block.texts, sum(f.any(axis=0).astype(int) for f in fires))
-        for row, tag in enumerate(TAGS):
-            wanted = [f.any(0).astype(int) for f, p in zip(fires, probes, strict=True)
-                      if tag in p.tags]  # fmt: skip
-            np.testing.assert_array_equal(block.by_tag[row], sum(wanted))
-        strongest = np.array([h[number].max(axis=0) for h in hidden])  # (n_texts, d_ff)
-        strongest[strongest <= index.threshold] = -np.inf
-        best = -np.sort(-strongest, axis=0)[:EXAMPLES]
-        np.testing.assert_allclose(block.values, best, rtol=1e-4, atol=1e-6)
-        for neuron in (0, 9, 31):
-            for rank in np.flatnonzero(np.isfinite(block.values[:, neuron])):
-                text = index.texts[block.examples[rank, neuron]]
-                values = model.trace(text).blocks[number].ffn.hidden[:, neuron]
-                assert float(values.max()) == pytest.approx(block.values[rank, neuron], abs=1e-4)
-                at = int(block.tokens[rank, neuron])
-                assert float(values[at]) == pytest.approx(float(values.max()), abs=1e-4)
+        np.testing.assert_array_equal(block.fired_texts, sum(f.any(0).astype(int) for f in fires))
+        assert set(block.sides) == ({1, -1} if index.both_sides else {1})
+        for sign, (in_texts, by_tag) in block.sides.items():
+            far = [(sign * h[number] > index.threshold).any(0).astype(int) for h in hidden]
+            np.testing.assert_array_equal(in_texts, sum(far))
+            for row, tag in enumerate(TAGS):
+                wanted = [f for f, p in zip(far, probes, strict=True) if tag in p.tags]
+                np.testing.assert_array_equal(by_tag[row], sum(wanted))
+        sides = [(1, block.values, block.examples, block.tokens)]
+        sides += [(-1, block.low_values, block.low_examples, block.low_tokens)] * index.both_sides
+        for sign, found, examples, tokens in sides:
+            furthest = np.array([(sign * h[number]).max(axis=0) for h in hidden])  # (n_texts, d_ff)
+            furthest[furthest <= index.threshold] = -np.inf
+            best = sign * -np.sort(-furthest, axis=0)[:EXAMPLES]
+            np.testing.assert_allclose(found, best, rtol=1e-4, atol=1e-6)
+            for neuron in (0, 9, 31):
+                for rank in np.flatnonzero(np.isfinite(found[:, neuron])):
+                    text = index.texts[examples[rank, neuron]]
+                    values = sign * model.trace(text).blocks[number].ffn.hidden[:, neuron]
+                    most = float(values.max())
+                    assert most == pytest.approx(sign * found[rank, neuron], abs=1e-4)
+                    assert float(values[tokens[rank, neuron]]) == pytest.approx(most, abs=1e-4)
 
 
 def test_texts_longer_than_the_network_reads_are_cut_and_none_of_them_is_lost(
@@ -150,6 +159,36 @@ def test_an_index_is_the_same_after_writing_and_reading(model: Model, tmp_path: 
         np.testing.assert_array_equal(one.by_position, two.by_position)
         np.testing.assert_array_equal(one.examples, two.examples)
         np.testing.assert_allclose(one.values, two.values, rtol=1e-3)
+        np.testing.assert_allclose(one.low_values, two.low_values, rtol=1e-3)
+        np.testing.assert_array_equal(one.low_examples, two.low_examples)
+        np.testing.assert_array_equal(one.low_tokens, two.low_tokens)
+
+
+def of_version_2(path: Path) -> None:
+    """What a file had before both sides were counted."""
+    with np.load(path) as arrays:
+        about = json.loads(arrays["about"].tobytes()) | {"version": 2}
+        new = [f"{n}.{name}" for n in about["numbers"] for name in NEW]
+        kept = {name: values for name, values in arrays.items() if name not in new}
+    kept["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez_compressed(path, **kept)
+
+
+def test_a_file_of_before_is_read_and_says_that_it_has_one_side(
+    model: Model, tmp_path: Path
+) -> None:
+    path = tmp_path / "here.npz"
+    write_index(build_index(model, made_up(60), TAGS, "made up"), path)
+    new = read_index(path, d_ff=32, n_blocks=3)
+    of_version_2(path)
+    old = read_index(path, d_ff=32, n_blocks=3)
+    assert not old.both_sides
+    for one, two in zip(old.blocks, new.blocks, strict=True):
+        np.testing.assert_array_equal(one.values, two.values)
+        assert not one.least.any()
+        np.testing.assert_array_equal(one.fired_texts, two.texts)
+        assert set(one.sides) == {1}
+        assert all(each.value > 0 for each in one.strongest(3))
 
 
 def test_a_file_that_is_no_index_of_this_model_is_refused(model: Model, tmp_path: Path) -> None:
@@ -223,6 +262,9 @@ def test_a_file_that_points_to_what_is_not_there_is_refused(model: Model, tmp_pa
         replace(first, tokens=first.tokens - 9),
         replace(first, mean=first.mean[:-1]),
         replace(first, histogram=first.histogram[:, :-1]),
+        replace(first, low_values=np.zeros((5, 32), np.float32)),
+        replace(first, low_by_tag=first.by_tag[:1]),
+        *([replace(first, low_examples=first.low_examples + 20)] * index.both_sides),
     )
     for block in wrong:
         write_index(replace(index, blocks=(block, *rest)), path)
@@ -273,10 +315,11 @@ def test_the_shipped_index_is_what_the_command_builds(
     np.testing.assert_array_equal(shipped.at_position, rebuilt.at_position)
     np.testing.assert_array_equal(shipped.with_tag, rebuilt.with_tag)
     for one, two in zip(shipped.blocks, rebuilt.blocks, strict=True):
-        for counts in ("by_position", "by_tag", "texts"):
+        for counts in ("by_position", "by_tag", "texts", "low_texts", "low_by_tag", "both_texts"):
             mine, theirs = getattr(one, counts), getattr(two, counts)
             assert np.abs(mine - theirs).sum() <= rounding * theirs.sum() + 1
         np.testing.assert_allclose(one.values, two.values, rtol=2e-3, atol=2e-3)
+        np.testing.assert_allclose(one.low_values, two.low_values, rtol=2e-3, atol=2e-3)
         same = np.array([[shipped.texts[e] for e in row] for row in one.examples]) == np.array(
             [[rebuilt.texts[e] for e in row] for row in two.examples]
         )
@@ -365,6 +408,6 @@ def test_a_token_far_back_in_a_text_is_found_again(tokenizer: Tokenizer) -> None
 
 
 def test_counts_need_little_memory_however_wide_the_network() -> None:
-    counts = empty(n_blocks=1, d_ff=14_336, n_positions=LONGEST, n_classes=5, n_tags=0)
+    counts = empty(n_blocks=1, d_ff=14_336, n_positions=LONGEST, n_classes=5, n_tags=0, signed=True)
     held = sum(getattr(counts.blocks[0], f.name).nbytes for f in fields(BlockPart))
     assert held < 100 * 2**20

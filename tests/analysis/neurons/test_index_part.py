@@ -46,8 +46,8 @@ def same(a: IndexPart, b: IndexPart) -> bool:
         b.n_texts, list(b.texts.items()), dict(b.problems), as_bytes(b))  # fmt: skip
 
 
-def nothing(n_blocks: int = 2) -> IndexPart:
-    return empty(n_blocks, D_FF, N_POSITIONS, CLASSES, TAGS)
+def nothing(n_blocks: int = 2, signed: bool = True) -> IndexPart:
+    return empty(n_blocks, D_FF, N_POSITIONS, CLASSES, TAGS, signed)
 
 
 def made_up(seed: int) -> tuple[Batch, list[torch.Tensor]]:
@@ -116,32 +116,51 @@ def test_a_part_says_what_counting_one_by_one_says() -> None:
     places = np.array([10, 20, 30, 40, 50])
     batch = Batch(tuple("abcde"), places, torch.zeros(5, 6), tagged, classes, CLASSES)
     found = counted(batch, [hidden], 0.1, nothing(1))
-    block, fires = found.blocks[0], hidden.numpy() > 0.1
+    block, fires = found.blocks[0], (hidden.numpy() > 0.1) | (hidden.numpy() < -0.1)
     np.testing.assert_array_equal(block.by_position[:6], fires.sum(axis=0))
     assert not block.by_position[6:].any()
-    np.testing.assert_array_equal(block.texts, fires.any(axis=1).sum(axis=0))
+    above, below = hidden.numpy().max(axis=1) > 0.1, hidden.numpy().min(axis=1) < -0.1
+    np.testing.assert_array_equal(block.texts, above.sum(axis=0))
+    np.testing.assert_array_equal(block.low_texts, below.sum(axis=0))
+    np.testing.assert_array_equal(block.both_texts, (above & below).sum(axis=0))
     for number in range(CLASSES):
         np.testing.assert_array_equal(
             block.by_class[number], fires[classes.numpy() == number].sum(axis=0)
         )
     for tag in range(TAGS):
         has = tagged[:, tag].numpy() == 1
-        np.testing.assert_array_equal(block.by_tag[tag], fires[has].any(axis=1).sum(axis=0))
+        np.testing.assert_array_equal(block.by_tag[tag], above[has].sum(axis=0))
+        np.testing.assert_array_equal(block.low_by_tag[tag], below[has].sum(axis=0))
     exact = hidden.double().reshape(-1, D_FF).numpy()
     np.testing.assert_allclose(block.total / 2**FINE, exact.sum(axis=0), atol=30 * 2.0**-FINE)
     np.testing.assert_allclose(
         block.squares / 2**COARSE, (exact**2).sum(axis=0), atol=30 * 2.0**-COARSE
     )
     assert (block.histogram.sum(axis=1) == 30).all()
-    strongest = hidden.numpy().max(axis=1)
-    for neuron in range(D_FF):
-        order = sorted(range(5), key=lambda row: -strongest[row, neuron])
-        order = [row for row in order if strongest[row, neuron] > 0.1]
-        assert block.places[: len(order), neuron].tolist() == [places[row] for row in order]
-        for rank, row in enumerate(order):
-            assert block.tokens[rank, neuron] == hidden[row, :, neuron].argmax()
-    assert (block.places[5:] == NOWHERE).all()
-    assert set(found.texts) == set(block.places[block.places != NOWHERE].tolist())
+    for sign, found_places, tokens in (
+        (1, block.places, block.tokens), (-1, block.low_places, block.low_tokens)
+    ):  # fmt: skip
+        strongest = (sign * hidden.numpy()).max(axis=1)
+        for neuron in range(D_FF):
+            order = sorted(range(5), key=lambda row: -strongest[row, neuron])
+            order = [row for row in order if strongest[row, neuron] > 0.1]
+            assert found_places[: len(order), neuron].tolist() == [places[row] for row in order]
+            for rank, row in enumerate(order):
+                assert tokens[rank, neuron] == (sign * hidden[row, :, neuron]).argmax()
+        assert (found_places[5:] == NOWHERE).all()
+    either = np.concatenate([block.places, block.low_places])
+    assert set(found.texts) == set(either[either != NOWHERE].tolist())
+
+
+def test_where_nothing_can_be_below_zero_there_is_no_other_side() -> None:
+    batch, hidden = made_up(4)
+    one_side = counted(batch, [each.clamp_min(0) for each in hidden], 0.0, nothing(signed=False))
+    both = counted(batch, [each.clamp_min(0) for each in hidden], 0.0, nothing())
+    for one, two in zip(one_side.blocks, both.blocks, strict=True):
+        assert one.low_values.shape == (0, D_FF)
+        assert (two.low_values == -np.inf).all()
+        for name in ("by_position", "by_class", "texts", "values", "places", "sketch"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
 def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
@@ -154,7 +173,7 @@ def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
     chosen = np.flatnonzero(looked_at)
     assert 0 < len(chosen) < n_texts * n_tokens
     for block, values in zip(counted(batch, hidden, 0.1, nothing()).blocks, hidden, strict=True):
-        fires = values.reshape(-1, D_FF).numpy() > 0.1
+        fires = np.abs(values.reshape(-1, D_FF).numpy()) > 0.1
         for neuron in range(D_FF):
             on = [n for n, token in enumerate(chosen) if fires[token, neuron]]
             assert block.sampled[neuron] == len(on)

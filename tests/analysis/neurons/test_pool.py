@@ -16,10 +16,11 @@ def test_shares_and_neurons_are_those_of_each_sentence_alone() -> None:
         hidden = [model.trace(text).blocks[1].ffn.hidden for text in TEXTS]
         shares = [float((h.abs() > threshold).double().mean()) for h in hidden]
         assert torch.allclose(torch.tensor(pool.shares), torch.tensor(shares).double(), atol=1e-6)
-        fired = torch.stack([(h > threshold).any(dim=0) for h in hidden]).sum(dim=0)
+        fired = torch.stack([(h.abs() > threshold).any(dim=0) for h in hidden]).sum(dim=0)
         assert [each.sentences for each in pool.woken] == fired.topk(NEURONS).values.tolist()
         for each in pool.woken:
             assert fired[each.neuron] == each.sentences
             place, token = each.strongest[0]
-            assert hidden[place][token, each.neuron] == max(h[:, each.neuron].max() for h in hidden)
+            furthest = max(h[:, each.neuron].abs().max() for h in hidden)
+            assert hidden[place][token, each.neuron].abs() == furthest
     assert told[-1] == 1.0

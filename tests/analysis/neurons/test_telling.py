@@ -26,6 +26,12 @@ def index(fired: list[int], by_tag: list[list[int]]) -> NeuronIndex:
         values=np.ones((12, d_ff), np.float32),
         examples=np.tile(np.arange(12, dtype=np.int32)[:, None], (1, d_ff)),
         tokens=np.tile(np.arange(d_ff, dtype=np.int32)[None], (12, 1)),
+        low_values=np.zeros((0, d_ff), np.float32),
+        low_examples=np.zeros((0, d_ff), np.int32),
+        low_tokens=np.zeros((0, d_ff), np.int32),
+        low_texts=np.zeros(d_ff, np.int32),
+        low_by_tag=np.zeros((0, d_ff), np.int32),
+        both_texts=np.zeros(d_ff, np.int32),
     )
     return NeuronIndex("our texts", 0.0, 100, np.array([100]), np.zeros(5, np.int64),
                        ("numbers", "sea"), np.array([20, 20]), TEXTS, (block,), (0,))  # fmt: skip

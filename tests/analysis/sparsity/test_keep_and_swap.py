@@ -112,7 +112,7 @@ def test_swapped_weights_are_those_of_a_model_made_with_the_other_activation(
     q = expected.logits[TOKEN].double().softmax(dim=-1)
     assert found.prediction.words == predict(model, expected, TOKEN).words
     assert found.divergence == pytest.approx(float((p * (p / q).log()).sum()), rel=1e-4)
-    for share, block in zip(found.awake, expected.blocks, strict=True):
+    for share, block in zip(found.above_zero, expected.blocks, strict=True):
         assert share == pytest.approx(float((block.ffn.pre_activation > 0).float().mean()))
 
 

@@ -94,24 +94,24 @@ def test_the_training_record_runs_from_chance_to_the_end(twin: str) -> None:
     assert record.tokens[0] == 0
     assert (np.diff(record.tokens) > 0).all()
     assert record.loss.shape == (n,)
-    for shares in (record.active, record.near_zero, record.never_active):
+    for shares in (record.above_zero, record.never):
         assert shares.shape == (n, n_blocks)
         assert ((shares >= 0) & (shares <= 1)).all()
     # Without a preference, a guess among 8,192 words costs ln 8,192 nats.
     assert record.loss[0] == pytest.approx(math.log(8_192), abs=0.2)
     assert record.loss[-1] < record.loss[0] / 2
-    assert len(record.final_never_active) == n_blocks
+    assert len(record.final_never) == n_blocks
 
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
-def test_the_twin_remade_from_its_seed_is_as_awake_as_the_record_says(twin: str) -> None:
+def test_the_twin_remade_from_its_seed_is_as_often_above_zero_as_the_record_says(twin: str) -> None:
     record = training_record(twin)
     model = load(twin)
     with torch.inference_mode():
         trace = initial_encoder(model.encoder.config, record.seed)(
             torch.tensor(model.tokenizer.encode("She opened the door and looked out.", 128).ids)
         )
-    for block, share in zip(trace.blocks, record.active[0], strict=True):
+    for block, share in zip(trace.blocks, record.above_zero[0], strict=True):
         assert float((block.ffn.hidden > 0).float().mean()) == pytest.approx(share, abs=0.03)
 
 

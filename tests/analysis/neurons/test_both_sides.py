@@ -1,0 +1,116 @@
+"""Negative activations count as positive ones do: one definition, everywhere."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+
+from ffnviz.analysis.neurons.browsing import overview
+from ffnviz.analysis.neurons.index_file import read_index, write_index
+from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index
+from ffnviz.analysis.neurons.plant import plant
+from ffnviz.analysis.neurons.plant_spread import spread
+from ffnviz.analysis.neurons.pool import read_pool
+from ffnviz.analysis.neurons.probe_loss import masked_batches
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.guest.network import Guest
+from ffnviz.guest.opening import proved_guest
+from ffnviz.guest.tokenizer import GuestTokenizer
+from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.tokenizer import Tokenizer
+from tests.analysis.networks import Stranger, ours
+from tests.guest.families import GPT2, WIDE, build, two_texts
+from tests.guest.tokenizers import byte_level
+
+TEXT = "The cat sat on the mat."
+PROBES = [Probe(text, ("cat",) if "cat" in text else ("dog",))
+          for text in (TEXT, "The dog was gone.", "the cat is old")]  # fmt: skip
+CONFIGS = {
+    "tanh": transformers.GPT2Config(**GPT2, activation_function="tanh"),
+    "gated SiLU": transformers.LlamaConfig(**WIDE),
+}
+
+
+@pytest.fixture(scope="module", params=list(CONFIGS))
+def guest(request: pytest.FixtureRequest) -> Guest:
+    config = CONFIGS[request.param]
+    model = build(lambda: transformers.AutoModelForCausalLM.from_config(config))
+    words = GuestTokenizer(byte_level(), 97)
+    return proved_guest(model, words, two_texts(), 6, "any", "any", "any", "#009e73")
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_whether_hidden_can_be_below_zero_is_what_the_function_says(name: str) -> None:
+    phi = ACTIVATIONS[name]
+    values = phi.function(torch.linspace(-12, 12, 4_801))
+    assert phi.below_zero == bool((values < 0).any())
+
+
+def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
+    guest: Guest, tmp_path: Path
+) -> None:
+    """The Journey's count of a sentence, the class's, and the index's on that sentence alone."""
+    assert guest.card.signed
+    trace, threshold = guest.trace(TEXT), threshold_for(guest.card.phi)
+    write_index(build_index(guest, [Probe(TEXT, ())], (), "one text"), tmp_path / "any.npz")
+    index = read_index(tmp_path / "any.npz", guest.sizes.d_ff, guest.sizes.n_blocks)
+    for number, block in index.by_number.items():
+        hidden = trace.blocks[number].ffn.hidden.numpy()
+        here = awake(trace, number, threshold)
+        assert int(block.fired.sum()) == here.counts.sum()
+        assert (hidden < -threshold).sum() > 0.2 * here.counts.sum(), "or this would show nothing"
+        never = (np.abs(hidden).max(axis=0) <= threshold).tolist()
+        rows = overview(index, number, lambda text, token: f"{text}{token}")
+        assert rows.never == sum(never)
+        np.testing.assert_allclose(rows.least, np.where(
+            hidden.min(0) < -threshold, hidden.min(0), 0), rtol=1e-3)  # fmt: skip
+        pool = read_pool(guest, [TEXT], number)
+        assert pool.shares[0] == pytest.approx(here.share)
+        assert all(not never[each.neuron] for each in pool.woken)
+
+
+def test_the_strongest_examples_are_those_furthest_from_zero_with_some_of_each_side(
+    tokenizer: Tokenizer,
+) -> None:
+    net = Stranger(tokenizer)
+    texts = [f"{a} {b}." for a in ("the cat", "a dog", "she") for b in ("sat", "is", "was", "ran",
+             "had", "has", "will", "can")]  # fmt: skip
+    block = build_index(net, [Probe(text, ()) for text in texts], (), "made up").blocks[0]
+    hidden = [net.trace(text).blocks[0].ffn.hidden.numpy() for text in texts]
+    some_below = 0
+    for neuron in range(net.sizes.d_ff):
+        high = [h[:, neuron].max() for h in hidden if h[:, neuron].max() > 0.1]
+        low = [h[:, neuron].min() for h in hidden if h[:, neuron].min() < -0.1]
+        expected = sorted(map(abs, high + low), reverse=True)[:12]
+        values = [each.value for each in block.strongest(neuron)]
+        assert [abs(value) for value in values] == pytest.approx(expected, rel=1e-3)
+        mixed = [each.value for each in block.strongest(neuron, 4)]
+        assert sum(value > 0 for value in mixed) >= min(4, len(high))
+        assert sum(value < 0 for value in mixed) >= min(4, len(low))
+        assert len(mixed) == len(values)
+        some_below += any(value < 0 for value in values)
+    assert some_below > net.sizes.d_ff / 2
+
+
+def test_a_planted_neuron_that_goes_below_zero_is_awake_there(tokenizer: Tokenizer) -> None:
+    net = ours(tokenizer, activation="tanh")
+    planted = plant(net, net.trace(TEXT), 0, 2, 77, strength=1.0, choosiness=0.6)
+    found = spread(net, PROBES, 0, planted, 0.1)
+    read = [net.run(batch.ids) for batch in masked_batches(net, PROBES)]
+    values = torch.cat([planted.hidden(each.blocks[0].ffn.input).flatten() for each in read])
+    above, below = int((values > 0.1).sum()), int((values < -0.1).sum())
+    assert min(above, below) > 0, "or this would show nothing"
+    assert found.awake == above + below
+    sizes = values.abs().topk(len(found.strongest)).values.tolist()
+    assert [abs(each.value) for each in found.strongest] == pytest.approx(sizes, rel=1e-5)
+
+
+def test_of_a_value_too_large_for_the_file_the_side_is_kept() -> None:
+    nothing = np.zeros((1, 1), np.int32)
+    many = dict.fromkeys(BlockIndex.__dataclass_fields__, nothing)
+    values = {"values": np.array([[np.inf]], np.float16), "low_values": np.array([[np.inf]])}
+    (only,) = BlockIndex(**{**many, **values}).strongest(0)
+    assert only.value == np.inf
