@@ -179,7 +179,7 @@ def _n_words(model: Any, name: str) -> int:
         weight = None
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         raise CannotOpenError(
-            name, f"{type(model).__name__} has no table of word vectors, so it does not read "
-            "tokens of text. Only networks that do are shown",
+            name, f"transformers tells of no table of word vectors in a {type(model).__name__}, so "
+            "it does not read text alone. Only networks that do are shown",
         )  # fmt: skip
     return len(weight)

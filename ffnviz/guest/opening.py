@@ -165,8 +165,8 @@ def _sized(kind: Any, config: Any, wanted: Wanted) -> Footprint:
         )
     except Exception as error:  # no such class for this type, or sizes that do not go together
         if "Unrecognized configuration" in str(error):
-            why = (f"{config.model_type} is a part of other networks, which transformers does not "
-                   "build by itself")  # fmt: skip
+            why = ("none of transformers' general classes for text loads networks of the type "
+                   f"{config.model_type}, so it cannot be shown")  # fmt: skip
         else:
             why = f"its config.json describes no network that can be built ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error

@@ -109,7 +109,11 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     blocks = find_blocks(model)
     returned, passes = watch(model, blocks, ids)
     if not passes:
-        raise NotProvedError("E4", "none of its blocks ran")
+        raise NotProvedError(
+            "E4", "what seem to be its blocks are never called as modules with a stream of "
+            "vectors, so what they do cannot be watched: some networks nest their blocks, or call "
+            "forward() past PyTorch's hooks",
+        )  # fmt: skip
     proved = tuple(_proved(passes, ids))
     for number, each in enumerate(proved):
         if not same(proved[0].ffn.phi, each.ffn.phi):
