@@ -25,7 +25,7 @@ def find_probe(
     Raises:
         CannotOpenError: if it runs on none; with what its own code says.
     """
-    failed: Exception | None = None
+    failures: list[Exception] = []
     for length in _lengths(model):
         ids, changed = probe_ids(tokenizer, device, length)
         if not changed:
@@ -33,7 +33,7 @@ def find_probe(
         try:
             returned = model(input_ids=ids)
         except Exception as error:  # each network's code raises what it likes
-            failed = failed or error
+            failures.append(error)
             continue
         result = result_of(returned)
         if not isinstance(result, Tensor) or result.shape[:-1] != ids.shape:
@@ -42,16 +42,16 @@ def find_probe(
                 "cannot be followed token by token",
             )  # fmt: skip
         return ids, changed
-    if failed is None:
+    if not failures:
         raise CannotOpenError(
             name, "it reads too few tokens at once for a text of two words. Look at "
             "max_position_embeddings in its config.json",
         )  # fmt: skip
     raise CannotOpenError(
         name, "transformers builds it, but its code fails on a sentence "
-        f"({in_short(failed)}). Only networks that read text and nothing else are shown; if this "
+        f"({in_short(failures[0])}). Only networks that read text and nothing else are shown; if this "
         "is one, its config.json does not fit it",
-    ) from failed  # fmt: skip
+    ) from failures[0]  # fmt: skip
 
 
 def probe_ids(

@@ -73,7 +73,7 @@ PERCEIVER: dict[str, Any] = {
 WITHOUT_WORDS: dict[str, Callable[[], Any]] = {
     "ViT": lambda: T.ViTModel(T.ViTConfig(**VISION)),
     "Perceiver": lambda: T.PerceiverForMaskedLM(T.PerceiverConfig(**PERCEIVER)),
-    "CANINE": lambda: T.CanineModel(T.CanineConfig(**{**SIZES, "max_position_embeddings": 64})),
+    "Canine": lambda: T.CanineModel(T.CanineConfig(**{**SIZES, "max_position_embeddings": 64})),
 }
 
 
