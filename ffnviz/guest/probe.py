@@ -35,7 +35,7 @@ def find_probe(
         except Exception as error:  # each network's code raises what it likes
             failures.append(error)
             continue
-        result = result_of(returned)
+        result: Any = result_of(returned)  # a network may return anything
         if not isinstance(result, Tensor) or result.shape[:-1] != ids.shape:
             raise CannotOpenError(
                 name, "it does not return one vector or one row of scores for each token, so it "
@@ -49,8 +49,8 @@ def find_probe(
         )  # fmt: skip
     raise CannotOpenError(
         name, "transformers builds it, but its code fails on a sentence "
-        f"({in_short(failures[0])}). Only networks that read text and nothing else are shown; if this "
-        "is one, its config.json does not fit it",
+        f"({in_short(failures[0])}). Only networks that read text and nothing else are shown; if "
+        "this is one, its config.json does not fit it",
     ) from failures[0]  # fmt: skip
 
 
