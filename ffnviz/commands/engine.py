@@ -39,7 +39,7 @@ def engine_options(command: F) -> F:
     options = (
         click.option(
             "--engine", type=click.Choice(("local", "ray")), default="local", show_default=True,
-            help="Processes of this machine, or a Ray cluster: pip install 'ffnviz[ray]'.",
+            help="Processes of this machine, or a Ray cluster.",
         ),
         click.option(
             "--workers", type=click.IntRange(1, 2**14), default=1, show_default=True,

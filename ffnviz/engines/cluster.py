@@ -1,12 +1,14 @@
 """A Ray cluster that is joined, or this machine as one; and whether it has room for the workers.
 
-Needs `pip install 'ffnviz[ray]'`. Whatever is wrong is said before any work begins.
+Needs the extra `ray`. Whatever is wrong is said before any work begins.
 """
 
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from ffnviz.installing import install
 
 ANSWERS_WITHIN_S = 10.0  # Ray itself asks a place where nobody listens for many minutes
 
@@ -29,7 +31,7 @@ def joined(address: str | None = None) -> Iterator[None]:
     try:
         import ray
     except ImportError as error:
-        raise ClusterError("--engine ray needs Ray: pip install 'ffnviz[ray]'.") from error
+        raise ClusterError(f"--engine ray needs Ray: {install('ray')}.") from error
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # what is counted is nobody else's business
     if ray.is_initialized():  # by whoever called
         yield

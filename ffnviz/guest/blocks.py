@@ -26,9 +26,18 @@ def find_blocks(model: nn.Module) -> list[nn.Module]:
     recorded = [module for module in model.modules() if isinstance(module, tuple(kinds))]
     if recorded:
         return recorded
-    config: Any = model.config
-    depth = getattr(config.get_text_config(), "num_hidden_layers", None)
+    depth = getattr(text_config(model), "num_hidden_layers", None)
+    if depth == 0:
+        raise NotProvedError("E4", "its config.json gives it 0 blocks, so there is no FFN to show")
     for module in model.modules():
         if isinstance(module, nn.ModuleList) and len(module) == depth:
             return list(module)
     raise NotProvedError("E4", "it has no list of blocks that one stream runs through")
+
+
+def text_config(model: Any) -> Any:
+    """The part of a network's configuration that is about text; all of it if there is no one."""
+    try:
+        return model.config.get_text_config()
+    except ValueError:  # there are several
+        return model.config

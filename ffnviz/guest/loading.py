@@ -1,5 +1,6 @@
 """What transformers loads, with its many errors in plain words, and no weight left to chance."""
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.guest.memory import Footprint, gigabytes
-from ffnviz.guest.refusal import CannotOpenError
+from ffnviz.guest.refusal import CannotOpenError, in_short
 from ffnviz.guest.tail import result_of
 from ffnviz.guest.tokenizer import GuestTokenizer
 from ffnviz.guest.wanted import Wanted
@@ -35,40 +36,61 @@ def read_by_library(transformers: Any, folder: Path, name: str) -> Any:
     return config
 
 
-def kind_of(transformers: Any, told: dict[str, Any]) -> Any:
+def kind_of(transformers: Any, config: Any, told: dict[str, Any]) -> Any:
     """Which of the library's general classes loads it, by what the configuration says it was."""
     architecture = str((told.get("architectures") or [""])[0])
-    if told.get("is_encoder_decoder"):
-        return transformers.AutoModelForTextEncoding  # its encoder reads; the rest is not shown
-    if architecture.endswith("EncoderModel"):
-        return transformers.AutoModelForTextEncoding
-    if architecture.endswith(MASKED):
-        return transformers.AutoModelForMaskedLM
-    if architecture.endswith(CAUSAL):
-        return transformers.AutoModelForCausalLM
-    return transformers.AutoModel
+    T, kinds = transformers, []  # noqa: N806
+    if config.is_encoder_decoder or architecture.endswith("EncoderModel"):
+        kinds += [(T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING)]
+        kinds += [(T.AutoModelForSeq2SeqLM, T.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)]
+    elif architecture.endswith(MASKED):
+        kinds += [(T.AutoModelForMaskedLM, T.MODEL_FOR_MASKED_LM_MAPPING)]
+    elif architecture.endswith(CAUSAL):
+        kinds += [(T.AutoModelForCausalLM, T.MODEL_FOR_CAUSAL_LM_MAPPING)]
+    return next((kind for kind, known in kinds if type(config) in known), T.AutoModel)
+
+
+def shown_part(model: Any, name: str) -> Any:
+    """The network, or the encoder of one that has a decoder, too: it is what reads a text.
+
+    Raises:
+        CannotOpenError: if the encoder is no network of its own.
+    """
+    if not model.config.is_encoder_decoder:
+        return model
+    encoder = model.get_encoder()
+    if not hasattr(encoder, "config"):
+        raise CannotOpenError(
+            name, "it has an encoder and a decoder, and of such networks the encoder alone is "
+            f"shown. In transformers this one's ({type(encoder).__name__}) cannot be run by itself",
+        )  # fmt: skip
+    return encoder
 
 
 def loaded(
-    transformers: Any, kind: Any, folder: Path, wanted: Wanted, size: Footprint
-) -> tuple[nn.Module, list[str]]:
-    """The network, ready for inference, and the weights that were missing in its files.
+    kind: Any, config: Any, folder: Path, wanted: Wanted, size: Footprint
+) -> tuple[nn.Module, dict[str, Tensor]]:
+    """What is shown of the network, ready for inference, and its weights that no file had.
 
     Raises:
         CannotOpenError: if it cannot be loaded.
     """
-    config = read_by_library(transformers, folder, wanted.name)
     try:
-        model, info = kind.from_pretrained(
-            str(folder), config=config, dtype=size.dtype, use_safetensors=True,
+        whole, info = kind.from_pretrained(
+            str(folder), config=copy.deepcopy(config), dtype=size.dtype, use_safetensors=True,
             trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
-        model = model.eval().requires_grad_(False).to(wanted.device)
+        weights = dict(whole.named_parameters(remove_duplicate=False))
+        model: nn.Module = (
+            shown_part(whole, wanted.name).eval().requires_grad_(False).to(wanted.device)
+        )
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise CannotOpenError(
             wanted.name, f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
             "programs, or give --dtype bfloat16",
         ) from error  # fmt: skip
+    except CannotOpenError:
+        raise
     except Exception as error:  # the library raises many kinds
         if "mismatch" in str(error):
             why = ("the shapes of its weights are not those that its config.json tells. The two "
@@ -76,15 +98,18 @@ def loaded(
         else:
             why = f"transformers could not load it ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error
-    return model, sorted(info["missing_keys"])
+    own = {id(weight) for weight in model.parameters()}
+    missing = {name: weights[name] for name in sorted(info["missing_keys"]) if name in weights}
+    return model, {name: weight for name, weight in missing.items() if id(weight) in own}
 
 
 @torch.inference_mode()
 def without_chance(
     transformers: Any,
     model: nn.Module,
-    missing: list[str],
+    missing: dict[str, Tensor],
     probe: Tensor,
+    config: Any,
     folder: Path,
     wanted: Wanted,
     size: Footprint,
@@ -96,21 +121,23 @@ def without_chance(
     """
     if not missing or not _depends_on(model, missing, probe):
         return model
-    base, lacking = loaded(transformers, transformers.AutoModel, folder, wanted, size)
+    base, lacking = loaded(transformers.AutoModel, config, folder, wanted, size)
     if type(base) is not type(model) and not _depends_on(base, lacking, probe):
         return base
     raise CannotOpenError(
-        wanted.name, f"{len(lacking) or len(missing)} of its weights are missing, first "
-        f"{(lacking or missing)[0]}. Without them it would compute with random numbers",
+        wanted.name, f"{len(lacking or missing)} of its weights are missing, first "
+        f"{next(iter(lacking or missing))}. Without them it would compute with random numbers",
     )  # fmt: skip
 
 
-def _depends_on(model: nn.Module, missing: list[str], probe: Tensor) -> bool:
-    known = dict(model.named_parameters(remove_duplicate=False))
-    for name in missing:
-        if name in known:
-            known[name].data.fill_(float("nan"))
-    return not bool(torch.isfinite(result_of(model(input_ids=probe))).all())
+def _depends_on(model: nn.Module, missing: dict[str, Tensor], probe: Tensor) -> bool:
+    for weight in missing.values():
+        weight.data.fill_(float("nan"))
+    try:
+        result = result_of(model(input_ids=probe))
+    except Exception:  # as it ran before there were NaNs in it
+        return True
+    return not bool(torch.isfinite(result).all())
 
 
 def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> GuestTokenizer:
@@ -131,7 +158,7 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Gues
             name, "its tokenizer does not tell which characters a token stands for. A "
             "tokenizer.json in its folder is what is needed",
         )  # fmt: skip
-    n_rows = len(model.get_input_embeddings().weight)
+    n_rows = _n_words(model, name)
     if len(fast) > n_rows:
         raise CannotOpenError(
             name, f"its tokenizer has {len(fast):,} entries and the network only {n_rows:,} word "
@@ -140,7 +167,19 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Gues
     return GuestTokenizer(fast, n_rows)
 
 
-def in_short(error: Exception) -> str:
-    """What an error of a library says, in a line."""
-    line = " ".join(str(error).split())
-    return f"{type(error).__name__}: {line[:160]}{' …' if len(line) > 160 else ''}"
+def _n_words(model: Any, name: str) -> int:
+    """How many word vectors a network has.
+
+    Raises:
+        CannotOpenError: if it has none: it reads pictures, sound or characters.
+    """
+    try:
+        weight = getattr(model.get_input_embeddings(), "weight", None)
+    except (AttributeError, NotImplementedError):  # of the library, where there is none
+        weight = None
+    if not isinstance(weight, Tensor) or weight.dim() != 2:
+        raise CannotOpenError(
+            name, f"transformers tells of no table of word vectors in a {type(model).__name__}, so "
+            "it does not read text alone. Only networks that do are shown",
+        )  # fmt: skip
+    return len(weight)

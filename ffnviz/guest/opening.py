@@ -3,7 +3,9 @@
 transformers is imported when the first network of somebody else is asked for.
 """
 
+import copy
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,25 +15,20 @@ from torch import Tensor, nn
 
 from ffnviz.guest.files import check_tokenizer, check_weights, read_config
 from ffnviz.guest.hub import SMALL, WEIGHTS, fetch
-from ffnviz.guest.loading import (
-    in_short,
-    kind_of,
-    loaded,
-    read_by_library,
-    tokenizer_of,
-    without_chance,
-)
+from ffnviz.guest.loading import kind_of, loaded, read_by_library, tokenizer_of, without_chance
 from ffnviz.guest.memory import Footprint, dtype_name, footprint, free_bytes, too_large
 from ffnviz.guest.network import Guest
+from ffnviz.guest.probe import find_probe, longest_text
 from ffnviz.guest.proof import prove
-from ffnviz.guest.refusal import CannotOpenError, NotProvedError
+from ffnviz.guest.refusal import CannotOpenError, NotProvedError, in_short
 from ffnviz.guest.tokenizer import GuestTokenizer
 from ffnviz.guest.wanted import Wanted
+from ffnviz.installing import install
 
-LONGEST = 128  # tokens; as many as the twins read
-PROBE = "She opened the door and looked out at the rain."
 NO_NAMES = ("model", "checkpoint")  # of a folder that say nothing
 COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of coming
+DEPTH = re.compile(r"(^|_)(n_layer|layers|num_blocks)$")  # in config.json
+DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
 Say = Callable[[str], None]
 
 
@@ -54,21 +51,27 @@ def open_guest(
     local = here.exists() or _looks_like_a_path(wanted.name)
     folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
     told = read_config(folder, wanted.name)
+    _check_depth(told, wanted.name)
     config = read_by_library(transformers, folder, wanted.name)
-    kind = kind_of(transformers, told)
-    size = _sized(transformers, kind, config, wanted)
-    say(f"{wanted.name}: {size.in_words}")
+    kind, part = kind_of(transformers, config, told), ""
+    if config.is_encoder_decoder:
+        part = "; its encoder, which reads the text, is shown without its decoder"
+        # A class of encoders alone wants to hear of nothing else.
+        config.is_encoder_decoder = kind is not transformers.AutoModelForTextEncoding
+    size = _sized(kind, config, wanted)
+    in_words = size.in_words + part
+    say(f"{wanted.name}: {in_words}")
     if not local:
         folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
     check_weights(folder, wanted.name)
     check_tokenizer(folder, wanted.name)
-    model, missing = loaded(transformers, kind, folder, wanted, size)
+    model, missing = loaded(kind, config, folder, wanted, size)
     tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
-    probe, changed = probe_ids(tokenizer, wanted.device)
-    model = without_chance(transformers, model, missing, probe, folder, wanted, size)
+    probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
+    model = without_chance(transformers, model, missing, probe, config, folder, wanted, size)
     label = label_of(wanted.name)
     dtype = dtype_name(size.dtype)
-    about = f"{label}: {size.in_words}"
+    about = f"{label}: {in_words}"
     network = proved_guest(
         model, tokenizer, probe, changed, wanted.name, name or slug(label),
         label if dtype == "float32" else f"{label} ({dtype})", colour, about,
@@ -100,7 +103,7 @@ def proved_guest(
         raise CannotOpenError(
             asked, f"it cannot be shown, as its equations could not be proved. {error}"
         ) from error
-    longest = _longest(model, probe)
+    longest = longest_text(model, probe)
     return Guest(name, label, colour, model, tokenizer, proof, probe, longest, about)
 
 
@@ -117,17 +120,6 @@ def slug(label: str) -> str:
     return "-".join(filter(None, kept.split("-"))) or "network"
 
 
-def probe_ids(tokenizer: GuestTokenizer, device: torch.device) -> tuple[Tensor, int]:
-    """(2, T): a sentence and the same with another word near its end; and that word's place."""
-    tokens = tokenizer.encode(PROBE, 24).tokens
-    ids = [token.id for token in tokens]
-    words = [place for place, token in enumerate(tokens) if not token.special]
-    changed = words[-1]
-    other = list(ids)
-    other[changed] = next((i for i in reversed(ids[:changed]) if i != ids[changed]), 0)
-    return torch.tensor([ids, other], device=device), changed
-
-
 def _looks_like_a_path(name: str) -> bool:
     return name.startswith((".", "~", "/", "\\")) or name.count("/") > 1 or name.endswith("/")
 
@@ -139,23 +131,42 @@ def _transformers(name: str) -> Any:
     except ImportError as error:
         raise CannotOpenError(
             name, "networks of other people need the package transformers, which is not there. "
-            "Install it: pip install 'ffnviz[hf]'. Our own twins are called relu and gelu",
+            f"Install it: {install('hf')}. Our own twins are called relu and gelu",
         ) from error  # fmt: skip
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers
 
 
-def _sized(transformers: Any, kind: Any, config: Any, wanted: Wanted) -> Footprint:
+def _check_depth(told: dict[str, Any], name: str) -> None:
+    """See that building the network, even without weights, does not take minutes.
+
+    Raises:
+        CannotOpenError: if config.json announces more blocks than any network has.
+    """
+    for key, number in told.items():
+        if isinstance(number, dict):
+            _check_depth(number, name)
+        elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:
+            raise CannotOpenError(
+                name, f"its config.json announces {number:,} blocks ({key}). No more than "
+                f"{DEEPEST:,} are built. Check that number",
+            )  # fmt: skip
+
+
+def _sized(kind: Any, config: Any, wanted: Wanted) -> Footprint:
     if wanted.device.type == "cuda" and not torch.cuda.is_available():
         raise CannotOpenError(
             wanted.name, "there is no GPU here that PyTorch can use. Give --device cpu"
         )
     try:
-        size = footprint(lambda: kind.from_config(config), wanted.device, wanted.dtype)
+        size = footprint(
+            lambda: kind.from_config(copy.deepcopy(config)), wanted.device, wanted.dtype
+        )
     except Exception as error:  # no such class for this type, or sizes that do not go together
-        if kind is not transformers.AutoModel and "Unrecognized configuration" in str(error):
-            why = "transformers has no text network of this type"
+        if "Unrecognized configuration" in str(error):
+            why = ("none of transformers' general classes for text loads networks of the type "
+                   f"{config.model_type}, so it cannot be shown")  # fmt: skip
         else:
             why = f"its config.json describes no network that can be built ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error
@@ -163,19 +174,3 @@ def _sized(transformers: Any, kind: Any, config: Any, wanted: Wanted) -> Footpri
     if too_much:
         raise CannotOpenError(wanted.name, too_much)
     return size
-
-
-@torch.inference_mode()
-def _longest(model: Any, probe: Tensor) -> int:
-    """The most tokens it reads, at most as many as the twins do: tried, as tables may be offset."""
-    told = getattr(model.config.get_text_config(), "max_position_embeddings", None)
-    most = min(LONGEST, told) if isinstance(told, int) and told > 0 else LONGEST
-    if most == LONGEST and (told is None or told >= 2 * LONGEST):
-        return most
-    for length in (most, most - 2, most // 2):
-        try:
-            model(input_ids=probe[:1, :1].expand(1, length))
-        except (IndexError, RuntimeError, ValueError):
-            continue
-        return length
-    return int(probe.shape[1])

@@ -17,9 +17,10 @@ from torch import Tensor, nn
 
 from ffnviz.guest.blocks import find_blocks
 from ffnviz.guest.compare import TOLERANCE, error, rows
+from ffnviz.guest.experts import n_experts
 from ffnviz.guest.ffn_roles import FfnRoles, find_ffn
 from ffnviz.guest.phi import same
-from ffnviz.guest.refusal import NotProvedError
+from ffnviz.guest.refusal import NotProvedError, in_short
 from ffnviz.guest.stream_roles import StreamRoles, find_stream
 from ffnviz.guest.tail import result_of, tail
 from ffnviz.guest.watch import BlockPass, watch
@@ -31,6 +32,9 @@ EQUATIONS = {
     "E4": "what a block writes is what the next one reads",
     "E5": "from the last stream alone come the network's own results",
 }
+
+MIXTURE = ("it is a mixture of {n} experts. Its router sends each token to a few of them, so there "
+           "is no one FFN that every token passes")  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +109,11 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     blocks = find_blocks(model)
     returned, passes = watch(model, blocks, ids)
     if not passes:
-        raise NotProvedError("E4", "none of its blocks ran")
+        raise NotProvedError(
+            "E4", "what seem to be its blocks are never called as modules with a stream of "
+            "vectors, so what they do cannot be watched: some networks nest their blocks, or call "
+            "forward() past PyTorch's hooks",
+        )  # fmt: skip
     proved = tuple(_proved(passes, ids))
     for number, each in enumerate(proved):
         if not same(proved[0].ffn.phi, each.ffn.phi):
@@ -116,7 +124,12 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
         raise NotProvedError("E4", f"a block reads something else than what the one before it "
                              f"wrote ({chained:.0e} off)")  # fmt: skip
     result = result_of(returned)
-    again = tail(model, proved, rows(last), ids.device)
+    try:
+        again = tail(model, proved, rows(last), ids.device)
+    except Exception as failure:  # of the network's own code, which ran before
+        raise NotProvedError(
+            "E5", f"it does not run on from the last stream alone ({in_short(failure)})"
+        ) from failure
     apart = error(again, result)
     if apart > tolerance:
         raise NotProvedError(
@@ -143,5 +156,12 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
                 "E3", f"its stream has the shape {tuple(seen.input.shape)}, where one vector a "
                 "token is expected", number,
             )  # fmt: skip
-        ffn = find_ffn(seen, number)
-        yield ProvedBlock(seen.block, seen.raw, ffn, find_stream(seen, ffn, number))
+        try:
+            ffn = find_ffn(seen, number)
+            stream = find_stream(seen, ffn, number)
+        except NotProvedError as failure:
+            n = n_experts(seen.block, seen.input.shape[-1])
+            if not n:
+                raise
+            raise NotProvedError(failure.equation, MIXTURE.format(n=n), number) from failure
+        yield ProvedBlock(seen.block, seen.raw, ffn, stream)

@@ -25,3 +25,9 @@ class NotProvedError(ValueError):
         where = "" if block is None else f"block {block + 1}, "
         super().__init__(f"{where}{equation}: {why}")
         self.equation, self.block = equation, block
+
+
+def in_short(error: Exception) -> str:
+    """What an error of a library says, in a line."""
+    line = " ".join(str(error).split())
+    return f"{type(error).__name__}: {line[:160]}{' …' if len(line) > 160 else ''}"

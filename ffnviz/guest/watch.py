@@ -70,7 +70,7 @@ def watch(
     Everything is copied when it is seen: some networks add in place afterwards.
     """
     passes: list[BlockPass] = []
-    open_: list[BlockPass] = []
+    open_: list[BlockPass] = []  # those that are running, the innermost last
     with ExitStack() as hooks:
         for block in blocks:
             _watch_block(block, passes, open_, hooks)
@@ -86,13 +86,14 @@ def _watch_block(
 ) -> None:
     def enter(_: nn.Module, args: Any, kwargs: Any) -> None:
         stream = stream_in(args, kwargs)
-        if stream is not None:
-            open_.append(BlockPass(block, stream.clone(), stream))
+        stream = torch.empty(0) if stream is None else stream.clone()
+        open_.append(BlockPass(block, stream, stream))
 
     def leave(_: nn.Module, _args: Any, _kwargs: Any, returned: Any) -> None:
-        done = open_.pop()
-        done.output, done.raw = stream_out(returned).clone(), returned
-        passes.append(done)
+        done, wrote = open_.pop(), stream_out(returned)
+        if done.input.numel() and isinstance(wrote, Tensor):
+            done.output, done.raw = wrote.clone(), returned
+            passes.append(done)
 
     hooks.callback(block.register_forward_pre_hook(enter, with_kwargs=True).remove)
     hooks.callback(block.register_forward_hook(leave, with_kwargs=True).remove)

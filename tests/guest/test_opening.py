@@ -17,6 +17,7 @@ from ffnviz.guest import memory, opening
 from ffnviz.guest.opening import open_guest
 from ffnviz.guest.refusal import CannotOpenError
 from ffnviz.guest.wanted import Wanted
+from ffnviz.installing import install
 from tests.guest.families import FAMILIES, build
 from tests.guest.folders import BROKEN, save
 
@@ -158,7 +159,7 @@ def test_without_transformers(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
-    assert "pip install 'ffnviz[hf]'" in refused(folders("GPT-2"))
+    assert install("hf") in refused(folders("GPT-2"))
 
 
 def test_a_large_network_is_sized_by_its_shapes_and_takes_half_precision() -> None:

@@ -96,6 +96,38 @@ def _dense_then_experts() -> nn.Module:
     return build(lambda: T.AutoModelForCausalLM.from_config(config))
 
 
+def _shared_experts() -> nn.Module:
+    config = T.DeepseekV3Config(
+        **{**HEADS, "num_key_value_heads": 4}, q_lora_rank=16, kv_lora_rank=16, qk_rope_head_dim=8,
+        qk_nope_head_dim=8, v_head_dim=8, n_routed_experts=4, num_experts_per_tok=2, n_group=1,
+        topk_group=1, moe_intermediate_size=24, first_k_dense_replace=1,
+    )  # fmt: skip
+    return build(lambda: T.AutoModelForCausalLM.from_config(config))
+
+
+def _llama_4() -> nn.Module:
+    config = T.Llama4TextConfig(
+        **WIDE, **IDS, num_local_experts=4, intermediate_size_mlp=88, attention_chunk_size=64,
+    )  # fmt: skip
+    return build(lambda: T.AutoModelForCausalLM.from_config(config))
+
+
+def _qwen_3_next() -> nn.Module:
+    config = T.Qwen3NextConfig(
+        **WIDE, num_experts=4, num_experts_per_tok=2, moe_intermediate_size=24,
+        shared_expert_intermediate_size=24, layer_types=["full_attention"] * 2,
+    )  # fmt: skip
+    return build(lambda: T.AutoModelForCausalLM.from_config(config))
+
+
+def _switch() -> nn.Module:
+    config = T.SwitchTransformersConfig(
+        d_model=32, d_kv=8, d_ff=88, num_layers=2, num_heads=4, vocab_size=97, num_experts=4,
+        num_sparse_encoder_layers=1,
+    )  # fmt: skip
+    return build(lambda: T.SwitchTransformersEncoderModel(config))
+
+
 def _mamba() -> nn.Module:
     config = T.MambaConfig(hidden_size=32, num_hidden_layers=2, vocab_size=97, state_size=8, **IDS)
     return build(lambda: T.AutoModelForCausalLM.from_config(config))
@@ -103,7 +135,24 @@ def _mamba() -> nn.Module:
 
 @pytest.mark.parametrize(
     ("make", "equation", "block"),
-    [(_mixtral, "E2", 0), (_dense_then_experts, "E3", 1), (_mamba, "E2", 0)],
+    [
+        (_mixtral, "E2", 0),
+        (_dense_then_experts, "E3", 1),
+        (_shared_experts, "E3", 1),
+        (_llama_4, "E3", 0),
+        (_qwen_3_next, "E3", 0),
+        (_switch, "E2", 1),
+    ],
+)
+def test_a_mixture_is_called_one(make: Callable[[], nn.Module], equation: str, block: int) -> None:
+    with pytest.raises(NotProvedError, match="it is a mixture of 4 experts") as caught:
+        prove(make(), two_texts(), 6)
+    assert (caught.value.equation, caught.value.block) == (equation, block)
+
+
+@pytest.mark.parametrize(
+    ("make", "equation", "block"),
+    [(_mamba, "E2", 0)],
 )
 def test_what_is_no_ffn_of_its_own_is_refused(
     make: Callable[[], nn.Module], equation: str, block: int
@@ -111,3 +160,4 @@ def test_what_is_no_ffn_of_its_own_is_refused(
     with pytest.raises(NotProvedError) as caught:
         prove(make(), two_texts(), 6)
     assert (caught.value.equation, caught.value.block) == (equation, block)
+    assert "it is a mixture" not in str(caught.value)

@@ -5,6 +5,7 @@ Every test here is one of a file and of a Redis, but for what only one of them c
 
 import asyncio
 import importlib.util
+import re
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ffnviz.installing import install
 from ffnviz.lecture.classroom.course import (
     LIVES_S,
     LONGEST_SENTENCE,
@@ -242,7 +244,7 @@ def test_what_is_no_store_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -
         store_at("redis://me:my-password@localhost:1/0").ready()
     assert "my-password" not in str(told.value)
     monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(ClassStoreError, match=r"pip install 'ffnviz\[redis\]'"):
+    with pytest.raises(ClassStoreError, match=re.escape(install("redis"))):
         store_at("redis://localhost")
 
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 from typing import Protocol
 
+from ffnviz.installing import install
 from ffnviz.lecture.classroom.course import ClassStoreError, Course, Opened, Place, Sentence
 from ffnviz.lecture.classroom.sqlite_file import usual_path
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
@@ -88,7 +89,7 @@ def store_at(where: str) -> ClassStore:
     if scheme not in REDIS:
         raise ClassStoreError(f"{scheme}:// leads to no store of classes; redis:// does.")
     if importlib.util.find_spec("redis") is None:
-        raise ClassStoreError("Redis needs a package that is missing: pip install 'ffnviz[redis]'.")
+        raise ClassStoreError(f"Redis needs a package that is missing: {install('redis')}.")
     from ffnviz.lecture.classroom.store_redis import RedisStore
 
     return RedisStore(where)
