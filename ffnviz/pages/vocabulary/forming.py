@@ -1,5 +1,7 @@
 """How the prediction forms: the stream read after the embedding, each attention, each FFN."""
 
+from itertools import pairwise
+
 import numpy as np
 import streamlit as st
 
@@ -7,7 +9,7 @@ from ffnviz.analysis.vocabulary.lens import Reading, read_early
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary import lens as figures
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 
@@ -60,13 +62,20 @@ def rows_shown(readings: list[Reading]) -> list[Reading]:
     return [start, *(after_ffns[round(place)] for place in places)]
 
 
+def _gain(before: Reading, after: Reading) -> float:
+    """What a part adds to the followed word's log-probability, in nats."""
+    return float(np.log(max(after.probability, 1e-300) / max(before.probability, 1e-300)))
+
+
 def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
     """The final word's probability and rank at each stage."""
     start, end = readings[0], readings[-1]
+    before, most = max(pairwise(readings), key=lambda pair: _gain(*pair))
     shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
     sentence: Sentence = [
         number(name), f" climbs from rank {start.rank:,} at the embedding to ",
-        number(f"rank {end.rank:,}"), " at the end.",
+        number(f"rank {end.rank:,}"), " at the end; in this sentence it gains most by ",
+        number(most.stage), f": from {percent(before.probability)} to {percent(most.probability)}.",
     ]  # fmt: skip
     chart(
         Head(sentence, "followed", run.card.colour),
