@@ -157,10 +157,10 @@ def delete_bend(
         Finding(
             f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
             f"at most {most}, not {ffn.expand.out_features:,}",
-            f"hidden vectors of {one.n_flat:,} random inputs without φ: rank {one.flat:,}; of "
-            f"{one.n_bent:,} with it: {one.bent:,}"
-            + ("" if one.bent < one.n_bent else ", as many as there are inputs")
-            + f"; the folded matrix has rank {one.rank}",
+            f"the hidden vectors of random inputs have rank {one.flat:,} without φ ({one.n_flat:,} "
+            f"inputs) and {one.bent:,} with it ({one.n_bent:,} inputs"
+            + ("" if one.bent < one.n_bent else ", and so no more could be seen")
+            + f"); the folded matrix has rank {one.rank}",
             Check(one.flat, "≤", most),
         ),
         Finding(

@@ -185,8 +185,8 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
     return (
         Finding(
             "Before training, the last layer's gradient is larger with post-LN than with pre-LN.",
-            "larger; proved are two upper bounds, of which only pre-LN's falls with the depth "
-            "(Xiong et al. 2020, theorem 1)",
+            "larger; Xiong et al. 2020 (theorem 1) prove two upper bounds, of which only pre-LN's "
+            "falls with the depth",
             f"{stacks}: larger in {int((larger > 0).sum())}; on average "
             f"{last['post-LN'].mean():.2f} with post-LN, {last['pre-LN'].mean():.2f} with pre-LN",
             Check(float(larger.min()), ">", 0.0),

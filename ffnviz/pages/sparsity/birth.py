@@ -40,8 +40,9 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         height=690,
     )
     st.markdown(
-        "**Published shares are lower.** T5-Base and ViT-B/16 differ in size, data and length of "
-        "training (Li et al. 2022, arXiv:2210.06313); which of these matters is not known here."
+        "**The published shares** are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). "
+        "Those networks differ in size, data and length of training; which of these makes them "
+        "lower is not known here."
     )
 
 
@@ -57,7 +58,7 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     ]  # fmt: skip
     if record.active[least, block] < record.active[-1, block]:
         told += [
-            f", after a least of {percent(record.active[least, block])} at "
+            f", after a low of {percent(record.active[least, block])} at "
             f"{record.tokens[least] / 1e6:.1f} million"
         ]
     return [*told, ". Training never asked for it."]

@@ -1,11 +1,9 @@
 """How the prediction forms: the stream read after the embedding, each attention, each FFN."""
 
-from itertools import pairwise
-
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.vocabulary.lens import Reading, read_early
+from ffnviz.analysis.vocabulary.lens import Reading, largest_gain, read_early
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary import lens as figures
@@ -62,15 +60,10 @@ def rows_shown(readings: list[Reading]) -> list[Reading]:
     return [start, *(after_ffns[round(place)] for place in places)]
 
 
-def _gain(before: Reading, after: Reading) -> float:
-    """What a part adds to the followed word's log-probability, in nats."""
-    return float(np.log(max(after.probability, 1e-300) / max(before.probability, 1e-300)))
-
-
 def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
     """The final word's probability and rank at each stage."""
     start, end = readings[0], readings[-1]
-    before, most = max(pairwise(readings), key=lambda pair: _gain(*pair))
+    before, most = largest_gain(readings)
     shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
     sentence: Sentence = [
         number(name), f" climbs from rank {start.rank:,} at the embedding to ",

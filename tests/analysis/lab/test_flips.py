@@ -172,7 +172,7 @@ def test_ranks_are_numpys_and_no_lack_of_inputs_hides_what_phi_adds(
 def test_a_rank_that_all_inputs_reach_is_said_to_be_theirs(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried, words = subject(model_folder), "as many as there are inputs"
+    tried, words = subject(model_folder), "no more could be seen"
     claim = "Without φ the hidden"
     assert words not in finding(bend_deleted.delete_bend(tried), claim).measured
     monkeypatch.setattr(bend_deleted, "EXTRA", 8)  # fewer inputs than neurons
