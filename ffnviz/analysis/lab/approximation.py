@@ -160,7 +160,8 @@ def _universal(
 ) -> Finding:  # fmt: skip
     """The widest network against straight pieces: everywhere, or on average where it jumps."""
     on_average = Check(fit.error, "≤", max(allowed[0], LEAST))
-    everywhere = Check(fit.largest, "≤", max(allowed[1], LEAST))
+    words = ("nowhere far off", "far off where it jumps") if jumps else None
+    everywhere = Check(fit.largest, "≤", max(allowed[1], LEAST), words=words)
     good = everywhere.passed or (bool(jumps) and on_average.passed)
     return Finding(
         f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
