@@ -43,8 +43,8 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 JUMPS = {"step": (0.0,), "sawtooth": (-1.0, 0.0, 1.0)}  # where a function is not continuous
 POLYNOMIALS = ("identity", SQUARE.name)
 THEOREM = (
-    "φ is continuous and no polynomial, and the function continuous, on a compact set (Leshno et "
-    "al. 1993: proved, not tested)"
+    "φ is continuous and no polynomial, and the function continuous, on a compact set "
+    "(Leshno 1993, proved, not tested)"
 )
 ONE_FIT = "one function that is fitted proves nothing of all others"
 NOT_FOUND = "training found no network that is as close, which does not prove that there is none"
@@ -166,8 +166,8 @@ def _universal(
     return Finding(
         f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
         "nowhere further off than straight pieces between as many points",
-        f"{n} units, measured between the points of the fit: off by {short(fit.error)} on average "
-        f"and by {short(fit.largest)} at most; the best straight line by {short(line)} on average",
+        f"{n} units, between the points of the fit: off by {short(fit.error)} on average and by "
+        f"{short(fit.largest)} at most; the best straight line by {short(line)} on average",
         everywhere,
         "a small error on average is enough: the function jumps, and there a sum of continuous "
         "units is off by half the jump or more",
@@ -231,12 +231,12 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePh
     error, squared, lined = (each.fits[-1].largest for each in (bent, square, straight))
     told = (
         f"sin 3x with {widest} units, between the points of the fit: off by at most {short(error)} "
-        f"with {label}, {short(squared)} with x², {short(lined)} with identity"
+        f"with {label}, by {{}}"
     )
     bends = Finding(
         "With any φ that is not linear, one wide hidden layer fits any function.",
         "x² is not linear, yet never fits more than a parabola",
-        told,
+        told.format(f"{short(squared)} with x²"),
         Check(max(error, squared), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),
@@ -245,7 +245,7 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePh
     whatever = Finding(
         "A wide enough hidden layer fits any function, whatever φ is.",
         "with identity never better than a straight line",
-        told,
+        told.format(f"{short(lined)} with identity"),
         Check(max(error, squared, lined), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),

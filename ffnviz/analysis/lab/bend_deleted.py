@@ -157,8 +157,8 @@ def delete_bend(
         Finding(
             f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
             f"at most {most}, not {ffn.expand.out_features:,}",
-            f"the hidden vectors of random inputs have rank {one.flat:,} without φ ({one.n_flat:,} "
-            f"inputs) and {one.bent:,} with it ({one.n_bent:,} inputs"
+            f"hidden vectors of random inputs: rank {one.flat:,} without φ ({one.n_flat:,} "
+            f"inputs), {one.bent:,} with it ({one.n_bent:,} inputs"
             + ("" if one.bent < one.n_bent else ", and so no more could be seen")
             + f"); the folded matrix has rank {one.rank}",
             Check(one.flat, "≤", most),

@@ -163,9 +163,9 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
     return Finding(
         "On average, dropout leaves the FFN's output as it is.",
         "the mean over all masks is the output without dropout, up to rounding",
-        f"over all {2**k:,} masks of the {k} neurons that write most, the mean of what W₂ makes of "
-        f"them differs by {short(float(off.max()))}; of the {n} passes drawn one is off by "
-        f"{one:.0%} of the output's length, their mean by {many:.1%}",
+        f"over all {2**k:,} masks of the {k} neurons that write most, W₂'s mean output differs by "
+        f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's length, "
+        f"their mean by {many:.1%}",
         Check(float((off / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
     )
 

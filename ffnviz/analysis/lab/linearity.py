@@ -106,8 +106,9 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         Finding(
             "Attention, and so all before the FFN, is linear: only φ bends.",
             "not so: attention's weights are a softmax of its input, and LayerNorm divides",
-            f"attention alone: {off('attention')}; LayerNorms, attention and sum: {off(BEFORE)}; "
-            f"both held: {short(tried[HELD].check.value)}",
+            f"all before the FFN is off by {short(tried[BEFORE].check.value)}, attention alone by "
+            f"{short(tried['attention'].check.value)}; so held, all of it: "
+            + short(tried[HELD].check.value),
             tried[BEFORE].check,
             "attention's weights and the LayerNorms' means and variances are held as they are",
             tried[HELD].check,

@@ -110,10 +110,10 @@ def fading_findings(found: tuple[Fading, ...], gain: float) -> tuple[Finding, ..
     radius, louder = short(kinds[RNN].radius), short(kinds[LOUD].radius)
     small = f"with a spectral radius of {louder} the recurrent weights are not large"
     return (
-        Finding(*CLAIMS[RNN], f"spectral radius of W_h {radius}, {told(RNN)}",
+        Finding(*CLAIMS[RNN], f"spectral radius {radius}, {told(RNN)}",
                 Check(float(factors[RNN].max()), "≤", 1.0),
                 untestable=agreed(1 - factors[RNN])),
-        Finding(*CLAIMS[LOUD], f"weights times {gain:g}, spectral radius {louder}, {told(LOUD)}",
+        Finding(*CLAIMS[LOUD], f"times {gain:g}, spectral radius {louder}, {told(LOUD)}",
                 Check(float(factors[LOUD].min()), ">", 1.0),
                 untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small),
         Finding(*CLAIMS[LSTM], f"{told(LSTM)}; larger than the RNN's factor in "

@@ -153,9 +153,9 @@ def _stream_findings(
         Finding(
             "What a part adds is shorter than the stream.",
             "ratios below 1",
-            f"it is shorter at {1 - overall:.0%} of the tokens over all parts, at "
-            f"{1 - longer[most]:.0%} of them in {most}, at {1 - longer[last]:.0%} in {last}, "
-            f"where the ratio is {float(added[last].mean()):.2f} on average",
+            f"shorter at {1 - overall:.0%} of the tokens over all parts, at "
+            f"{1 - longer[most]:.0%} in {most}, at {1 - longer[last]:.0%} in {last} "
+            f"({float(added[last].mean()):.2f} times the stream on average)",
             Check(overall, "≤", 0.0, "of the tokens"),
             "“is” means “is at most tokens”",
             Check(longer[most], "≤", 0.5, "of the tokens of one part"),
@@ -218,9 +218,8 @@ def _bottleneck(subject: Subject) -> Finding:
     return Finding(
         "An FFN is built like a bottleneck block of a ResNet.",
         "a waist narrower than what goes in and out",
-        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights, a bottleneck of that outer "
-        f"width {narrow}; alike are the 1 × 1 maps with a φ between them, and that both add to a "
-        "stream",
+        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights, a bottleneck as wide outside "
+        f"{narrow}; both have 1 × 1 maps, a φ between them, and add to a stream",
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
         "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
         Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),

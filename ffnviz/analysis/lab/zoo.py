@@ -153,7 +153,7 @@ def _who_uses_gelu() -> Finding:
         return Check(without, "≤", 0.0, words=("all of them do", "not all of them do"))
 
     def has(name: str, network: Preset) -> str:
-        return f"{name} {ACTIVATIONS[network.phi].label} ({network.phi_source})"
+        return f"{name} {ACTIVATIONS[network.phi].label}"
 
     return Finding(
         "BERT, GPT and T5 use GELU.",
