@@ -158,7 +158,9 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
     mean = chances @ behind(_dropped(values, kept, p))
     off = (mean - behind(values)).abs()
     # A product with W₂ twice, k factors of a probability, and a term for each mask.
-    size = values.abs() @ weight.abs().mT + (0.0 if layer.bias is None else layer.bias.abs())
+    size = values.abs() @ weight.abs().mT
+    if layer.bias is not None:
+        size = size + layer.bias.abs()
     allowed = 2 * gamma(2**k + 4 * k, hidden.dtype) * size
     return Finding(
         "On average, dropout leaves the FFN's output as it is.",
