@@ -165,7 +165,7 @@ def test_deleting_the_bend_changes_the_words(new_page: OpenPage, tried: Subject)
 def test_the_factor_of_the_scaling_test_moves(new_page: OpenPage, tried: Subject) -> None:
     journey = opened(new_page, "linear")
     same(journey, try_linearity(tried, 2.0).findings)
-    assert journey.sentence("lab-tests").startswith("3 of 6 are linear")
+    assert journey.sentence("lab-tests").startswith("4 of 8 are linear")
     journey.slide("factor a", 0)
     (norm,) = [each for each in try_linearity(tried, -3.0).tried if each.name == "LayerNorm"]
     expect(claims(journey).last).to_contain_text(f"scaling by {short(norm.scaling)}")
@@ -178,7 +178,7 @@ def test_a_chosen_function_is_fitted_and_the_slider_walks_through_the_widths(
     journey = opened(new_page, "fit", function="|x|", phi="relu", units="2")
     found = approximate(FUNCTIONS["|x|"], "relu")
     same(journey, found.findings)
-    assert journey.sentence("lab-pieces").startswith("2 units of ReLU: an error of")
+    assert journey.sentence("lab-pieces").startswith("2 units of ReLU are off by")
     journey.slide("units n", 7)
     pieces = journey.chart("lab-pieces").locator(".sentence")
     expect(pieces).to_contain_text(f"{WIDTHS[7]} units of ReLU")

@@ -11,7 +11,7 @@ class Preset:
 
     Attributes:
         name: how it is called.
-        shape: its numbers; n_tokens is the length it was trained on.
+        shape: its numbers; n_tokens is a length to compare at.
         source: where they stand, and what is counted.
         phi: its activation function, by name.
         phi_source: where that stands.

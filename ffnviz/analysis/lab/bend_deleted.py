@@ -25,7 +25,8 @@ from ffnviz.model.model import Model
 from ffnviz.numbers import short
 
 SEED = 23
-EXTRA = 32  # inputs beyond d_model: what a rank above d_model + 1 would show in
+EXTRA = 32  # inputs beyond what a rank is held against: a larger one would show in these
+INPUTS = 2_048 + EXTRA  # for the rank with φ, which may be as large as d_ff
 PROBES_EVERY = 16  # of our probe sentences one in so many tells what φ is worth
 WITHOUT_PHI = "without φ"
 WITHOUT_FFN = "without any FFN"
@@ -63,16 +64,17 @@ class Folded:
         matrix, bias: W₁W₂, (d_model, d_model), and b₁W₂ + b₂, (d_model,), in float64.
         singular: the matrix' singular values, the largest first, (d_model,).
         rank: how many of them are above what rounding may leave of a zero.
-        n_random: random inputs whose hidden vectors were looked at.
-        flat, bent: the rank of these without φ and with it.
+        n_flat, n_bent: random inputs whose hidden vectors were looked at, without φ and with it.
+        flat, bent: the ranks of these.
     """
 
     matrix: Tensor
     bias: Tensor
     singular: NDArray[np.float64]
     rank: int
-    n_random: int
+    n_flat: int
     flat: int
+    n_bent: int
     bent: int
 
 
@@ -155,8 +157,10 @@ def delete_bend(
         Finding(
             f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
             f"at most {most}, not {ffn.expand.out_features:,}",
-            f"hidden vectors of {one.n_random} random inputs: rank {one.flat} without φ, "
-            f"{one.bent} with it; the folded matrix has rank {one.rank}",
+            f"hidden vectors of random inputs: rank {one.flat:,} without φ ({one.n_flat:,} "
+            f"inputs), {one.bent:,} with it ({one.n_bent:,} inputs"
+            + ("" if one.bent < one.n_bent else ", and so no more could be seen")
+            + f"); the folded matrix has rank {one.rank}",
             Check(one.flat, "≤", most),
         ),
         Finding(
@@ -176,7 +180,8 @@ def delete_bend(
 
 def _dispensable(loss: Worth | None) -> Finding:
     """The rise of the loss without φ, against what chance puts between paired guesses."""
-    claim, expected = "The network can do without φ.", "masked words guessed as well as before"
+    claim = "This trained network, not retrained, can do without φ."
+    expected = "masked words guessed as well as before"
     if loss is None:
         return Finding(
             claim, expected, "nothing was measured", Check(math.nan, "≤", 0.0), said=Said.PEOPLE,
@@ -205,21 +210,30 @@ def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
     return ffn.expand.weight.mT @ second, bias
 
 
-def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int]:
-    """How many random inputs, and the rank of their hidden vectors without φ and with it.
+def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int, int]:
+    """How many random inputs, and the rank of their hidden vectors: without φ, and with it.
 
-    The one dimension beyond d_model is the bias'.
+    The one dimension beyond d_model is the bias'. Without φ a few more inputs than that tell;
+    with φ it takes more than d_ff.
     """
-    n = ffn.expand.in_features + EXTRA
-    x = torch.randn(n, ffn.expand.in_features, generator=torch.Generator().manual_seed(SEED))
+    d_model = ffn.expand.in_features
+    n_flat, n_bent = d_model + EXTRA, max(d_model + EXTRA, INPUTS)
+    x = torch.randn(n_bent, d_model, generator=torch.Generator().manual_seed(SEED))
     before = ffn.expand(x.double())
-    return n, _rank(before), _rank(ffn.activation.function(before))
+    return n_flat, _rank(before[:n_flat]), n_bent, _rank(ffn.activation.function(before))
 
 
 def _rank(rows: Tensor) -> int:
-    """By the eigenvalues of rows·rowsᵀ: rounding moves each by at most n·ε of the largest."""
-    values = torch.linalg.eigvalsh(rows @ rows.mT)
-    return int((values > values[-1] * len(rows) * torch.finfo(values.dtype).eps).sum())
+    """By the eigenvalues of rows·rowsᵀ, each of which rounding moves by at most n·ε of its trace.
+
+    If all are above that, a Cholesky factor says so in a tenth of the time.
+    """
+    gram = rows @ rows.mT if len(rows) < rows.shape[1] else rows.mT @ rows
+    zero = float(gram.trace()) * max(rows.shape) * torch.finfo(gram.dtype).eps
+    above = gram - zero * torch.eye(len(gram), dtype=gram.dtype)
+    if int(torch.linalg.cholesky_ex(above).info) == 0:
+        return len(gram)
+    return int((torch.linalg.eigvalsh(gram) > zero).sum())
 
 
 def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:

@@ -9,10 +9,12 @@ from torch import Tensor, nn
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.model.attention import SelfAttention
+from ffnviz.model.block import Block
 from ffnviz.numbers import short
 
 FACTOR = 2.0
 SEED = 5
+BEFORE, HELD = "all before the FFN", "all before the FFN (both frozen)"
 
 Map = Callable[[Tensor], Tensor]
 
@@ -73,10 +75,13 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
 
 def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
     block, z = subject.plain, subject.attention_input
-    stream = subject.trace.blocks[subject.block].middle[:n].cpu().double()
+    record = subject.trace.blocks[subject.block]
+    x, stream = (each[:n].cpu().double() for each in (record.input, record.middle))
     return {
         "attention": (lambda v: block.attention(v).output, z),
         "attention (weights frozen)": (_frozen_attention(block.attention, z), z),
+        BEFORE: (lambda v: block.ffn_reads(block.add_attention(v, block.attend(v).output)), x),
+        HELD: (_frozen_before(block, x), x),
         "LayerNorm": (block.ffn_norm, stream),
         "LayerNorm (statistics frozen)": (_frozen_norm(block.ffn_norm, stream), stream),
     }
@@ -86,19 +91,6 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     def off(name: str) -> str:
         each = tried[name]
         return f"additivity is off by {short(each.additivity)}, scaling by {short(each.scaling)}"
-
-    def unless_frozen(
-        claim: str, name: str, expected: str, frozen: str, held: str, said: Said
-    ) -> Finding:
-        return Finding(
-            claim,
-            expected,
-            f"{name} alone: {off(name)}; so held: {short(tried[frozen].check.value)}",
-            tried[name].check,
-            f"{held} are held as they are",
-            tried[frozen].check,
-            said=said,
-        )
 
     bent = tried["FFN"]
     of_the_ffn = (
@@ -111,18 +103,28 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     if "attention" not in tried:
         return of_the_ffn
     return (
-        unless_frozen(
-            "Attention, and so all before the FFN, is linear: only φ bends.", "attention",
-            "not so: attention's weights are a softmax of its input",
-            "attention (weights frozen)", "attention's weights", Said.TEXTBOOKS,
+        Finding(
+            "Attention, and so all before the FFN, is linear: only φ bends.",
+            "not so: attention's weights are a softmax of its input, and LayerNorm divides",
+            f"all before the FFN is off by {short(tried[BEFORE].check.value)}, attention alone by "
+            f"{short(tried['attention'].check.value)}; so held, all of it: "
+            + short(tried[HELD].check.value),
+            tried[BEFORE].check,
+            "attention's weights and the LayerNorms' means and variances are held as they are",
+            tried[HELD].check,
         ),
         *of_the_ffn,
-        unless_frozen(
-            "LayerNorm is linear: it only shifts and scales.", "LayerNorm",
+        Finding(
+            "LayerNorm is linear: it only shifts and scales.",
             "not so: it divides by the input's own spread",
-            "LayerNorm (statistics frozen)", "LayerNorm's mean and variance", Said.PEOPLE,
+            f"LayerNorm alone: {off('LayerNorm')}; so held: "
+            + short(tried["LayerNorm (statistics frozen)"].check.value),
+            tried["LayerNorm"].check,
+            "LayerNorm's mean and variance are held as they are",
+            tried["LayerNorm (statistics frozen)"].check,
+            said=Said.PEOPLE,
         ),
-    )  # fmt: skip
+    )
 
 
 def _try(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
@@ -161,6 +163,21 @@ def _frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
         return mixed
 
     return mix
+
+
+def _frozen_before(block: Block, x: Tensor) -> Map:
+    """From the stream x before the block to the FFN's input, as `Block.forward` goes.
+
+    Attention's weights and the statistics of each LayerNorm on the way stay those of x.
+    """
+    if not block.norm_first:
+        attention = _frozen_attention(block.attention, x)
+        norm = _frozen_norm(block.attention_norm, x + block.attend(x).output)
+        return lambda v: norm(v + attention(v))
+    before = _frozen_norm(block.attention_norm, x)
+    attention = _frozen_attention(block.attention, block.attention_norm(x))
+    after = _frozen_norm(block.ffn_norm, block.add_attention(x, block.attend(x).output))
+    return lambda v: after(block.add_attention(v, attention(before(v))))
 
 
 def _frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:

@@ -21,7 +21,7 @@ from ffnviz.numbers import short
 DEPTH, DEEPEST = 8, 24
 SEEDS = tuple(range(13, 23))
 D_MODEL, N_HEADS, D_FF = 64, 4, 256
-BOTTLENECK = (256, 64, 64, 256)  # He et al. 2016, figure 5, right
+WAIST = 4  # a bottleneck is so many times narrower inside: He et al. 2016, figure 5, right
 
 
 Stacks = dict[str, NDArray[np.float64]]
@@ -146,15 +146,19 @@ def _only_added(subject: Subject) -> Finding:
 def _stream_findings(
     added: dict[str, NDArray[np.float64]], cosines: NDArray[np.float64]
 ) -> tuple[Finding, ...]:
-    most = max(added, key=lambda name: float(added[name].max()))
-    last = list(added)[-1]
+    longer = {name: float((ratios >= 1).mean()) for name, ratios in added.items()}
+    most, last = max(longer, key=longer.__getitem__), list(longer)[-1]
+    overall = float(np.mean(list(longer.values())))
     return (
         Finding(
-            "What a part adds is small beside the stream: shorter, at every token.",
+            "What a part adds is shorter than the stream.",
             "ratios below 1",
-            f"the largest ratio is {float(added[most].max()):.2f} ({most}); "
-            f"{last}: {float(added[last].mean()):.2f} on average",
-            Check(float(added[most].max()), "≤", 1.0, "times its length"),
+            f"shorter at {1 - overall:.0%} of the tokens over all parts, at "
+            f"{1 - longer[most]:.0%} in {most}, at {1 - longer[last]:.0%} in {last} "
+            f"({float(added[last].mean()):.2f} times the stream on average)",
+            Check(overall, "≤", 0.0, "of the tokens"),
+            "“is” means “is at most tokens”",
+            Check(longer[most], "≤", 0.5, "of the tokens of one part"),
             said=Said.PEOPLE,
         ),
         Finding(
@@ -181,7 +185,8 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
     return (
         Finding(
             "Before training, the last layer's gradient is larger with post-LN than with pre-LN.",
-            "larger, and the more so the deeper the stack (Xiong et al. 2020, theorem 1)",
+            "larger; Xiong et al. 2020 (theorem 1) prove two upper bounds, of which only pre-LN's "
+            "falls with the depth",
             f"{stacks}: larger in {int((larger > 0).sum())}; on average "
             f"{last['post-LN'].mean():.2f} with post-LN, {last['pre-LN'].mean():.2f} with pre-LN",
             Check(float(larger.min()), ">", 0.0),
@@ -200,22 +205,34 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
 
 
 def _bottleneck(subject: Subject) -> Finding:
-    """The waist of the FFN against that of a ResNet's bottleneck."""
+    """The waist of the FFN against that of a ResNet's bottleneck of the same outer width.
+
+    MobileNetV2's inverted bottleneck (Sandler et al. 2018) is the one that is wide in the middle.
+    """
     config = subject.ours.encoder.config
     d, f = config.d_model, config.d_ff
     ffn = subject.ours.encoder.blocks[subject.block].ffn
     weights = sum(weight.numel() for weight in ffn.parameters() if weight.dim() > 1)
+    widths = bottleneck(d)
+    narrow = f"{' → '.join(f'{width:,}' for width in widths)} with {bottleneck_weights(widths):,}"
     return Finding(
         "An FFN is built like a bottleneck block of a ResNet.",
         "a waist narrower than what goes in and out",
-        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights, the bottleneck "
-        f"{' → '.join(map(str, BOTTLENECK))} with {bottleneck_weights():,}; alike is only that "
-        "both add to a stream",
+        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights, a bottleneck as wide outside "
+        f"{narrow}; both have 1 × 1 maps, a φ between them, and add to a stream",
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
+        "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
+        Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),
     )
 
 
-def bottleneck_weights() -> int:
+def bottleneck(width: int) -> tuple[int, int, int, int]:
+    """The widths of a ResNet's bottleneck whose input and output are so wide."""
+    waist = max(1, width // WAIST)
+    return width, waist, waist, width
+
+
+def bottleneck_weights(widths: tuple[int, int, int, int]) -> int:
     """Of its three convolutions: 1 × 1, 3 × 3 and 1 × 1."""
-    wide, narrow, same, out = BOTTLENECK
+    wide, narrow, same, out = widths
     return wide * narrow + 9 * narrow * same + same * out

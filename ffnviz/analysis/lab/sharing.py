@@ -7,9 +7,12 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.model.feed_forward import FeedForward
 from ffnviz.model.trace import words_among
 from ffnviz.model.views import FfnView
 from ffnviz.numbers import short
+
+SEED = 29
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ def try_sharing(subject: Subject) -> Sharing:
     outputs = ffn(copies).output
     apart = float(((outputs - outputs[0]).abs() / ffn_bound(ffn, copies)).max())
     spread = float((outputs - outputs[0]).abs().max())
+    told_apart = _among_strangers(ffn, x[token])
     places, alone, contexts = _contexts(subject)
     results = ffn(contexts).output
     allowed = float(ffn_bound(ffn, contexts).norm(dim=-1).max() / results[0].norm())
@@ -67,11 +71,14 @@ def try_sharing(subject: Subject) -> Sharing:
             Check(apart, "≤", 1.0, BOUND),
         ),
         Finding(
-            "The FFN is not shared: each token has an FFN of its own.",
-            "the opposite: the same W₁, b₁, W₂, b₂ at every position",
+            "The FFN is not shared across tokens.",
+            "shared are its weights: W₁, b₁, W₂, b₂ are the same for every token",
             f"equal inputs at {len(copies)} positions give "
-            + (f"outputs up to {short(spread)} apart" if spread else "one and the same output"),
+            + (f"outputs up to {short(spread)} apart" if spread else "one and the same output")
+            + f"; with other tokens beside it, a token's output moves by {short(told_apart)}",
             Check(apart, ">", 1.0, BOUND),
+            "“not shared” means that no token's values enter another's pass",
+            Check(told_apart, "≤", 0.0),
         ),
         Finding(
             "A word gets the same FFN output wherever it stands.",
@@ -82,17 +89,36 @@ def try_sharing(subject: Subject) -> Sharing:
             said=Said.PEOPLE,
         ),
         Finding(
-            "One FFN serves all blocks.",
+            "Each block has an FFN of its own: layers do not share their weights.",
             "other weights in each block",
             "there is one block only" if other is None else
             f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of its "
             f"length, cosine {cosines[0]:.2f}",
-            Check(max(blocks, default=0.0), "≤", 0.0),
+            Check(_least_apart(matrices, blocks), ">", 0.0),
             untestable="there is one block only" if other is None else "",
-            said=Said.PEOPLE,
         ),
     )  # fmt: skip
     return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other, findings)
+
+
+def _among_strangers(ffn: FeedForward, x: Tensor) -> float:
+    """How far x's output moves when the other tokens are others: 0 if none of them enters it.
+
+    Both passes have the same shape, so that a sum is added up in the same order.
+    """
+    generator = torch.Generator().manual_seed(SEED)
+    outputs = []
+    for _ in range(2):
+        others = torch.randn(2, len(x), generator=generator, dtype=x.dtype)
+        rows = torch.stack([others[0], x, others[1]])
+        outputs.append(ffn(rows).output[1])
+    return float((outputs[1] - outputs[0]).abs().max())
+
+
+def _least_apart(matrices: tuple[str, ...], blocks: tuple[float, ...]) -> float:
+    """The smallest distance of a weight matrix; biases may all be zero without being shared."""
+    named = dict(zip(matrices, blocks, strict=False))
+    return min((named[name] for name in ("W₁", "W₂") if name in named), default=0.0)
 
 
 def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:

@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.dimensions.presets import PRESETS
+from ffnviz.analysis.dimensions.presets import PRESETS, Preset
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Said, Subject
@@ -78,7 +78,7 @@ def visit_zoo(subject: Subject) -> Zoo:
     minimum, apart = _minimum(), _apart()
     parameters = _parameters(subject, gated)
     findings = (
-        _equal_size(subject, parameters), _trains_better(*_trained()), _in_t5(),
+        _equal_size(subject, parameters), _trains_better(*_trained()), _who_uses_gelu(),
         _monotone(minimum), _same_gelu(subject, apart),
     )  # fmt: skip
     return Zoo(
@@ -144,23 +144,27 @@ def _trains_better(relu: NDArray[np.float64], gelu: NDArray[np.float64]) -> Find
     )
 
 
-def _in_t5() -> Finding:
-    """What φ the published T5 has, looked up and not measured."""
-    first, later = PRESETS["t5"], PRESETS["t5v11"]
+def _who_uses_gelu() -> Finding:
+    """What φ the published networks have, looked up and not measured."""
+    bert, gpt, first, later = (PRESETS[name] for name in ("bert", "gpt2", "t5", "t5v11"))
 
-    def has_gelu(phi: str) -> Check:
-        used = phi in ("gelu", "gelu_tanh", "geglu")
-        return Check(float(not used), "≤", 0.0, words=("GELU", "no GELU"))
+    def all_use_it(*networks: Preset) -> Check:
+        without = sum(each.phi not in ("gelu", "gelu_tanh", "geglu") for each in networks)
+        return Check(without, "≤", 0.0, words=("all of them do", "not all of them do"))
+
+    def has(name: str, network: Preset) -> str:
+        return f"{name} {ACTIVATIONS[network.phi].label}"
 
     return Finding(
-        "T5 shows that GELU is used.",
-        "GELU as T5's φ",
-        f"looked up, not measured: the first T5 has {ACTIVATIONS[first.phi].label} "
-        f"({first.phi_source}); T5 v1.1 has {ACTIVATIONS[later.phi].label} ({later.phi_source})",
-        has_gelu(first.phi),
+        "BERT, GPT and T5 use GELU.",
+        "GELU as the φ of all three",
+        "looked up, not measured: "
+        + ", ".join((has("BERT has", bert), has("GPT-2", gpt), has("the first T5", first),
+                     has("T5 v1.1", later))),
+        all_use_it(bert, gpt, first),
         "T5 v1.1 is meant, where GELU is the gate of a gated FFN",
-        has_gelu(later.phi),
-    )
+        all_use_it(bert, gpt, later),
+    )  # fmt: skip
 
 
 def _monotone(minimum: tuple[float, float]) -> Finding:

@@ -1,6 +1,8 @@
 """How a prediction forms: the stream read early, and every part's share of a word's logit."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -51,6 +53,16 @@ def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int
         share = float(logits.softmax(dim=-1)[word])
         readings.append(Reading(stage, likeliest(model, logits, k), share, rank))
     return readings
+
+
+def largest_gain(readings: Sequence[Reading]) -> tuple[Reading, Reading]:
+    """The two readings between which the followed word's log-probability grows most."""
+
+    def gain(pair: tuple[Reading, Reading]) -> float:
+        before, after = (max(reading.probability, 1e-300) for reading in pair)
+        return after / before
+
+    return max(pairwise(readings), key=gain)
 
 
 def _stages(trace: ForwardPass, token: int) -> list[tuple[str, Tensor]]:

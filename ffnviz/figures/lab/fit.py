@@ -54,6 +54,7 @@ def fitted(
 def errors(
     widths: Sequence[int],
     found: NDArray[np.floating],
+    largest: NDArray[np.floating],
     bounds: NDArray[np.floating],
     line: float,
     width: int,
@@ -64,6 +65,7 @@ def errors(
     Args:
         widths: numbers of units, (n,).
         found: the errors, (n,).
+        largest: the largest error of each, (n,).
         bounds: what straight pieces reach at least, (n,).
         line: the best straight line's.
         width: the one to mark.
@@ -80,6 +82,9 @@ def errors(
             {"type": "scatter", "mode": "lines", "name": "best straight line", "x": n,
              "y": np.full(len(n), max(line, least)),
              "line": {"color": "@text", "width": 2, "dash": "dot"}},
+            {"type": "scatter", "mode": "lines", "name": "network, at most", "x": n,
+             "y": np.maximum(largest, least), "line": {"color": f"{colour}/0.5", "width": 2},
+             "hovertemplate": "%{x} units: at most %{y:.2g}<extra></extra>"},
             {"type": "scatter", "mode": "lines+markers", "name": "network", "x": n,
              "y": np.maximum(found, least), "line": {"color": colour, "width": 3},
              "marker": {"color": colour, "size": 8}, "customdata": n,

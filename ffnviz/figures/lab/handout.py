@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ffnviz.figures.lab.handout_pictures import Bars, picture
 
-# On paper it is one A4 page: 47 claims in three columns, under their pictures.
+# On paper it is one A4 page: all claims in three columns, under their pictures.
 STYLE = """\
 body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }

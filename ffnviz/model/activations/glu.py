@@ -10,6 +10,6 @@ GLU = Activation(
     formula=r"\sigma(x) \cdot v",
     function=torch.sigmoid,
     gated=True,
-    source="Dauphin et al. 2017; in the FFN: Shazeer 2020, eq. 5",
+    source="Dauphin et al. 2017; Shazeer 2020, eq. 4, and in the FFN eq. 6",
     below_zero=False,
 )

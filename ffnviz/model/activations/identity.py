@@ -16,5 +16,5 @@ IDENTITY = Activation(
     formula="x",
     function=identity,
     gated=False,
-    source="the bilinear and linear baselines of Shazeer 2020, section 2",
+    source="none: no published FFN has it; it stands for the FFN without φ",
 )

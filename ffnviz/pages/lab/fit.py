@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.approximation import (
     FUNCTIONS,
+    JUMPS,
     KNOTS,
     SQUARE,
     WIDTHS,
@@ -133,16 +134,16 @@ def fit(
 ) -> Approximation:
     """Networks of all widths, trained on the function of that name."""
     function = drawn(values) if name == DRAWN else FUNCTIONS[name]
-    return approximate(function, phi, progress=progress)
+    return approximate(function, phi, progress=progress, jumps=JUMPS.get(name, ()))
 
 
 def the_fit(run: Run, found: Approximation, place: int, version: str) -> None:
     """The function, the network, and each unit's piece."""
     fit, n = found.fits[place], found.widths[place]
     sentence: Sentence = [
-        number(f"{n} unit{'s' * (n > 1)}"), f" of {phi_of(found.activation).label}: an error "
-        "of ", number(short(fit.error)),
-        f"; the best straight line is off by {short(found.line)}.",
+        number(f"{n} unit{'s' * (n > 1)}"), f" of {phi_of(found.activation).label} are off by ",
+        number(short(fit.error)), f" on average, and by {short(fit.largest)} at most; the best "
+        f"straight line by {short(found.line)} on average.",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-pieces", run.card.colour),
@@ -158,15 +159,18 @@ def the_errors(run: Run, found: Approximation, place: int, version: str) -> None
     """The error against the number of units."""
     sentence: Sentence = [
         "From 1 unit to ", number(f"{found.widths[-1]}"), " the error goes from ",
-        number(short(found.fits[0].error)), " to ", number(short(found.fits[-1].error)), ".",
+        number(short(found.fits[0].error)), " to ", number(short(found.fits[-1].error)),
+        ", the largest from ", short(found.fits[0].largest), " to ",
+        short(found.fits[-1].largest), ".",
     ]  # fmt: skip
     chart(
         Head(sentence, "lab-errors", run.card.colour),
         errors(
-            found.widths, np.array([fit.error for fit in found.fits]), np.array(found.bounds),
+            found.widths, np.array([fit.error for fit in found.fits]),
+            np.array([fit.largest for fit in found.fits]), np.array(found.bounds),
             found.line, found.widths[place], f"@{run.card.colour}",
         ),
-        "The error against the number of units, both logarithmic.",
+        "The mean and the largest error against the number of units, both logarithmic.",
         f"{run.stamp} {version} {place}",
         key="lab-errors",
         height=560,

@@ -4,13 +4,13 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.lab.residual import (
-    BOTTLENECK,
     D_FF,
     D_MODEL,
     DEEPEST,
     DEPTH,
     SEEDS,
     Residual,
+    bottleneck,
     bottleneck_weights,
     stacks,
     try_residual,
@@ -63,7 +63,7 @@ def render(run: Run, navigator: Navigator) -> None:
             key="lab-layers",
             on_choose=lambda stop, done: navigator.choose(LAYERS, STOPS[stop], done),
         )
-        bottleneck(run)
+        waists(run)
 
 
 def norms(run: Run, found: Residual) -> None:
@@ -142,17 +142,18 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
     )  # fmt: skip
 
 
-def bottleneck(run: Run) -> None:
-    """The ResNet bottleneck's widths beside the FFN's."""
+def waists(run: Run) -> None:
+    """The widths of a ResNet's bottleneck, as wide outside, beside the FFN's."""
     config = run.model.sizes
     d, f = config.d_model, config.d_ff
+    widths = bottleneck(d)
     st.markdown(
         f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two networks added to a stream, with opposite "
         "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:\n\n"
         "| network | widths | weights |\n|---|---|---|\n"
         f"| **FFN** | {d:,} → {f:,} → {d:,} | {2 * d * f:,} |\n"
-        f"| **ResNet bottleneck** | {' → '.join(map(str, BOTTLENECK))} "
-        f"| {bottleneck_weights():,} |\n"
+        f"| **ResNet bottleneck** | {' → '.join(f'{width:,}' for width in widths)} "
+        f"| {bottleneck_weights(widths):,} |\n"
     )
 
 

@@ -62,4 +62,4 @@ def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sent
             "softens them. ", number(percent(landed.near_zero)),
             f" of the activations are within {threshold:g} of zero, and ",
             number(percent(landed.exactly_zero)),
-            " are so small that float32 keeps exactly 0."]  # fmt: skip
+            " come out as exactly 0, by rounding in float32."]  # fmt: skip

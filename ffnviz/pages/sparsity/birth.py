@@ -40,17 +40,25 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         height=690,
     )
     st.markdown(
-        "**Why the published shares are lower:** T5-Base and ViT-B/16 are far larger networks, "
-        "trained for far longer, on other data (Li et al. 2022, arXiv:2210.06313)."
+        "**The published shares** are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). "
+        "Those networks differ in size, data and length of training; which of these makes them "
+        "lower is not known here."
     )
 
 
 def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     block = run.state.block
-    return [
+    least = int(record.above_zero[:, block].argmin())
+    told: Sentence = [
         f"Before training, {run.card.label}'s block {block + 1} had ",
         number(percent(record.above_zero[0, block])), " of its activations above zero, on ",
         f"{record.n_tokens:,} tokens of unseen books; after "
         f"{record.tokens[-1] / 1e6:.1f} million training tokens ",
-        number(percent(record.above_zero[-1, block])), ". Training never asked for it.",
+        number(percent(record.above_zero[-1, block])),
     ]  # fmt: skip
+    if record.above_zero[least, block] < record.above_zero[-1, block]:
+        told += [
+            f", after a low of {percent(record.above_zero[least, block])} at "
+            f"{record.tokens[least] / 1e6:.1f} million"
+        ]
+    return [*told, ". Training never asked for it."]

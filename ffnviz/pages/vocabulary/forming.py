@@ -3,11 +3,11 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.vocabulary.lens import Reading, read_early
+from ffnviz.analysis.vocabulary.lens import Reading, largest_gain, read_early
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.vocabulary import lens as figures
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.guess import under_guess
 from ffnviz.page import Navigator
 from ffnviz.run import Run
@@ -64,10 +64,12 @@ def rows_shown(readings: list[Reading]) -> list[Reading]:
 def way_of_the_word(run: Run, readings: list[Reading], name: str) -> None:
     """The final word's probability and rank at each stage."""
     start, end = readings[0], readings[-1]
+    before, most = largest_gain(readings)
     shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
     sentence: Sentence = [
         number(name), f" climbs from rank {start.rank:,} at the embedding to ",
-        number(f"rank {end.rank:,}"), " at the end.",
+        number(f"rank {end.rank:,}"), " at the end; in this sentence it gains most by ",
+        number(most.stage), f": from {percent(before.probability)} to {percent(most.probability)}.",
     ]  # fmt: skip
     chart(
         Head(sentence, "followed", run.card.colour),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab import (
@@ -17,9 +18,12 @@ from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.model.block import Block
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.model import load
+from ffnviz.model.tokenizer import Tokenizer
 from tests.analysis.lab.broken import ByPosition, Peeking, bent, deaf, finding, subject, with_ffn
+from tests.analysis.networks import ours
 
 HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
 
@@ -61,7 +65,7 @@ def test_weights_of_their_own_at_each_position_are_found_out(model_folder: Path)
     sound = sharing.try_sharing(subject(model_folder))
     broken = sharing.try_sharing(subject(model_folder, with_ffn(ByPosition)))
     assert finding(sound, "Equal inputs").verdict is HOLDS
-    assert finding(sound, "The FFN is not shared").verdict is FAILS
+    assert finding(sound, "The FFN is not shared").verdict is ONLY_IF
     assert finding(broken, "Equal inputs").verdict is FAILS
     assert finding(broken, "The FFN is not shared").verdict is HOLDS
 
@@ -79,13 +83,23 @@ def test_an_ffn_that_always_says_the_same_says_it_wherever_a_word_stands(
     assert finding(broken, "A word").verdict is HOLDS
 
 
-def test_blocks_that_share_their_ffn_are_found_out(model_folder: Path) -> None:
-    def share(encoder: Encoder) -> None:
-        encoder.blocks[1].ffn = encoder.blocks[0].ffn
+def test_an_ffn_that_peeks_is_not_shared_and_mixes_tokens_all_the_same(model_folder: Path) -> None:
+    peeking = sharing.try_sharing(subject(model_folder, with_ffn(Peeking)))
+    assert finding(peeking, "The FFN is not shared").verdict is FAILS
 
-    assert finding(sharing.try_sharing(subject(model_folder)), "One FFN").verdict is FAILS
+
+@pytest.mark.parametrize("layers", [("expand",), ("compress",), ("expand", "compress")])
+def test_blocks_that_share_their_ffn_are_found_out(
+    model_folder: Path, layers: tuple[str, ...]
+) -> None:
+    def share(encoder: Encoder) -> None:
+        for layer in layers:
+            setattr(encoder.blocks[1].ffn, layer, getattr(encoder.blocks[0].ffn, layer))
+
+    claim = "Each block has an FFN of its own"
+    assert finding(sharing.try_sharing(subject(model_folder)), claim).verdict is HOLDS
     shared = sharing.try_sharing(subject(model_folder, share))
-    assert finding(shared, "One FFN").verdict is HOLDS
+    assert finding(shared, claim).verdict is FAILS
 
 
 def test_an_ffn_that_peeks_is_no_convolution_with_kernel_1(model_folder: Path) -> None:
@@ -133,8 +147,37 @@ def test_a_network_without_phi_can_do_without_it_and_a_trained_one_cannot(
     model = load("relu")
     trained = Subject(model, model.trace("The cat sat."), 1, 1, in_double(model))
     flat = bend_deleted.delete_bend(subject(model_folder, straight))
-    assert finding(bend_deleted.delete_bend(trained), "The network can").verdict is FAILS
-    assert finding(flat, "The network can").verdict is HOLDS
+    claim = "This trained network, not retrained, can"
+    assert finding(bend_deleted.delete_bend(trained), claim).verdict is FAILS
+    assert finding(flat, claim).verdict is HOLDS
+
+
+@pytest.mark.parametrize("activation", ["relu", "identity"])
+def test_ranks_are_numpys_and_no_lack_of_inputs_hides_what_phi_adds(
+    model_folder: Path, activation: str
+) -> None:
+    ffn = subject(model_folder).double.ffn
+    ffn.activation = ACTIVATIONS[activation]
+    d_model, d_ff = ffn.expand.in_features, ffn.expand.out_features
+    found = bend_deleted.fold(ffn)
+    assert found.n_bent >= 2_048
+    assert found.n_bent > d_ff
+    x = torch.randn(found.n_bent, d_model, generator=torch.Generator().manual_seed(1)).double()
+    hidden = ffn(x).hidden.detach().numpy()
+    assert found.bent == np.linalg.matrix_rank(hidden)
+    assert found.bent == (d_ff if activation == "relu" else found.flat)
+    assert found.flat == d_model + 1
+
+
+def test_a_rank_that_all_inputs_reach_is_said_to_be_theirs(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried, words = subject(model_folder), "no more could be seen"
+    claim = "Without φ the hidden"
+    assert words not in finding(bend_deleted.delete_bend(tried), claim).measured
+    monkeypatch.setattr(bend_deleted, "EXTRA", 8)  # fewer inputs than neurons
+    monkeypatch.setattr(bend_deleted, "INPUTS", 0)
+    assert words in finding(bend_deleted.delete_bend(tried), claim).measured
 
 
 def test_the_loss_without_ffns_is_that_of_ffns_that_write_zeros(model_folder: Path) -> None:
@@ -164,6 +207,7 @@ def test_linearity_is_found_where_it_was_put_and_lost_where_it_was_bent(
     def no_norm(encoder: Encoder) -> None:
         for block in encoder.blocks:
             block.ffn_norm.__class__ = NoNorm
+            block.attention_norm.__class__ = NoNorm
 
     def both(encoder: Encoder) -> None:
         no_norm(encoder)
@@ -182,16 +226,47 @@ def test_linearity_is_found_where_it_was_put_and_lost_where_it_was_bent(
     assert finding(flat, "The FFN is not linear").verdict is FAILS
     assert finding(sound, "Without φ").verdict is HOLDS
     assert finding(crooked, "Without φ").verdict is FAILS
-    for broken in (silent, linear):
-        assert finding(broken, "Attention").verdict is HOLDS
     for broken in (even, linear):
         assert finding(broken, "LayerNorm").verdict is HOLDS
-    # Attention is judged alone: a LayerNorm that is linear or not changes nothing of it.
-    for broken in (sound, even, flat):
+    # All before the FFN is meant: attention and LayerNorm must both be linear.
+    assert finding(linear, "Attention").verdict is HOLDS
+    for broken in (sound, even, silent, flat):
         assert finding(broken, "Attention").verdict is ONLY_IF
     for broken in (sound, silent):
         assert finding(broken, "LayerNorm").verdict is ONLY_IF
     assert finding(crooked, "Attention").verdict is FAILS
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_all_before_the_ffn_is_the_blocks_own_way_with_what_is_held(
+    tokenizer: Tokenizer, norm: str
+) -> None:
+    model = ours(tokenizer, norm=norm)
+    tried = Subject(model, model.trace("The cat sat on the mat."), 1, 2, in_double(model))
+    x = tried.trace.blocks[1].input.double()
+    with torch.inference_mode():
+        held = linearity._frozen_before(tried.double, x)
+        # At x itself nothing is held; elsewhere it is, and f is a sum of its parts.
+        torch.testing.assert_close(held(x), tried.double(x).ffn.input)
+        y, zero = x.flip(0), held(torch.zeros_like(x))
+        torch.testing.assert_close(held(x + y) + zero, held(x) + held(y))
+        assert (held(y) - tried.double(y).ffn.input).abs().max() > 1e-3
+    assert finding(linearity.try_linearity(tried), "Attention").verdict is ONLY_IF
+
+
+def test_a_bend_before_the_ffn_is_found_even_when_attention_and_norms_are_held(
+    model_folder: Path,
+) -> None:
+    class BentSum(Block):
+        def add_attention(self, x: Tensor, output: Tensor) -> Tensor:
+            return super().add_attention(x, output).tanh()
+
+    def bend_sum(encoder: Encoder) -> None:
+        for block in encoder.blocks:
+            block.__class__ = BentSum
+
+    found = linearity.try_linearity(subject(model_folder, bend_sum))
+    assert finding(found, "Attention").verdict is FAILS
 
 
 def test_a_norm_that_is_not_what_its_weights_say_is_not_linear_when_frozen(

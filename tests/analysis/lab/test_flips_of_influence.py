@@ -98,14 +98,24 @@ def test_a_gradient_vanishes_or_explodes_with_the_recurrent_weights(
 ) -> None:
     x = 0.1 * torch.randn(12, 48, generator=torch.Generator().manual_seed(2))
 
-    def verdicts(gain: float) -> list[Verdict]:
-        found = recurrent.fading_findings(recurrent.fade(x, gain), gain)
+    def verdicts(gain: float, inputs: float = 1) -> list[Verdict]:
+        found = recurrent.fading_findings(recurrent.fade(inputs * x, gain), gain)
         return [each.verdict for each in found[:2]]
 
     assert verdicts(8.0) == [HOLDS, HOLDS]
-    assert verdicts(1.0) == [HOLDS, FAILS]
+    # Times 1 they are not large; times 2 they are, but tanh holds them back where inputs are large.
+    assert verdicts(1.0) == [HOLDS, Verdict.UNDECIDED]
+    assert verdicts(2.0, inputs=50) == [HOLDS, FAILS]
     monkeypatch.setattr(nn, "RNN", Loud)
     assert verdicts(1.0) == [FAILS, HOLDS]
+
+
+def test_the_spectral_radius_is_that_of_the_recurrent_weights_as_drawn() -> None:
+    d = 192
+    found = {each.name: each for each in recurrent.fade(torch.ones(3, d), 5.0)}
+    # Uniform up to 1/√d: a variance of 1/(3 d), and by Girko's circular law a radius near √(1/3).
+    assert found[recurrent.RNN].radius == pytest.approx(3**-0.5, rel=0.1)
+    assert found[recurrent.LOUD].radius == pytest.approx(5 * found[recurrent.RNN].radius)
 
 
 def test_who_forgets_more_slowly_depends_on_who_is_who(monkeypatch: pytest.MonkeyPatch) -> None:

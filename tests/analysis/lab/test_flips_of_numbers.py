@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
@@ -22,7 +24,7 @@ from ffnviz.model.edit import Edit
 from ffnviz.model.encoder import Encoder
 from ffnviz.model.model import load
 from ffnviz.model.tokenizer import Tokenizer
-from tests.analysis.lab.broken import Peeking, finding, subject, with_ffn
+from tests.analysis.lab.broken import Peeking, bent, finding, subject, with_ffn
 from tests.analysis.networks import ours
 
 HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
@@ -37,6 +39,52 @@ def test_a_layer_without_a_bend_fits_no_curve() -> None:
     for claim in ("One hidden layer", "A wider layer"):
         assert finding(curved, claim).verdict is HOLDS
         assert finding(flat, claim).verdict is FAILS
+
+
+@pytest.mark.parametrize("name", approximation.JUMPS)
+def test_where_a_function_jumps_no_network_is_nearer_than_half_the_jump(name: str) -> None:
+    function, jumps = approximation.FUNCTIONS[name], approximation.JUMPS[name]
+    for place in jumps:  # it does jump there, by 2
+        before, after = function(torch.tensor([place - 1e-9, place + 1e-9], dtype=torch.float64))
+        assert abs(after - before) == pytest.approx(2, abs=1e-6)
+    found = approximation.approximate(function, "relu", (64,), jumps=jumps)
+    assert found.fits[0].largest >= 1 - 1e-3
+    one = finding(found, "One hidden layer")
+    assert one.verdict is ONLY_IF
+    assert "jumps" in one.verdict_text
+    flat = approximation.approximate(function, "identity", (64,), jumps=jumps)
+    assert finding(flat, "One hidden layer").verdict is FAILS
+
+
+def test_a_network_that_learned_the_points_by_heart_fits_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wave, step = approximation.FUNCTIONS["wave"], 4 / (approximation.POINTS - 1)
+    sound = approximation.approximate(wave, "relu", (64,))
+    ours = approximation._fit
+
+    def comb(x: Tensor, y: Tensor, name: str, n: int, at: Tensor, expected: Tensor) -> object:
+        """What is between the points is off by 1, and the points are as they were."""
+        return ours(x, y, name, n, at, expected + torch.sin(math.pi * at / step))
+
+    monkeypatch.setattr(approximation, "_fit", comb)
+    broken = approximation.approximate(wave, "relu", (64,))
+    assert finding(sound, "One hidden layer").verdict is HOLDS
+    assert finding(broken, "One hidden layer").verdict is Verdict.UNDECIDED
+    assert broken.fits[0].error > 0.5
+
+
+def test_a_fit_that_training_did_not_find_disproves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(approximation, "STEPS", 8)
+    monkeypatch.setattr(approximation, "_least_squares", lambda columns, y: (
+        torch.zeros(columns.shape[1], dtype=y.dtype), float(y.square().mean().sqrt())
+    ))  # fmt: skip
+    found = approximation.approximate(approximation.FUNCTIONS["wave"], "gelu", (16,))
+    one = finding(found, "One hidden layer")
+    assert one.verdict is Verdict.UNDECIDED
+    assert "does not prove that there is none" in one.verdict_text
 
 
 def test_a_straight_line_leaves_nothing_to_gain() -> None:
@@ -72,14 +120,16 @@ def test_whether_phi_may_be_a_polynomial_depends_on_phi(
     assert verdict() is ONLY_IF
     monkeypatch.setattr(approximation, "SQUARE", replace(ACTIVATIONS["silu"], name="square"))
     monkeypatch.setitem(ACTIVATIONS, "identity", ACTIVATIONS["relu"])
-    assert verdict() is HOLDS
+    # Whatever fits one function proves nothing of any other.
+    assert verdict() is Verdict.UNDECIDED
     monkeypatch.setitem(ACTIVATIONS, "relu", identity)
     assert verdict() is FAILS
 
 
 def test_x_squared_fits_the_best_parabola_and_no_more() -> None:
     found = approximation.approximate(approximation.FUNCTIONS["bump"], "square", (32,))
-    parabola = np.polynomial.Polynomial.fit(found.x, found.y, 2)
+    at = torch.linspace(-2, 2, approximation.POINTS, dtype=torch.float64)
+    parabola = np.polynomial.Polynomial.fit(at, approximation.FUNCTIONS["bump"](at), 2)
     expected = np.sqrt(((parabola(found.x) - found.y) ** 2).mean())
     assert found.fits[0].error == pytest.approx(expected, rel=1e-6)
 
@@ -100,7 +150,26 @@ def test_an_ffn_with_a_narrow_waist_is_a_bottleneck(tokenizer: Tokenizer) -> Non
         model = ours(tokenizer, d_ff=d_ff)
         tried = Subject(model, model.trace("The cat."), 0, 0, in_double(model))
         verdicts.append(finding(residual.try_residual(tried, depth=2), "An FFN is built").verdict)
-    assert verdicts == [HOLDS, FAILS]
+    assert verdicts == [HOLDS, ONLY_IF]
+
+
+def test_a_bottleneck_as_wide_as_the_stream_has_the_weights_of_pytorchs_layers() -> None:
+    widths = residual.bottleneck(512)
+    assert widths == (512, 128, 128, 512)
+    kernels = zip(widths[:-1], widths[1:], (1, 3, 1), strict=True)
+    layers = [nn.Conv2d(*sizes, bias=False) for sizes in kernels]
+    weights = sum(layer.weight.numel() for layer in layers)
+    assert residual.bottleneck_weights(widths) == weights == 278_528
+
+
+def test_shorter_at_most_tokens_is_not_shorter_at_all() -> None:
+    def verdict(*parts: list[float]) -> Verdict:
+        added = {f"part {k}": np.array(ratios) for k, ratios in enumerate(parts)}
+        return residual._stream_findings(added, np.ones((1, 3)))[0].verdict
+
+    assert verdict([0.5, 0.5, 0.9], [0.1, 0.2, 0.3]) is HOLDS
+    assert verdict([0.5, 0.5, 1.1], [0.1, 0.2, 0.3]) is ONLY_IF  # one token of six
+    assert verdict([0.5, 1.5, 1.1], [0.1, 0.2, 0.3]) is FAILS  # most tokens of one part
 
 
 @pytest.mark.parametrize("claim", ["What a part adds", "A block hardly"])
@@ -157,22 +226,43 @@ def test_many_pairs_of_trainings_that_agree_would_decide_and_one_does_not(
     assert zoo._trains_better(relu, np.append(gelu[1:], 4.1)).verdict is Verdict.UNDECIDED
 
 
-def test_what_t5_has_follows_from_what_is_known_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    def verdict(first: str, later: str) -> Verdict:
-        for name, phi in (("t5", first), ("t5v11", later)):
+def test_who_uses_gelu_follows_from_what_is_known_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    def verdict(**phis: str) -> Verdict:
+        for name in ("bert", "gpt2", "t5", "t5v11"):
+            phi = phis.get(name, PRESETS[name].phi)
             monkeypatch.setitem(PRESETS, name, replace(PRESETS[name], phi=phi))
-        return zoo._in_t5().verdict
+        return zoo._who_uses_gelu().verdict
 
-    assert verdict(PRESETS["t5"].phi, PRESETS["t5v11"].phi) is ONLY_IF
-    assert verdict("gelu", "geglu") is HOLDS
-    assert verdict("relu", "reglu") is FAILS
+    assert verdict() is ONLY_IF
+    assert verdict(t5="gelu") is HOLDS
+    assert verdict(t5="relu", t5v11="reglu") is FAILS
+    assert verdict(t5v11="geglu", bert="relu") is FAILS
 
 
-@pytest.mark.parametrize(
-    ("ratio", "verdict"), [(4, ONLY_IF), (1, FAILS), (9, FAILS), (99, FAILS), (100, HOLDS)]
-)
+@pytest.mark.parametrize(("ratio", "verdict"), [(4, ONLY_IF), (1, FAILS), (9, FAILS), (100, FAILS)])
 def test_times_are_no_magnitudes(ratio: float, verdict: Verdict) -> None:
-    assert width._magnitudes(ratio).verdict is verdict
+    found = width._magnitudes(ratio)
+    assert found.verdict is verdict
+    assert "64 times in T5-11B" in found.measured
+
+
+@pytest.mark.parametrize(("times", "verdict"), [(99, FAILS), (100, HOLDS)])
+def test_networks_that_are_magnitudes_wider_would_prove_it(
+    times: int, verdict: Verdict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, preset in PRESETS.items():
+        shape = replace(preset.shape, d_ff=times * preset.shape.d_model)
+        monkeypatch.setitem(PRESETS, name, replace(preset, shape=shape))
+    monkeypatch.setattr(width, "T5_11B", 128.0)
+    assert width._magnitudes(times).verdict is verdict
+
+
+def test_a_published_network_outside_of_two_to_eight_times_refutes_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shape = replace(PRESETS["bert"].shape, d_ff=16 * 768)
+    monkeypatch.setitem(PRESETS, "bert", replace(PRESETS["bert"], shape=shape))
+    assert width._magnitudes(4).verdict is FAILS
 
 
 def test_a_gelu_that_is_relu_never_falls(
@@ -250,6 +340,22 @@ def test_dropout_that_forgets_to_divide_is_biased(
         dropout, "_dropped", lambda hidden, kept, p: (1 - p) * divided(hidden, kept, p)
     )
     assert finding(dropout.try_dropout(subject(model_folder), 0.3), claim).verdict is FAILS
+
+
+def test_dropout_in_front_of_a_layer_that_bends_is_biased(model_folder: Path) -> None:
+    def bend(encoder: Encoder) -> None:
+        for block in encoder.blocks:
+            block.ffn.compress = bent(block.ffn.compress)
+
+    found = dropout.try_dropout(subject(model_folder, bend), 0.3)
+    assert finding(found, "On average, dropout").verdict is FAILS
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.9])
+def test_the_mean_of_all_masks_is_the_output_at_every_p(model_folder: Path, p: float) -> None:
+    one = finding(dropout.try_dropout(subject(model_folder), p), "On average, dropout")
+    assert one.verdict is HOLDS
+    assert "4,096 masks of the 12 neurons" in one.measured
 
 
 def test_passes_refute_what_much_dropout_does_and_never_prove_the_contrary() -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS, KNOTS, approximate, drawn
+from ffnviz.analysis.lab.approximation import FUNCTIONS, KNOTS, POINTS, approximate, drawn
 from ffnviz.analysis.lab.bend_deleted import WITHOUT_ATTENTION, WITHOUT_FFN, delete_bend
 from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.influence import who_hears_whom
@@ -89,6 +89,9 @@ def test_a_fit_is_the_network_it_says() -> None:
         hidden = F.gelu(torch.from_numpy(np.outer(found.x, fit.weight) + fit.bias)).numpy()
         np.testing.assert_allclose(hidden @ fit.out + fit.offset, fit.fitted, atol=1e-8)
         assert fit.error == pytest.approx(math.sqrt(((fit.fitted - found.y) ** 2).mean()), abs=1e-9)
+        assert fit.largest == pytest.approx(np.abs(fit.fitted - found.y).max(), abs=1e-9)
+    fitted_at = np.linspace(-2, 2, POINTS)
+    assert np.abs(found.x[:, None] - fitted_at).min() == pytest.approx(2 / (POINTS - 1))
     slope, height = np.polyfit(found.x, found.y, 1)
     line = np.sqrt(((slope * found.x + height - found.y) ** 2).mean())
     assert found.line == pytest.approx(line, rel=1e-6)
@@ -100,6 +103,7 @@ def test_straight_pieces_keep_the_bound(n: int) -> None:
     knots = np.linspace(-2, 2, n + 1)
     pieces = np.interp(found.x, knots, np.interp(knots, found.x, found.y))
     assert math.sqrt(((pieces - found.y) ** 2).mean()) <= found.bounds[0]
+    assert np.abs(pieces - found.y).max() <= found.everywhere[0]
 
 
 def test_a_drawing_is_straight_between_its_knots() -> None:

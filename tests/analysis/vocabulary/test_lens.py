@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.vocabulary.lens import contributions, read_early
+from ffnviz.analysis.vocabulary.lens import contributions, largest_gain, read_early
 from ffnviz.model.model import Model, load
 from ffnviz.model.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -28,6 +28,14 @@ def test_the_last_reading_is_the_prediction(model: Model) -> None:
     assert readings[-1].rank == 1
     assert readings[-1].probability == pytest.approx(float(probabilities[word]), rel=1e-4)
     assert readings[-1].prediction.ids.tolist() == probabilities.topk(4).indices.tolist()
+
+
+def test_the_word_gains_most_where_its_log_probability_grows_most(model: Model) -> None:
+    trace = model.trace(TEXT)
+    readings = read_early(model, trace, 5, int(trace.logits[5].argmax()), k=1)
+    before, after = largest_gain(readings)
+    grown = np.diff(np.log([reading.probability for reading in readings]))
+    assert (before, after) == (readings[grown.argmax()], readings[grown.argmax() + 1])
 
 
 def test_an_early_reading_is_the_norm_and_the_output_on_the_stream(model: Model) -> None:

@@ -72,9 +72,11 @@ def test_a_fit_and_its_errors_are_drawn_as_they_are() -> None:
     np.testing.assert_allclose(drawn.data[-2].y, x**2)
     np.testing.assert_allclose(drawn.data[-1].y, x)
     assert len(drawn.data) == 2 + 30  # of 60 units every second
-    drawn = checked(errors([1, 4], np.array([0.5, 0.0]), np.array([2.0, 0.5]), 0.7, 4, "@relu"))
-    assert drawn.data[2].y[1] > 0  # a logarithm of zero would not be drawn
-    assert list(drawn.data[3].x) == [4]
+    mean, largest, bounds = np.array([0.5, 0.0]), np.array([0.9, 0.1]), np.array([2.0, 0.5])
+    drawn = checked(errors([1, 4], mean, largest, bounds, 0.7, 4, "@relu"))
+    np.testing.assert_allclose(drawn.data[2].y, largest)
+    assert drawn.data[3].y[1] > 0  # a logarithm of zero would not be drawn
+    assert list(drawn.data[4].x) == [4]
 
 
 def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
