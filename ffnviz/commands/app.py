@@ -13,7 +13,7 @@ from streamlit.net_util import get_internal_ip
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.assets import TOP
 from ffnviz.commands.network import dtype_option
-from ffnviz.headers import content_security_policy
+from ffnviz.headers import content_security_policy, hostname
 from ffnviz.lecture.chosen import FILE as LECTURE
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
@@ -23,8 +23,28 @@ from ffnviz.model.asked_indexes import made_of, show_indexes
 from ffnviz.model.fingerprint import fingerprint
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.networks import Asked, at_hand, open_at_hand, show_also, usual_device
-from ffnviz.serve import FRAMED_BY, application
+from ffnviz.serve import FRAMED_BY, HOSTS, application
 from ffnviz.workers import serve_with
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+def host_names(
+    _: click.Context, option: click.Parameter, named: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The names of --allowed-host, without ports.
+
+    Raises:
+        BadParameter: if one is something else.
+    """
+    for name in named:
+        if not name or hostname(name) != name.lower():
+            raise click.BadParameter(
+                f"“{name}” is no name of a server. Give one such as ffnviz.example.org, without "
+                "https:// and without a port.",
+                param=option,
+            )
+    return named
 
 
 @click.command()
@@ -62,11 +82,25 @@ from ffnviz.workers import serve_with
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
 )
 @click.option(
+    "--allowed-host",
+    "named",
+    multiple=True,
+    metavar="NAME",
+    envvar=HOSTS,
+    show_envvar=True,
+    callback=host_names,
+    help="A name that the page may be opened at, besides this computer's own. Repeatable. If left "
+    "out: localhost alone where only this computer can open it, else any name.",
+)
+@click.option(
     "--model",
     "models",
     multiple=True,
     metavar="PATH_OR_ID[@REVISION]",
-    help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable.",
+    envvar="FFNVIZ_MODEL",
+    show_envvar=True,
+    help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable; in the "
+    "environment, with blanks between them.",
 )
 @click.option("--no-twins", is_flag=True, help="Show only what --model names.")
 @dtype_option
@@ -82,8 +116,10 @@ from ffnviz.workers import serve_with
     "indexes",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
+    envvar="FFNVIZ_INDEX",
+    show_envvar=True,
     help="An index that `ffnviz index` made, shown on Neurons' pages for the network it is of, in "
-    "place of the usual one. Repeatable.",
+    f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
 @click.option(
     "--class-store",
@@ -98,6 +134,7 @@ def app(
     port: int,
     workers: int,
     frame_ancestors: str,
+    named: tuple[str, ...],
     models: tuple[str, ...],
     no_twins: bool,
     dtype: str | None,
@@ -118,12 +155,13 @@ def app(
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
     _take_lecture(lecture)
     address = free_address(host, port)
+    _open_to_classes(address, class_store)
+    os.environ[HOSTS] = " ".join(allowed_hosts(address, named))
     show_indexes(indexes)
     show([asked(name, dtype) for name in models], not no_twins)
     for path in indexes:
         click.echo(opened_index(path))
     click.echo(announcement(address, port))
-    _open_to_classes(address, class_store)
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:
         serve_with(workers, host, port)
@@ -203,19 +241,33 @@ def _take_lecture(lecture: Path | None) -> None:
 
 
 def _open_to_classes(address: str, class_store: str | None) -> None:
-    """Where others can reach the page, classes may be opened, if they can be kept."""
+    """Where others can reach the page, classes may be opened.
+
+    Raises:
+        ClickException: in a sentence, if they cannot be kept there.
+    """
     if class_store:
         is_address = "://" in class_store
         os.environ[STORE] = class_store if is_address else str(Path(class_store).resolve())
-    if ip_address(address).is_loopback:
+    if not ip_address(address).is_loopback:
+        os.environ[ALLOWED] = "1"
+    elif not class_store:
         return
-    os.environ[ALLOWED] = "1"
     try:
         store().ready()
     except ClassStoreError as error:
         raise click.ClickException(
             f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
         ) from error
+
+
+def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The names at which the page may be opened; none stands for any.
+
+    Where only this computer can reach it, another name is one that somebody's page gave it.
+    """
+    own = (*LOCAL, address) if ip_address(address).is_loopback else ()
+    return tuple(dict.fromkeys((*own, *named)))
 
 
 def free_address(host: str, port: int) -> str:
