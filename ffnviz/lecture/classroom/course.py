@@ -14,6 +14,9 @@ MOST_OPTIONS = 6
 LIVES_S = 3 * 3_600.0  # after the last action
 AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
 GONE = "The server cannot reach what keeps its classes. Try again in a moment."
+CLOSED = "The lecturer has closed the door of this class."
+FULL = f"At most {MOST_PEOPLE} can follow a class."
+NO_TICKET = "This page has no ticket for the class."
 
 
 class ClassStoreError(RuntimeError):
@@ -30,6 +33,14 @@ class NotTheLecturerError(PermissionError):
 
 class FullClassError(RuntimeError):
     """As many as a class can have are there."""
+
+
+class ClosedClassError(PermissionError):
+    """The lecturer lets nobody in who was not there before."""
+
+
+class TicketError(PermissionError):
+    """Who comes has no ticket of this class, or one from before the lecturer removed everybody."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,8 @@ class Course:
         counts: answers by scene and option.
         people: students of whom something was heard lately.
         sentences: how many were sent in, less those that are hidden.
+        closed: whether nobody else is let in.
+        lists: how often everybody was removed; tickets are of one list.
     """
 
     code: str
@@ -85,6 +98,8 @@ class Course:
     counts: dict[int, list[int]]
     people: int
     sentences: int
+    closed: bool = False
+    lists: int = 0
 
     def told(self, lecturer: bool) -> dict[str, Any]:
         """What a browser is told, as JSON: students see answers once they are revealed."""
@@ -98,6 +113,7 @@ class Course:
             "counts": {str(scene): each for scene, each in shown.items()},
             "people": self.people,
             "sentences": self.sentences if lecturer else None,
+            "closed": self.closed,
         }
 
 
@@ -134,3 +150,19 @@ def sum_of(secret: str) -> str:
 def is_secret(secret: str, written: str) -> bool:
     """Whether it is the one that was written down, in the same time whatever it is."""
     return hmac.compare_digest(sum_of(secret), written)
+
+
+def ticket_of(written: str, lists: int, who: str) -> str:
+    """What lets a student into a class: nobody can make it up who has not what is written down.
+
+    Args:
+        written: what the store has of the lecturer's secret.
+        lists: how often everybody was removed so far.
+        who: the student.
+    """
+    return hmac.new(written.encode(), f"{lists}:{who}".encode(), "sha256").hexdigest()
+
+
+def is_ticket(ticket: str, written: str, lists: int, who: str) -> bool:
+    """Whether it is that student's, in the same time whatever it is."""
+    return hmac.compare_digest(ticket.encode(), ticket_of(written, lists, who).encode())

@@ -11,10 +11,14 @@ from pathlib import Path
 
 from ffnviz.lecture.classroom.course import (
     AWAY_AFTER_S,
+    CLOSED,
+    FULL,
     LIVES_S,
     LONGEST_SENTENCE,
     MOST_OPTIONS,
     MOST_PEOPLE,
+    NO_TICKET,
+    ClosedClassError,
     Course,
     FullClassError,
     NoSuchClassError,
@@ -22,14 +26,15 @@ from ffnviz.lecture.classroom.course import (
     Opened,
     Place,
     Sentence,
+    TicketError,
     is_secret,
+    is_ticket,
     new_code,
     new_secret,
     sum_of,
+    ticket_of,
 )
 from ffnviz.lecture.classroom.sqlite_file import ClassFile
-
-SEEN = "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen"
 
 
 class SqliteStore:
@@ -118,30 +123,82 @@ class SqliteStore:
             self._forget(db, code)
         self._file.empty_the_log()
 
-    def come(self, code: str, who: str) -> None:
+    def set_door(self, code: str, secret: str, closed: bool) -> None:
+        """Nobody is let in who was not there before, or everybody is again."""
+        with self._file.changing() as db:
+            self._lecturers(db, code, secret)
+            db.execute(
+                "INSERT INTO door VALUES (?, ?, 0) "
+                "ON CONFLICT DO UPDATE SET closed = excluded.closed",
+                (code, int(closed)),
+            )
+            self._touch(db, code)
+
+    def remove_all(self, code: str, secret: str) -> None:
+        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
+        with self._file.changing() as db:
+            self._lecturers(db, code, secret)
+            db.execute(
+                "INSERT INTO door VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET lists = lists + 1",
+                (code,),
+            )
+            for table in ("person", "vote", "sentence"):
+                db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # ours
+            self._touch(db, code)
+
+    def ticket(self, code: str, who: str) -> str:
+        """What lets a student in; only a page's session hands it out."""
+        with self._file.reading() as db:
+            return ticket_of(self._row(db, code)["secret"], self._door(db, code)[1], who)
+
+    def come(
+        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+    ) -> None:
         """A student is there.
 
         Raises:
+            TicketError: if the ticket is not this student's.
+            ClosedClassError: if nobody else is let in.
             FullClassError: if nobody else has room.
         """
         with self._file.changing() as db:
-            self._row(db, code)
+            row, (closed, lists) = self._row(db, code), self._door(db, code)
+            if not is_ticket(ticket, row["secret"], lists, who):
+                raise TicketError(NO_TICKET)
             known = db.execute(
                 "SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)
             ).fetchone()
+            if known is None:
+                if closed:
+                    raise ClosedClassError(CLOSED)
+                admit()
             stale = known is None or known[0] < self.clock() - AWAY_AFTER_S
             if stale and self._people(db, code) >= MOST_PEOPLE:
-                raise FullClassError(f"At most {MOST_PEOPLE} can follow a class.")
-            db.execute(SEEN, (code, who, self.clock()))
+                raise FullClassError(FULL)
+            db.execute(
+                "INSERT INTO person VALUES (?, ?, ?) "
+                "ON CONFLICT DO UPDATE SET seen = excluded.seen",
+                (code, who, self.clock()),
+            )
             if stale:
                 db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
 
     def stay(self, code: str, who: Iterable[str]) -> None:
         """Students who came are still there."""
+        self._see(code, who, self.clock())
+
+    def leave(self, code: str, who: str) -> None:
+        """A student who came is there no more, which makes room; they may come back."""
+        self._see(code, [who], 0.0)
+
+    def _see(self, code: str, who: Iterable[str], when: float) -> None:
         with self._file.changing() as db:
             self._row(db, code)
-            now, before = self.clock(), self._people(db, code)
-            db.executemany(SEEN, [(code, each, now) for each in who])
+            before = self._people(db, code)
+            db.executemany(
+                "UPDATE person SET seen = ? WHERE code = ? AND who = ?",
+                [(when, code, each) for each in who],
+            )
             if self._people(db, code) != before:
                 db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
 
@@ -191,6 +248,7 @@ class SqliteStore:
         votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
         for at, option, n in db.execute(votes, (code,)):
             counts.setdefault(at, [0] * MOST_OPTIONS)[option] = n
+        closed, lists = self._door(db, code)
         return Course(
             code,
             row["revision"],
@@ -202,6 +260,8 @@ class SqliteStore:
             db.execute(
                 "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0", (code,)
             ).fetchone()[0],
+            closed,
+            lists,
         )
 
     def _row(self, db: sqlite3.Connection, code: str) -> sqlite3.Row:
@@ -226,6 +286,11 @@ class SqliteStore:
             raise NoSuchClassError("Who takes part must follow the class first.")
         return row
 
+    def _door(self, db: sqlite3.Connection, code: str) -> tuple[bool, int]:
+        """Whether nobody else is let in, and how often everybody was removed."""
+        door = db.execute("SELECT closed, lists FROM door WHERE code = ?", (code,)).fetchone()
+        return (bool(door["closed"]), int(door["lists"])) if door else (False, 0)
+
     def _people(self, db: sqlite3.Connection, code: str) -> int:
         since = self.clock() - AWAY_AFTER_S
         seen = "SELECT count(*) FROM person WHERE code = ? AND seen >= ?"
@@ -246,5 +311,5 @@ class SqliteStore:
         return len(rows)
 
     def _forget(self, db: sqlite3.Connection, code: str) -> None:
-        for table in ("class", "person", "vote", "sentence"):
+        for table in ("class", "person", "vote", "sentence", "door"):
             db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # names of ours
