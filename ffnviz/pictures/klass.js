@@ -83,7 +83,7 @@ export function mount(tell) {
     else if (lecturer) about.textContent = now ? `Class of yours: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Class of yours";
     else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
     for (const part of [show, brain, door, remove, end]) part.hidden = !lecturer || over;
-    for (const part of [alone, form]) part.hidden = !student || over;
+    for (const part of [alone, form]) part.hidden = !student || over || Boolean(problem && !now); // who is not in sends nothing
     leave.hidden = !student && !(lecturer && over);
     leave.textContent = over ? "OK" : "Leave the class";
     alone.textContent = data.alone ? "Back to the class" : "Explore alone";

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import uvicorn
@@ -22,7 +23,6 @@ from ffnviz.lecture.classroom.routes import TICKET, class_routes
 from ffnviz.lecture.classroom.store import ClassStore
 from tests.lecture.class_stores import Kept
 
-T = TypeVar("T")
 GHOSTS, HONEST = 300, 30
 PATIENCE_S = 60
 
@@ -34,10 +34,27 @@ class Door:
     port: int
     store: ClassStore
     opened: Opened
+    writers: list[asyncio.StreamWriter] = field(default_factory=list)
+
+    def see(self, work: Coroutine[Any, Any, None]) -> None:
+        """In a loop of its own: the browser's may run in this thread. All hang up at the end."""
+
+        async def to_the_end() -> None:
+            try:
+                await asyncio.wait_for(work, PATIENCE_S)
+            finally:
+                for writer in self.writers:
+                    writer.close()
+                    with suppress(OSError):
+                        await writer.wait_closed()
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(asyncio.run, to_the_end()).result()
 
     async def come(self, who: str, ticket: str) -> tuple[int, asyncio.StreamWriter]:
         """The status of the answer to a student's page, whose stream then stays open."""
         reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        self.writers.append(writer)
         lines = (
             f"GET /class/{self.opened.code}/events?who={who} HTTP/1.1",
             f"Host: 127.0.0.1:{self.port}",
@@ -77,12 +94,6 @@ def door(kept: Kept) -> Iterator[Door]:
         thread.join()
 
 
-def run_alone(work: Coroutine[Any, Any, T]) -> T:
-    """In a loop of its own: the browser's may run in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asyncio.wait_for(work, PATIENCE_S)).result()
-
-
 def names(n: int) -> list[str]:
     return [secrets.token_hex(16) for _ in range(n)]
 
@@ -95,7 +106,7 @@ def test_ghosts_that_no_page_has_given_a_ticket_are_no_students(door: Door) -> N
         came = [door.come(who, door.store.ticket(door.opened.code, who)) for who in names(HONEST)]
         assert [status for status, _ in await asyncio.gather(*came)] == [200] * HONEST
 
-    run_alone(all_come())
+    door.see(all_come())
 
 
 def test_ghosts_that_have_tickets_and_hang_up_keep_nobody_out(door: Door) -> None:
@@ -111,7 +122,7 @@ def test_ghosts_that_have_tickets_and_hang_up_keep_nobody_out(door: Door) -> Non
         assert len(honest) == HONEST
         await door.people(HONEST)  # the ghosts' places are free
 
-    run_alone(all_come())
+    door.see(all_come())
 
 
 def test_the_lecturer_empties_a_class_that_ghosts_have_filled(
@@ -138,7 +149,7 @@ def test_the_lecturer_empties_a_class_that_ghosts_have_filled(
         assert (await door.come(late, door.store.ticket(code, late)))[0] == 403
         await door.people(HONEST)
 
-    run_alone(all_come())
+    door.see(all_come())
 
 
 def test_a_lecture_hall_behind_one_address_is_in_within_seconds() -> None:
