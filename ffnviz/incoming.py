@@ -19,7 +19,7 @@ def bound_messages() -> None:
 
     Streamlit takes the limit of what it sends, 200 MB, for what it receives, too.
     """
-    starlette_server.get_max_message_size_bytes = lambda: MOST_BYTES
+    starlette_server.get_max_message_size_bytes = lambda: MOST_BYTES  # type: ignore[attr-defined]
 
 
 @dataclass

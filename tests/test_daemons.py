@@ -8,7 +8,8 @@ from ffnviz.daemons import repeat
 
 
 def test_an_error_ends_no_thread(caplog: pytest.LogCaptureFixture) -> None:
-    enough, times = threading.Event(), []
+    enough = threading.Event()
+    times: list[int] = []
 
     def work() -> None:
         times.append(len(times))

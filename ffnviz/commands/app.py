@@ -12,8 +12,9 @@ from streamlit.net_util import get_internal_ip
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.assets import TOP
+from ffnviz.commands.hosts import allowed_hosts, host_names
 from ffnviz.commands.network import dtype_option
-from ffnviz.headers import content_security_policy, hostname
+from ffnviz.headers import content_security_policy
 from ffnviz.lecture.chosen import FILE as LECTURE
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
@@ -25,26 +26,6 @@ from ffnviz.model.folder import ModelFolderError
 from ffnviz.networks import Asked, at_hand, open_at_hand, show_also, usual_device
 from ffnviz.serve import FRAMED_BY, HOSTS, application
 from ffnviz.workers import serve_with
-
-LOCAL = ("localhost", "127.0.0.1", "::1")
-
-
-def host_names(
-    _: click.Context, option: click.Parameter, named: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The names of --allowed-host, without ports.
-
-    Raises:
-        BadParameter: if one is something else.
-    """
-    for name in named:
-        if not name or hostname(name) != name.lower():
-            raise click.BadParameter(
-                f"“{name}” is no name of a server. Give one such as ffnviz.example.org, without "
-                "https:// and without a port.",
-                param=option,
-            )
-    return named
 
 
 @click.command()
@@ -259,15 +240,6 @@ def _open_to_classes(address: str, class_store: str | None) -> None:
         raise click.ClickException(
             f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
         ) from error
-
-
-def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The names at which the page may be opened; none stands for any.
-
-    Where only this computer can reach it, another name is one that somebody's page gave it.
-    """
-    own = (*LOCAL, address) if ip_address(address).is_loopback else ()
-    return tuple(dict.fromkeys((*own, *named)))
 
 
 def free_address(host: str, port: int) -> str:

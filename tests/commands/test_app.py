@@ -10,7 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from ffnviz.commands import main
-from ffnviz.commands.app import allowed_hosts, announcement, free_address
+from ffnviz.commands.app import announcement, free_address
+from ffnviz.commands.hosts import allowed_hosts
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE, store
 from ffnviz.serve import HOSTS
 

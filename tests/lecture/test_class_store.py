@@ -20,14 +20,12 @@ from ffnviz.lecture.classroom.course import (
     MOST_PEOPLE,
     SIGNS,
     ClassStoreError,
-    ClosedClassError,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
     Place,
-    TicketError,
 )
+from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore

@@ -14,9 +14,6 @@ MOST_OPTIONS = 6
 LIVES_S = 3 * 3_600.0  # after the last action
 AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
 GONE = "The server cannot reach what keeps its classes. Try again in a moment."
-CLOSED = "The lecturer has closed the door of this class."
-FULL = f"At most {MOST_PEOPLE} can follow a class."
-NO_TICKET = "This page has no ticket for the class."
 
 
 class ClassStoreError(RuntimeError):
@@ -29,18 +26,6 @@ class NoSuchClassError(LookupError):
 
 class NotTheLecturerError(PermissionError):
     """What only the lecturer may do was asked for without the right secret."""
-
-
-class FullClassError(RuntimeError):
-    """As many as a class can have are there."""
-
-
-class ClosedClassError(PermissionError):
-    """The lecturer lets nobody in who was not there before."""
-
-
-class TicketError(PermissionError):
-    """Who comes has no ticket of this class, or one from before the lecturer removed everybody."""
 
 
 @dataclass(frozen=True)
@@ -150,19 +135,3 @@ def sum_of(secret: str) -> str:
 def is_secret(secret: str, written: str) -> bool:
     """Whether it is the one that was written down, in the same time whatever it is."""
     return hmac.compare_digest(sum_of(secret), written)
-
-
-def ticket_of(written: str, lists: int, who: str) -> str:
-    """What lets a student into a class: nobody can make it up who has not what is written down.
-
-    Args:
-        written: what the store has of the lecturer's secret.
-        lists: how often everybody was removed so far.
-        who: the student.
-    """
-    return hmac.new(written.encode(), f"{lists}:{who}".encode(), "sha256").hexdigest()
-
-
-def is_ticket(ticket: str, written: str, lists: int, who: str) -> bool:
-    """Whether it is that student's, in the same time whatever it is."""
-    return hmac.compare_digest(ticket.encode(), ticket_of(written, lists, who).encode())

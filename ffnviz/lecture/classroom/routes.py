@@ -19,12 +19,10 @@ from ffnviz.lecture.classroom.arrivals import Arrivals, RushError
 from ffnviz.lecture.classroom.course import (
     GONE,
     ClassStoreError,
-    ClosedClassError,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
-    TicketError,
 )
+from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.wrong import WrongCodes
 from ffnviz.showing import LARGEST, code_of

@@ -19,31 +19,25 @@ from redis.retry import Retry
 
 from ffnviz.lecture.classroom.course import (
     AWAY_AFTER_S,
-    CLOSED,
-    FULL,
     LONGEST_SENTENCE,
     MOST_OPTIONS,
     MOST_PEOPLE,
-    NO_TICKET,
     ClassStoreError,
-    ClosedClassError,
     Course,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
     Place,
     Sentence,
-    TicketError,
     is_secret,
-    is_ticket,
     new_code,
     new_secret,
     sum_of,
-    ticket_of,
 )
+from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
 from ffnviz.lecture.classroom.redis_scripts import (
     CHANNEL,
+    FULL,
     KEYS,
     OVER,
     SCRIPTS,
@@ -51,7 +45,6 @@ from ffnviz.lecture.classroom.redis_scripts import (
     STRANGER,
     THERE,
 )
-from ffnviz.lecture.classroom.redis_scripts import FULL as IS_FULL
 
 PATIENCE_S = 2.0  # for an answer
 AGAIN_S = 1.0  # between two tries to listen
@@ -192,12 +185,7 @@ class RedisStore:
             FullClassError: if nobody else has room.
         """
         written, closed, lists, known = self._door(code, who)
-        if not is_ticket(ticket, written, lists, who):
-            raise TicketError(NO_TICKET)
-        if not known:
-            if closed:
-                raise ClosedClassError(CLOSED)
-            admit()
+        pass_door(who, ticket, written, (closed, lists), known, admit)
         self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who, lists)
 
     def stay(self, code: str, who: Iterable[str]) -> None:
@@ -280,10 +268,10 @@ class RedisStore:
             outcome = self._scripts[name](keys=_keys(code), args=args)
         if outcome == OVER:
             raise _over()
-        if outcome == IS_FULL:
-            raise FullClassError(FULL)
+        if outcome == FULL:
+            raise FullClassError
         if outcome == STALE:
-            raise TicketError(NO_TICKET)
+            raise TicketError
         if outcome == STRANGER:
             raise NoSuchClassError("Who takes part must follow the class first.")
 
