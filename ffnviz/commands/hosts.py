@@ -3,6 +3,7 @@
 from ipaddress import ip_address
 
 import click
+from streamlit.net_util import get_internal_ip
 
 from ffnviz.headers import hostname
 
@@ -32,5 +33,9 @@ def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
 
     Where only this computer can reach it, another name is one that somebody's page gave it.
     """
-    own = (*LOCAL, address) if ip_address(address).is_loopback else ()
-    return tuple(dict.fromkeys((*own, *named)))
+    if ip_address(address).is_loopback:
+        return tuple(dict.fromkeys((*LOCAL, address, *named)))
+    if not named:
+        return ()
+    # An address is nobody else's to give away, and the links of classes have this computer's.
+    return tuple(dict.fromkeys((*LOCAL, get_internal_ip() or address, *named)))
