@@ -28,9 +28,10 @@ def free_port() -> str:
         return str(listener.getsockname()[1])
 
 
-def test_localhost_is_this_computer_alone() -> None:
-    said = announcement(free_address("localhost", 8_670), 8_670)
-    assert said == "ffnviz: http://localhost:8670 (Ctrl-C ends it)"
+def test_localhost_is_this_computer_alone(free_port: str) -> None:
+    port = int(free_port)
+    said = announcement(free_address("localhost", port), port)
+    assert said == f"ffnviz: http://localhost:{port} (Ctrl-C ends it)"
 
 
 @pytest.mark.parametrize(
