@@ -26,6 +26,7 @@ from ffnviz.app import house
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.classroom.attending import ALLOWED, STORE
 from ffnviz.lecture.classroom.course import Opened, Place
+from ffnviz.lecture.classroom.routes import TICKET
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.state import to_url
@@ -37,10 +38,11 @@ BETWEEN_S = 8.0  # scenes
 class Student:
     """One who follows."""
 
-    def __init__(self, server: Server, code: str, number: int) -> None:
+    def __init__(self, server: Server, code: str, number: int, store: ClassStore) -> None:
         self.person = Person(server.socket, random.Random(number), "", f"class={code}")
         self.host, self.port = urlsplit(server.url).hostname, urlsplit(server.url).port
         self.path = f"/class/{code}/events?who={number:032}"
+        self.ticket = store.ticket(code, f"{number:032}")  # as the page's session is given one
         self.moved = -1
         self.over = False  # whether the class is
         self.heard = asyncio.Event()
@@ -60,8 +62,9 @@ class Student:
     async def read(self) -> None:
         """Events, one a line, as long as the answer goes on."""
         reader, self.writer = await asyncio.open_connection(self.host, self.port)
-        asked = f"GET {self.path} HTTP/1.1\r\nHost: {self.host}:{self.port}\r\n\r\n"
-        self.writer.write(asked.encode())
+        asked = (f"GET {self.path} HTTP/1.1", f"Host: {self.host}:{self.port}",
+                 f"{TICKET}: {self.ticket}")  # fmt: skip
+        self.writer.write("".join(f"{line}\r\n" for line in (*asked, "")).encode())
         try:
             async for line in reader:
                 if line.startswith(b"data: {") and b"moved" in line:
@@ -92,7 +95,7 @@ async def measured(
     server: Server, store: ClassStore, opened: Opened, n: int, scenes: int
 ) -> tuple[list[float], float, float, float]:
     """Seconds of each student and scene; processors while idle and all in all; those of others."""
-    students = [Student(server, opened.code, number) for number in range(n)]
+    students = [Student(server, opened.code, number, store) for number in range(n)]
     for student in students:
         await student.come()
     await asyncio.sleep(3)

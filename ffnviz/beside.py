@@ -5,6 +5,7 @@ process, which steps back whenever a page needs the processor. Whoever asked see
 queue and how far it is, may cancel, and may look at something else meanwhile.
 """
 
+import logging
 import os
 import pickle
 import subprocess
@@ -18,6 +19,7 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, Any
 
+from ffnviz.daemons import repeat
 from ffnviz.state import Size, State
 from ffnviz.turns import TURNS, Turns
 
@@ -28,6 +30,8 @@ IDLE_S = 300.0  # then the process ends, and gives its memory back
 LOOK_EVERY_S = 2.0
 BUSY = 0.05  # a share of the time, or of a processor, from which on the machine was shared
 PACKAGE = Path(__file__).parents[1]
+
+log = logging.getLogger(__name__)
 
 
 class QueueIsFullError(RuntimeError):
@@ -120,7 +124,7 @@ class Pool:
         self._jobs: list[Job] = []  # the one that runs comes first
         self._changed = threading.Condition()
         self._process: subprocess.Popen[bytes] | None = None
-        self._serving = False
+        self._serving = self._watched = False
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
         """Have it computed when all before it are.
@@ -148,10 +152,10 @@ class Pool:
         with self._changed:
             self._serve_from_now_on()
 
-    def others_before(self, job: Job) -> int:
-        """How many must be finished before it begins."""
+    def before(self, job: Job) -> list[Job]:
+        """Those that must be finished before it begins."""
         with self._changed:
-            return self._jobs.index(job) if job in self._jobs else 0
+            return self._jobs[: self._jobs.index(job)] if job in self._jobs else []
 
     def cancel(self, job: Job) -> None:
         """Leave the queue, or stop at once."""
@@ -179,34 +183,40 @@ class Pool:
         if not self._serving:
             self._serving = True
             threading.Thread(target=self._serve, name="beside", daemon=True).start()
-            threading.Thread(target=self._watch, name="beside-watch", daemon=True).start()
+            if not self._watched:
+                self._watched = True
+                repeat("beside-watch", LOOK_EVERY_S, self._drop_what_nobody_wants)
 
     def _serve(self) -> None:
-        while True:
-            with self._changed:
-                self._started()
-                while not self._jobs:
-                    if not self._changed.wait(IDLE_S) and not self._jobs:
-                        self._kill()
-                        self._serving = False
-                        return
-                job = self._jobs[0]
-                job.fate, job.began = Fate.RUNS, time.monotonic()
-                process = self._started()
-            before = self._turns.counted.seconds
+        while (job := self._next()) is not None:
+            before, began = self._turns.counted.seconds, time.monotonic()
             try:
-                answer = self._answer(process, job)
-            except (OSError, EOFError, pickle.PickleError, ValueError) as error:
-                answer = ("failed", "The process that computed it ended before it was done: "
-                          f"{type(error).__name__}. Perhaps its memory did not suffice. Try again, "
-                          "with a shorter sentence or fewer repeats.")  # fmt: skip
+                answer = self._answer(job)
+            except Exception as error:  # whatever it is, the next must be computed
+                answer = ("failed", _why(error))
+                if job.fate is not Fate.CANCELLED:
+                    log.exception("A computation beside the pages came to nothing.")
                 with self._changed:
                     self._kill()
-            took = time.monotonic() - job.began
+            took = time.monotonic() - began
             pages = (self._turns.counted.seconds - before) / max(took, 1e-9)
             with self._changed:
                 self._jobs.remove(job)
                 self._settle(job, answer, min(1.0, pages))
+
+    def _next(self) -> Job | None:
+        """The next to compute; None where there was none for long."""
+        with self._changed:
+            with suppress(OSError):  # if it cannot start now, perhaps it can for the next
+                self._started()
+            while not self._jobs:
+                if not self._changed.wait(IDLE_S) and not self._jobs:
+                    self._kill()
+                    self._serving = False
+                    return None
+            job = self._jobs[0]
+            job.fate, job.began = Fate.RUNS, time.monotonic()
+            return job
 
     def _settle(self, job: Job, answer: tuple[Any, ...], pages: float) -> None:
         if job.fate is Fate.CANCELLED:
@@ -217,7 +227,11 @@ class Pool:
         job.result, job.shared = answer[1], Shared(answer[2], pages)
         job.fate = Fate.DONE
 
-    def _answer(self, process: subprocess.Popen[bytes], job: Job) -> tuple[Any, ...]:
+    def _answer(self, job: Job) -> tuple[Any, ...]:
+        with self._changed:
+            if job.ended:  # cancelled since
+                return ("failed", "")
+            process = self._started()
         tell(process.stdin, job.order)
         while True:
             message: tuple[Any, ...] = hear(process.stdout)
@@ -225,16 +239,16 @@ class Pool:
                 return message
             job.share = message[1]
 
-    def _watch(self) -> None:
-        while self._serving:
-            time.sleep(LOOK_EVERY_S)
-            now = time.monotonic()
-            for job in list(self._jobs):
-                if job.wanted():
-                    job.seen = now
-                too_long = job.began is not None and now - job.began > LONGEST_S
-                if now - job.seen > FORSAKEN_S or too_long:
-                    self.cancel(job)
+    def _drop_what_nobody_wants(self) -> None:
+        now, jobs = time.monotonic(), list(self._jobs)
+        for job in jobs:
+            if job.wanted():
+                job.seen = now
+            # Where somebody waits behind it, it is not kept for who may come back.
+            patience = FORSAKEN_S if job is jobs[-1] else 0.0
+            too_long = job.began is not None and now - job.began > LONGEST_S
+            if now - job.seen > patience or too_long:
+                self.cancel(job)
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
@@ -255,6 +269,17 @@ class Pool:
             for pipe in (process.stdin, process.stdout):
                 if pipe is not None and not pipe.closed:
                     close(pipe)
+
+
+def _why(error: Exception) -> str:
+    """Why nothing came of a computation, for whoever asked."""
+    if isinstance(error, OSError | EOFError):
+        return (
+            "The process that computed it ended before it was done: "
+            f"{type(error).__name__}. Perhaps its memory did not suffice. Try again, "
+            "with a shorter sentence or fewer repeats."
+        )
+    return f"Its result could not be passed on ({type(error).__name__}). Try again."
 
 
 def close(pipe: IO[bytes]) -> None:

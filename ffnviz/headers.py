@@ -1,4 +1,4 @@
-"""What every answer says a browser may do with it, and from which pages a session may be opened."""
+"""What every answer says a browser may do with it, and which pages and names may ask."""
 
 import base64
 import hashlib
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
+MISDIRECTED = 421  # RFC 9110, section 15.5.20
+HEALTH = "/_stcore/health"  # asked by programs that know no name of the server; it says "ok"
 SOURCE = re.compile(r"'self'|'none'|https?://[^\s;,]+")
 
 
@@ -56,28 +59,43 @@ def same_origin(origin: str | None, host: str | None) -> bool:
     return origin is None or urlsplit(origin).netloc.lower() == (host or "").lower()
 
 
+def hostname(host: str | None) -> str:
+    """The name in a Host header, in lower case and without its port; empty if there is none."""
+    try:
+        return (urlsplit(f"//{host or ''}").hostname or "").rstrip(".")
+    except ValueError:  # such as half an IPv6 address
+        return ""
+
+
 @dataclass
 class SafeHeaders:
-    """Adds the headers to every answer, and turns away sessions that another site's page opens.
+    """Adds the headers to every answer, and turns away whom another site's page or name sends.
+
+    A page of another site may give its own name our address (DNS rebinding): its browser then takes
+    this server for that site. Only the Host header tells.
 
     Attributes:
         app: what answers.
         policy: the Content-Security-Policy.
         origins: of other sites whose pages may open a session.
+        hosts: the names that this server answers to; to any if there are none.
     """
 
     app: ASGIApp
     policy: str
     origins: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
-        if scope["type"] == "websocket":
-            headers = Headers(scope=scope)
-            origin = headers.get("origin")
-            if not same_origin(origin, headers.get("host")) and origin not in self.origins:
-                await send({"type": "websocket.close", "code": POLICY_VIOLATION})
-                return
+        headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
+        host, origin = headers.get("host"), headers.get("origin")
+        known = not self.hosts or hostname(host) in self.hosts
+        if scope["type"] == "websocket" and not (
+            known and (same_origin(origin, host) or origin in self.origins)
+        ):
+            await send({"type": "websocket.close", "code": POLICY_VIOLATION})
+            return
 
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -87,4 +105,8 @@ class SafeHeaders:
                 answer["Referrer-Policy"] = "same-origin"
             await send(message)
 
+        if scope["type"] == "http" and not known and scope["path"] != HEALTH:
+            why = "This server has another name. --allowed-host gives it one more.\n"
+            await PlainTextResponse(why, MISDIRECTED)(scope, receive, send_safely)
+            return
         await self.app(scope, receive, send_safely)

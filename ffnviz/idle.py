@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.runtime import exists, get_instance
 
 from ffnviz.allocator import give_back, large_blocks_go_back
+from ffnviz.daemons import repeat
 
 LOOK_EVERY_S = 10.0
 QUIET_FOR_S = 3.0
@@ -28,7 +29,7 @@ class IdleCollector:
         self._last_run = self._last_time = time.monotonic()
         self._collected = True
         large_blocks_go_back()
-        threading.Thread(target=self._watch, name="idle-gc", daemon=True).start()
+        repeat("idle-gc", LOOK_EVERY_S, self.collect_if_idle)
 
     def page_ran(self) -> None:
         """To be called with every page run."""
@@ -49,11 +50,6 @@ class IdleCollector:
         forget_ended_sessions()
         collect()
         return True
-
-    def _watch(self) -> None:
-        while True:
-            time.sleep(LOOK_EVERY_S)
-            self.collect_if_idle()
 
 
 def _closed_sessions() -> object:

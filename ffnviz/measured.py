@@ -239,11 +239,20 @@ def _on_its_way(name: str, doing: str) -> None:
     asked: Asked | None = st.session_state["asked"].get(name)
     if asked is None or asked.job.ended:
         st.rerun()
-    others = POOL.others_before(asked.job)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(asked.job.share, _waiting_for(others) if others else doing)
+        st.progress(asked.job.share, _before(asked.job) or doing)
         if not asked.by_all:
             st.button("Cancel", key=f"cancel-{name}", on_click=POOL.cancel, args=(asked.job,))
+
+
+def _before(job: Job) -> str:
+    """What a measurement waits for, in words; empty if it runs."""
+    own = {id(asked.job) for asked in st.session_state["asked"].values()}
+    before = POOL.before(job)
+    others = sum(id(each) not in own for each in before)
+    if before and not others:
+        return "Waiting for the measurement that you asked for before …"
+    return _waiting_for(others) if others else ""
 
 
 def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:

@@ -6,7 +6,7 @@ Several workers write theirs into files of one folder, and whichever is asked ad
 import os
 import re
 import threading
-import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from prometheus_client import (
@@ -17,15 +17,20 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from starlette.datastructures import Headers
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import exists, get_instance
 
 from ffnviz.beside import POOL, Pool
+from ffnviz.daemons import repeat
 from ffnviz.turns import TURNS, Counted, Turns
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own
 EVERY_S = 2.0
+ADDRESSES = ("/metrics", "/_stcore/metrics")
+FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded")
 PID = re.compile(r"_(\d+)\.db$")
 
 
@@ -71,13 +76,7 @@ class Numbers:
 
     def write_for_ever(self) -> None:
         """Write now and then, in a thread of its own, for the worker that is asked."""
-
-        def keep_writing() -> None:
-            while True:
-                self.write()
-                time.sleep(EVERY_S)
-
-        threading.Thread(target=keep_writing, name="metrics", daemon=True).start()
+        repeat("metrics", EVERY_S, self.write)
 
     def text(self) -> bytes:
         """Of all workers together, as Prometheus reads it."""
@@ -93,6 +92,28 @@ class Numbers:
     async def answer(self, _: Request) -> Response:
         """The route."""
         return Response(self.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@dataclass
+class DirectOnly:
+    """Hides the numbers, Streamlit's too, from whoever comes through a proxy.
+
+    A proxy before the server, such as an ingress, says for whom it asks; Prometheus asks by itself.
+
+    Attributes:
+        app: what answers.
+    """
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] == "http" and scope["path"] in ADDRESSES:
+            headers = Headers(scope=scope)
+            if any(name in headers for name in FORWARDED):
+                await PlainTextResponse("Not Found", 404)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
 
 
 def forget_the_dead(folder: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
+from starlette.types import Scope
 from streamlit.file_util import get_static_dir
 from streamlit.starlette import App
 
@@ -19,16 +20,23 @@ from ffnviz.components.chart import serve_plotly
 from ffnviz.gate import one_run_at_a_time
 from ffnviz.headers import SafeHeaders, content_security_policy
 from ffnviz.idle import leave_out_what_stays
+from ffnviz.incoming import ReadableMessages, bound_messages
 from ffnviz.lecture.classroom.attending import allowed, store
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.routes import class_routes
-from ffnviz.metrics import Numbers
+from ffnviz.metrics import DirectOnly, Numbers
 from ffnviz.pages import PAGES
 from ffnviz.spared import spare_what_is_done_anew
 
 GUARD = "guard.js"
 FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
 ORIGINS = "FFNVIZ_ORIGINS"  # of other sites whose pages may open sessions here
+HOSTS = "FFNVIZ_ALLOWED_HOSTS"  # names that this server answers to; to any if there are none
+STREAMLITS = ("_stcore/", "component/", "media/", "/")  # addresses that it answers by itself
+NOWHERE = """<!doctype html><html lang="en"><title>ffnviz</title>
+<meta name="viewport" content="width=device-width">
+<body style="font: 1.2rem/1.4 system-ui; margin: 3rem"><p>There is no page at this address.
+<a href="{up}">To the first page</a></p></body></html>"""
 FRESH = {"Cache-Control": "no-cache"}
 
 
@@ -44,19 +52,22 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
     """
     one_run_at_a_time()
     spare_what_is_done_anew()
+    bound_messages()
     numbers = Numbers()
     numbers.write_for_ever()
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
     policy = content_security_policy(_index(), framed_by)
     origins = frozenset(os.environ.get(ORIGINS, "").split())
+    hosts = frozenset(os.environ.get(HOSTS, "").lower().split())
     hub = Hub(store()) if allowed() else None
     classes = class_routes(hub) if hub else []
     return App(
         script,
         routes=[*our_routes(tuple(page.name for page in PAGES)),
-                Route("/metrics", numbers.answer), *classes],
+                Route("/metrics", numbers.answer), *classes, Nowhere(_static_files())],
         lifespan=_ready(hub),
-        middleware=[Middleware(SafeHeaders, policy=policy, origins=origins)],
+        middleware=[Middleware(SafeHeaders, policy=policy, origins=origins, hosts=hosts),
+                    Middleware(DirectOnly), Middleware(ReadableMessages)],
     )  # fmt: skip
 
 
@@ -84,6 +95,39 @@ def the_application() -> App:
 
 def _index() -> str:
     return (Path(get_static_dir()) / "index.html").read_text(encoding="utf-8")
+
+
+def _static_files() -> frozenset[str]:
+    """All of Streamlit's page, as paths below its address."""
+    folder = Path(get_static_dir())
+    return frozenset(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+class Nowhere(Route):
+    """Answers 404 where there is nothing: Streamlit would answer with its page.
+
+    Attributes:
+        files: the paths at which Streamlit has something.
+    """
+
+    def __init__(self, files: frozenset[str]) -> None:
+        super().__init__("/{path:path}", _nothing_here)
+        self.files = files
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether nothing is at an address."""
+        match, child = super().matches(scope)
+        path = child.get("path_params", {}).get("path", "")
+        if path in self.files or path.startswith(STREAMLITS):
+            return Match.NONE, {}
+        return match, child
+
+
+async def _nothing_here(request: Request) -> Response:
+    up = "../" * request.path_params["path"].count("/") or "./"
+    return HTMLResponse(NOWHERE.format(up=up), 404, headers=FRESH)
 
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:

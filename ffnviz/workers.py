@@ -5,9 +5,9 @@ import secrets
 import tempfile
 
 import uvicorn
-from streamlit.runtime.runtime_util import get_max_message_size_bytes
 
 from ffnviz import serve
+from ffnviz.incoming import MOST_BYTES
 from ffnviz.metrics import FOLDER
 
 SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"  # noqa: S105  # a name, not a secret
@@ -33,7 +33,7 @@ def serve_with(workers: int, host: str, port: int) -> None:
             workers=workers,
             backlog=BACKLOG,
             ws="websockets-sansio",
-            ws_max_size=get_max_message_size_bytes(),
+            ws_max_size=MOST_BYTES,
             ws_per_message_deflate=False,
             access_log=False,
             log_level="warning",

@@ -38,6 +38,24 @@ def dies(*_: object) -> None:
     os._exit(3)
 
 
+class Unreadable:
+    """What can be sent by one process and not be read by another, for a reason of its own."""
+
+    def __init__(self, error: type[Exception]) -> None:
+        self.error = error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return throw, (self.error,)
+
+
+def throw(error: type[Exception]) -> None:
+    raise error("what was sent is of another version")
+
+
+def answers_with(_: object, __: object, error: type[Exception]) -> Unreadable:
+    return Unreadable(error)
+
+
 @pytest.fixture(scope="module")
 def all_rooms() -> House:
     return house()
@@ -78,11 +96,11 @@ def test_the_queue_is_seen_left_and_bounded(pool: Pool, all_rooms: House) -> Non
     first = pool.submit(order(all_rooms, waits_for_ever))
     until(lambda: first.share == 0.25)
     second, third = (pool.submit(order(all_rooms, tokens, n)) for n in (1, 2))
-    assert [pool.others_before(job) for job in (first, second, third)] == [0, 1, 2]
+    assert [pool.before(job) for job in (first, second, third)] == [[], [first], [first, second]]
     with pytest.raises(QueueIsFullError, match="3 computations wait already"):
         pool.submit(order(all_rooms, tokens, 3))
     pool.cancel(second)
-    assert (second.fate, pool.others_before(third)) == (Fate.CANCELLED, 1)
+    assert (second.fate, pool.before(third)) == (Fate.CANCELLED, [first])
     pool.cancel(first)
     assert first.fate is Fate.CANCELLED
     assert ended(third).result[0] == 10
@@ -98,6 +116,35 @@ def test_what_goes_wrong_is_said_and_the_next_is_computed(
     assert said in job.problem
     assert "Traceback" not in job.problem
     assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+
+
+@pytest.mark.parametrize("error", [AttributeError, TypeError])
+def test_a_result_that_cannot_be_read_ends_no_queue(
+    pool: Pool, all_rooms: House, error: type[Exception]
+) -> None:
+    job = ended(pool.submit(order(all_rooms, answers_with, error)))
+    assert (job.fate, error.__name__ in job.problem) == (Fate.FAILED, True)
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+
+
+def test_an_order_that_cannot_be_sent_ends_no_queue(pool: Pool, all_rooms: House) -> None:
+    job = ended(pool.submit(order(all_rooms, lambda *_: None)))
+    assert job.fate is Fate.FAILED
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+
+
+def test_who_is_gone_keeps_nobody_waiting(
+    all_rooms: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(beside, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(beside, "FORSAKEN_S", PATIENCE_S)
+    pool = Pool()
+    left = pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False)
+    until(lambda: left.share > 0)
+    assert not left.ended  # who left may come back
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+    assert left.fate is Fate.CANCELLED
+    pool.end()
 
 
 def test_what_nobody_waits_for_any_more_is_dropped(

@@ -7,8 +7,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz import measured, session
-from ffnviz.beside import Order, Pool, QueueIsFullError, Shared
-from ffnviz.measured import Measured
+from ffnviz.beside import Job, Order, Pool, QueueIsFullError, Shared
+from ffnviz.measured import Asked, Measured
 from tests.pages.visits import opened, unbroken
 
 PATIENCE_S = 120
@@ -117,3 +117,35 @@ def test_a_measurement_that_had_to_share_the_machine_says_so(processor: float, t
     app.session_state["result"] = result
     unbroken(app.run())
     assert ("62% of a processor" in said(app)) is told
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "said_then"),
+    [
+        (0, 0, ""),
+        (1, 0, "Waiting for the measurement that you asked for before …"),
+        (0, 1, "Waiting for 1 other …"),
+        (1, 2, "Waiting for 2 others …"),
+    ],
+)
+def test_who_waits_for_their_own_is_told_of_no_others(
+    monkeypatch: pytest.MonkeyPatch, own: int, others: int, said_then: str
+) -> None:
+    def show() -> None:
+        import streamlit as st
+
+        from ffnviz.measured import _before
+
+        st.text(_before(st.session_state["asked"]["this"].job))
+
+    def job() -> Job:
+        return Job(None)  # type: ignore[arg-type]
+
+    mine, theirs = [job() for _ in range(own)], [job() for _ in range(others)]
+    this, pool = job(), Pool()
+    pool._jobs = [*mine, *theirs, this]
+    monkeypatch.setattr(measured, "POOL", pool)
+    app = AppTest.from_function(show)
+    asked = {str(place): Asked(each, (), "") for place, each in enumerate(mine)}
+    app.session_state["asked"] = {**asked, "this": Asked(this, (), "")}
+    assert [each.value for each in unbroken(app.run()).text] == [said_then]

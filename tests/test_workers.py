@@ -152,7 +152,7 @@ def test_a_class_goes_over_all_workers_and_on_when_one_dies(
 ) -> None:
     scenes = lecture().scenes
     opened = store.open(OURS.read_text(encoding="utf-8"))
-    code, students = opened.code, [Student(server, opened.code, n) for n in range(PEOPLE)]
+    code, students = opened.code, [Student(server, opened.code, n, store) for n in range(PEOPLE)]
 
     async def come() -> set[int]:
         """Everybody, with streams at more than one worker."""

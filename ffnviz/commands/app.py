@@ -12,6 +12,7 @@ from streamlit.net_util import get_internal_ip
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.assets import TOP
+from ffnviz.commands.hosts import allowed_hosts, host_names
 from ffnviz.commands.network import dtype_option
 from ffnviz.headers import content_security_policy
 from ffnviz.lecture.chosen import FILE as LECTURE
@@ -22,7 +23,7 @@ from ffnviz.lecture.reading import LectureError
 from ffnviz.model.asked_indexes import made_of, show_indexes
 from ffnviz.model.folder import ModelFolderError
 from ffnviz.networks import Asked, at_hand, open_at_hand, show_also, usual_device
-from ffnviz.serve import FRAMED_BY, application
+from ffnviz.serve import FRAMED_BY, HOSTS, application
 from ffnviz.workers import serve_with
 
 
@@ -61,11 +62,25 @@ from ffnviz.workers import serve_with
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
 )
 @click.option(
+    "--allowed-host",
+    "named",
+    multiple=True,
+    metavar="NAME",
+    envvar=HOSTS,
+    show_envvar=True,
+    callback=host_names,
+    help="A name that the page may be opened at, besides this computer's own. Repeatable. If left "
+    "out: localhost alone where only this computer can open it, else any name.",
+)
+@click.option(
     "--model",
     "models",
     multiple=True,
     metavar="PATH_OR_ID[@REVISION]",
-    help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable.",
+    envvar="FFNVIZ_MODEL",
+    show_envvar=True,
+    help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable; in the "
+    "environment, with blanks between them.",
 )
 @click.option("--no-twins", is_flag=True, help="Show only what --model names.")
 @dtype_option
@@ -81,8 +96,10 @@ from ffnviz.workers import serve_with
     "indexes",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
+    envvar="FFNVIZ_INDEX",
+    show_envvar=True,
     help="An index that `ffnviz index` made, shown on Neurons' pages for the network it is of, in "
-    "place of the usual one. Repeatable.",
+    f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
 @click.option(
     "--class-store",
@@ -97,6 +114,7 @@ def app(
     port: int,
     workers: int,
     frame_ancestors: str,
+    named: tuple[str, ...],
     models: tuple[str, ...],
     no_twins: bool,
     dtype: str | None,
@@ -117,12 +135,13 @@ def app(
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
     _take_lecture(lecture)
     address = free_address(host, port)
+    _open_to_classes(address, class_store)
+    os.environ[HOSTS] = " ".join(allowed_hosts(address, named))
     show_indexes(indexes)
     show([asked(name, dtype) for name in models], not no_twins)
     for path in indexes:
         click.echo(opened_index(path))
     click.echo(announcement(address, port))
-    _open_to_classes(address, class_store)
     os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:
         serve_with(workers, host, port)
@@ -203,13 +222,18 @@ def _take_lecture(lecture: Path | None) -> None:
 
 
 def _open_to_classes(address: str, class_store: str | None) -> None:
-    """Where others can reach the page, classes may be opened, if they can be kept."""
+    """Where others can reach the page, classes may be opened.
+
+    Raises:
+        ClickException: in a sentence, if they cannot be kept there.
+    """
     if class_store:
         is_address = "://" in class_store
         os.environ[STORE] = class_store if is_address else str(Path(class_store).resolve())
-    if ip_address(address).is_loopback:
+    if not ip_address(address).is_loopback:
+        os.environ[ALLOWED] = "1"
+    elif not class_store:
         return
-    os.environ[ALLOWED] = "1"
     try:
         store().ready()
     except ClassStoreError as error:

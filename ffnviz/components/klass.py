@@ -10,7 +10,7 @@ from ffnviz.components.declare import declare
 from ffnviz.components.sent import entry, one_of
 
 _mount = declare("klass")
-ASKS = ("brain", "end", "left", "alone", "back")
+ASKS = ("brain", "end", "left", "alone", "back", "ticket", "close", "open", "remove")
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,8 @@ class Attending:
         code: of the class; empty if none is attended.
         secret: the lecturer's, for the lecturer's own browser.
         link: that leads students to the class.
+        who: a student's own random text.
+        ticket: what lets that student in.
         qr: the link as a picture, an address that begins with data:.
         alone: whether a student explores alone.
         followed: the last of the lecturer's moves that a student's page has followed.
@@ -33,6 +35,8 @@ class Attending:
     secret: str = ""
     link: str = ""
     qr: str = ""
+    who: str = ""
+    ticket: str = ""
     alone: bool = False
     followed: int = 0
     longest: int = 500

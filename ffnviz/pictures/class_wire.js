@@ -4,20 +4,24 @@ const AGAIN_MS = [500, 1_000, 2_000, 5_000]; // between two tries to reach a ser
 const listeners = new Set();
 
 // `lost` says that the server was gone for a while: the page's own session is gone with it.
+// `stale` says that the page's session has to be asked for another ticket.
 // `showCode` shows the code of a class that this page leads.
-export const klass = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, showCode: null };
+export const klass = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, showCode: null };
 let secret = "", connection = null, tries = 0;
 
 // The page's own folder: pages stand side by side in it.
 export const base = () => new URL("./", location.href).href;
 
-// Who this is: random, in this tab alone, and no name.
-function who() {
-  const kept = sessionStorage.getItem("ffnviz-who");
-  if (kept) return kept;
-  const made = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  sessionStorage.setItem("ffnviz-who", made);
-  return made;
+// Who this is: a random text and a ticket for the class, which the page's session was given; no name. This
+// tab alone keeps them, so that who loads the page again is the same.
+const KEPT = "ffnviz-ticket";
+let given = null;
+
+function mine() {
+  const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
+  if (kept?.code === klass.code) return kept;
+  if (given.ticket) sessionStorage.setItem(KEPT, JSON.stringify(given));
+  return given;
 }
 
 export function onClass(listener) {
@@ -31,7 +35,7 @@ const address = (what) => new URL(`class/${klass.code}/${what}`, base());
 
 export async function send(what, sent) {
   const answer = await fetch(address(what), {
-    method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: who(), ...sent }),
+    method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: klass.role === "student" ? mine().who : "", ...sent }),
   });
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
@@ -56,9 +60,14 @@ function heard(block) {
 }
 
 async function listen(controller) {
-  const answer = await fetch(`${address("events")}?who=${who()}`, { headers: headers(), signal: controller.signal, cache: "no-store" });
+  const used = secret ? null : mine();
+  const [url, sent] = secret ? [address("events"), headers()] : [`${address("events")}?who=${used.who}`, { "X-Ffnviz-Ticket": used.ticket }];
+  const answer = await fetch(url, { headers: sent, signal: controller.signal, cache: "no-store" });
   if (!answer.ok) {
-    klass.problem = (await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`;
+    const { why, stale } = await answer.json().catch(() => ({}));
+    if (stale) sessionStorage.removeItem(KEPT);
+    klass.stale = Boolean(stale) && used.ticket === given.ticket; // else the page has another already
+    klass.problem = stale ? "" : why ?? `The server answered ${answer.status}.`;
     klass.over = answer.status === 404;
     changed();
     return;
@@ -82,11 +91,12 @@ async function keepListening(controller) {
 }
 
 // Take part in a class, or in none; said again it changes nothing.
-export function attend(role, code, key) {
+export function attend(role, code, key, who, ticket) {
+  given = { code, who, ticket };
   if (klass.role === role && klass.code === code && secret === key) return;
   connection?.abort();
   connection = null;
-  Object.assign(klass, { role, code, now: null, problem: "", over: false, lost: false });
+  Object.assign(klass, { role, code, now: null, problem: "", over: false, lost: false, stale: false });
   secret = key;
   tries = 0;
   if (!role) return changed();

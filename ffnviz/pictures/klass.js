@@ -31,7 +31,10 @@ export function mount(tell) {
   const code = element("b", { class: "code" });
   const show = button("Show the code", () => board.showPopover());
   const brain = button("Class brain", () => tell("ask", "brain"));
-  const end = button("End the class", endIt);
+  const door = button("", () => tell("ask", klass.now?.closed ? "open" : "close"), { title: "Who is in stays in; with the door closed nobody else can join." });
+  const remove = sureButton("Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"));
+  remove.title = "Against strangers: students' pages come back by themselves if the door is open.";
+  const end = sureButton("End the class", "End it for all?", () => { kept(null); tell("ask", "end"); });
   const alone = button("", () => tell("ask", data.alone ? "back" : "alone"), { class: "main" });
   const leave = button("Leave the class", () => tell("ask", "left"));
   const text = element("input", { type: "text", "aria-label": "Your sentence for the class brain", placeholder: "Your sentence for the class brain", autocomplete: "off" });
@@ -42,18 +45,19 @@ export function mount(tell) {
   const large = element("b", { class: "large" });
   const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
     element("p", { text: "Follow on your phone or laptop. No account, no name." }), picture, large, link);
-  const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, end, alone, leave, form, board);
-  let data = null, sure = false, again = 0;
+  const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, door, remove, end, alone, leave, form, board);
+  let data = null, again = 0;
 
-  function endIt() {
-    if (!sure) {
-      sure = true;
-      end.textContent = "End it for all?";
-      setTimeout(() => { sure = false; end.textContent = "End the class"; }, 4_000);
-      return;
-    }
-    kept(null);
-    tell("ask", "end");
+  // What cannot be undone needs two presses.
+  function sureButton(text, question, act) {
+    let sure = false;
+    const it = button(text, () => {
+      sure = !sure;
+      it.textContent = sure ? question : text;
+      if (sure) setTimeout(() => { sure = false; it.textContent = text; }, 4_000);
+      else act();
+    });
+    return it;
   }
 
   form.onsubmit = async (event) => {
@@ -76,13 +80,14 @@ export function mount(tell) {
     const people = now ? counted(now.people, "follows", "follow") : "";
     if (over) about.textContent = problem || "The class is over.";
     else if (problem) about.textContent = problem;
-    else if (lecturer) about.textContent = now ? `Class of yours: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}` : "Class of yours";
+    else if (lecturer) about.textContent = now ? `Class of yours: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Class of yours";
     else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
-    for (const part of [show, brain, end]) part.hidden = !lecturer || over;
-    for (const part of [alone, form]) part.hidden = !student || over;
+    for (const part of [show, brain, door, remove, end]) part.hidden = !lecturer || over;
+    for (const part of [alone, form]) part.hidden = !student || over || Boolean(problem && !now); // who is not in sends nothing
     leave.hidden = !student && !(lecturer && over);
     leave.textContent = over ? "OK" : "Leave the class";
     alone.textContent = data.alone ? "Back to the class" : "Explore alone";
+    door.textContent = now?.closed ? "Open the door" : "Close the door";
     show.disabled = !data.link;
     klass.showCode = lecturer && data.link && !over ? () => board.togglePopover() : null;
     text.maxLength = data.longest;
@@ -92,6 +97,10 @@ export function mount(tell) {
     link.textContent = data.link;
     link.href = data.link || "#";
     if (student) follow();
+    if (student && klass.stale) {
+      klass.stale = false;
+      tell("ask", "ticket");
+    }
   }
 
   // The server says which move the page has followed: what it was told, a process may have taken with it.
@@ -123,7 +132,7 @@ export function mount(tell) {
       }
       asked = true;
       klass.alone = data.alone;
-      attend(data.role, data.code, data.secret);
+      attend(data.role, data.code, data.secret, data.who, data.ticket);
       paint();
     },
     destroy() {

@@ -205,3 +205,38 @@ def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> No
     other.wait_for("It rained.").settle()
     expect(page.get_by_text("Class of yours")).to_be_hidden()
     expect(page.get_by_role("button", name="End the class")).to_be_hidden()
+
+
+def test_who_has_no_class_sees_nothing_of_one(somebody: Somebody) -> None:
+    alone = somebody()
+    alone.page.goto(f"{alone.address}/?text=It+rained.")
+    alone.wait_for("It rained.").settle()
+    expect(alone.page.locator(".klass")).to_have_count(1)
+    expect(alone.page.locator(".klass")).to_be_hidden()
+    expect(alone.page.get_by_text("You follow the lecturer")).to_be_hidden()
+
+
+def test_the_lecturer_closes_the_door_and_removes_everybody(somebody: Somebody) -> None:
+    lecturer, anna, late = somebody(), somebody(390, 844), somebody()
+    code = open_class(lecturer)
+    following = "You follow the lecturer"
+    anna.page.goto(f"{anna.address}/class/{code}")
+    expect(anna.page.get_by_text(following)).to_be_visible()
+    expect(lecturer.page.get_by_text("1 follows")).to_be_visible()
+    lecturer.page.get_by_role("button", name="Close the door").click()
+    expect(lecturer.page.get_by_text("the door is closed")).to_be_visible()
+    late.page.goto(f"{late.address}/class/{code}")
+    expect(late.page.get_by_text("The lecturer has closed the door of this class.")).to_be_visible()
+    expect(late.page.get_by_role("textbox", name="Your sentence")).to_be_hidden()
+    anna.page.reload()  # who was there is let in
+    expect(anna.page.get_by_text(following)).to_be_visible()
+    lecturer.page.get_by_role("button", name="Open the door").click()
+    expect(late.page.get_by_text(following)).to_be_visible()
+    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    remove = lecturer.page.get_by_role("button", name="Remove everybody")
+    remove.click()
+    lecturer.page.get_by_role("button", name="Remove all, with their answers?").click()
+    expect(lecturer.page.get_by_text("0 follow")).to_be_visible()
+    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()  # they come back by themselves
+    late.page.close()
+    expect(lecturer.page.get_by_text("1 follows")).to_be_visible(timeout=10_000)

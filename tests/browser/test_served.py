@@ -1,10 +1,12 @@
 """What can be read under the components' address: what a browser needs, and no source."""
 
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
+from playwright.sync_api import Browser
 
 from tests.browser.conftest import OpenPage
 
@@ -23,6 +25,17 @@ def status_of(url: str) -> int:
 @pytest.mark.parametrize("file", ["ffnviz.picture/adapter.js", "ffnviz.pictures/notes/ffn.html"])
 def test_the_pictures_are_served(address: str, file: str) -> None:
     assert status_of(f"{address}/_stcore/bidi-components/{file}") == 200
+
+
+@pytest.mark.parametrize("path", ["", "neurons", "journey"])
+def test_a_page_asks_for_nothing_in_vain(browser: Browser, address: str, path: str) -> None:
+    missing: list[str] = []
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.on("response", lambda r: missing.append(r.url) if r.status >= 400 else None)
+        page.goto(f"{address}/{path}?text=It+rained.")
+        page.get_by_role("group", name="Tokens of the sentence").first.wait_for()
+    assert missing == []
 
 
 def test_no_source_is_served(new_page: OpenPage, address: str) -> None:

@@ -39,6 +39,11 @@ class Kept(Protocol):
         """All that is kept, of whatever class."""
 
 
+def come(store: ClassStore, code: str, who: str) -> None:
+    """As a page does that was given a ticket."""
+    store.come(code, who, store.ticket(code, who))
+
+
 class InFile:
     """A SQLite file."""
 

@@ -10,7 +10,7 @@ import pytest
 from ffnviz.lecture.classroom import hub as hubs
 from ffnviz.lecture.classroom.course import ClassStoreError, Opened, Place
 from ffnviz.lecture.classroom.hub import BEAT, Hub
-from tests.lecture.class_stores import Kept
+from tests.lecture.class_stores import Kept, come
 
 ANNA, BEN = "a" * 32, "b" * 32
 
@@ -25,7 +25,7 @@ def run_alone(work: Coroutine[Any, Any, None]) -> None:
 def opened(kept: Kept) -> Opened:
     opened = kept.store.open("")
     for who in (ANNA, BEN):
-        kept.store.come(opened.code, who)
+        come(kept.store, opened.code, who)
     return opened
 
 

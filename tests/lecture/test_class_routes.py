@@ -16,6 +16,7 @@ from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.routes import LONGEST_BODY, SECRET, class_routes
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.lecture.classroom.wrong import FREE, MOST_WAITING, WrongCodes
+from tests.lecture.class_stores import come
 
 T = TypeVar("T")
 ANNA = "a" * 32
@@ -51,7 +52,7 @@ def test_a_students_link_leads_to_the_page(client: TestClient) -> None:
 def test_what_a_student_sends_is_counted_and_kept(
     client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
-    store.come(opened.code, ANNA)
+    come(store, opened.code, ANNA)
     vote = {"who": ANNA, "scene": 2, "option": 1}
     assert client.post(f"/class/{opened.code.lower()}/vote", json=vote).status_code == 204
     say = json.dumps({"who": ANNA, "text": "\ud800 It rained."})  # as a browser may write it
@@ -146,7 +147,7 @@ def test_wrong_codes_become_slow_and_then_are_turned_away() -> None:
 def test_a_right_code_never_waits_for_wrong_ones(
     client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
-    store.come(opened.code, ANNA)
+    come(store, opened.code, ANNA)
     vote = {"who": ANNA, "scene": 0, "option": 0}
 
     def guess(n: int) -> int:

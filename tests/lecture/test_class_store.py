@@ -22,16 +22,16 @@ from ffnviz.lecture.classroom.course import (
     MOST_PEOPLE,
     SIGNS,
     ClassStoreError,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
     Place,
 )
+from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
-from tests.lecture.class_stores import InFile, Kept, redis_server
+from tests.lecture.class_stores import InFile, Kept, come, redis_server
 
 ANNA, BEN = "a" * 32, "b" * 32
 
@@ -45,7 +45,7 @@ def store(kept: Kept) -> ClassStore:
 def opened(store: ClassStore) -> Opened:
     opened = store.open('title = "A lecture"')
     for who in (ANNA, BEN):
-        store.come(opened.code, who)
+        come(store, opened.code, who)
     return opened
 
 
@@ -71,6 +71,8 @@ def test_only_the_secret_makes_a_lecturer(kept: Kept, store: ClassStore, opened:
             partial(store.move, opened.code, wrong, Place("lab")),
             partial(store.reveal, opened.code, wrong, 0),
             partial(store.hide, opened.code, wrong, 1),
+            partial(store.set_door, opened.code, wrong, closed=True),
+            partial(store.remove_all, opened.code, wrong),
             partial(store.end, opened.code, wrong),
         ]
         for act in acts:
@@ -133,10 +135,10 @@ def test_a_class_ends_three_hours_after_the_last_action(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
     kept.pass_time(LIVES_S - 60)
-    store.come(opened.code, ANNA)
+    come(store, opened.code, ANNA)
     store.vote(opened.code, ANNA, 0, 0)
     kept.pass_time(LIVES_S - 60)
-    store.come(opened.code, ANNA)  # only to look on is no action
+    come(store, opened.code, ANNA)  # only to look on is no action
     store.stay(opened.code, [ANNA])
     store.course(opened.code)
     kept.pass_time(61)
@@ -151,20 +153,80 @@ def test_a_class_has_room_for_so_many_and_for_others_when_some_have_gone(
 ) -> None:
     code = store.open("").code
     for n in range(MOST_PEOPLE):
-        store.come(code, f"{n:032}")
+        come(store, code, f"{n:032}")
     with pytest.raises(FullClassError):
-        store.come(code, ANNA)
-    store.come(code, f"{7:032}")  # is there already
+        come(store, code, ANNA)
+    come(store, code, f"{7:032}")  # is there already
     kept.pass_time(40)
     before = store.course(code)
     store.stay(code, [f"{n:032}" for n in range(5)])
     assert store.course(code) == before
     kept.pass_time(21)
-    store.come(code, ANNA)
+    come(store, code, ANNA)
     assert store.course(code).people == 6
     store.stay(code, [f"{9:032}"])  # is back, and all who wait are told
     assert store.course(code).people == 7
     assert store.course(code).revision > before.revision
+
+
+def test_nobody_comes_without_their_own_ticket(store: ClassStore, opened: Opened) -> None:
+    code, other = opened.code, store.open("").code
+    stranger = "c" * 32
+    for ticket in ("", "é", "0" * 64, store.ticket(code, ANNA), store.ticket(other, stranger)):
+        with pytest.raises(TicketError):
+            store.come(code, stranger, ticket)
+    assert store.course(code).people == 2
+    assert len({store.ticket(code, who) for who in (ANNA, BEN, stranger)}) == 3
+    store.come(code, stranger, store.ticket(code, stranger))
+    assert store.course(code).people == 3
+
+
+def test_who_has_left_makes_room_and_may_come_back(store: ClassStore, opened: Opened) -> None:
+    code = opened.code
+    store.vote(code, ANNA, 0, 1)
+    before = store.course(code)
+    store.leave(code, ANNA)
+    store.leave(code, "c" * 32)  # who never came
+    after = store.course(code)
+    assert (after.people, after.counts) == (1, before.counts)
+    assert after.revision > before.revision
+    come(store, code, ANNA)
+    assert store.course(code).people == 2
+
+
+def test_through_a_closed_door_comes_only_who_was_there(store: ClassStore, opened: Opened) -> None:
+    code, stranger = opened.code, "c" * 32
+    store.leave(code, ANNA)
+    store.set_door(code, opened.secret, closed=True)
+    assert store.course(code).told(lecturer=True)["closed"] is True
+    with pytest.raises(ClosedClassError, match="closed the door"):
+        come(store, code, stranger)
+    come(store, code, ANNA)
+    store.set_door(code, opened.secret, closed=False)
+    assert not store.course(code).closed
+    come(store, code, stranger)
+    assert store.course(code).people == 3
+
+
+def test_the_lecturer_removes_everybody_with_what_they_sent(
+    store: ClassStore, opened: Opened
+) -> None:
+    code = opened.code
+    old = store.ticket(code, ANNA)
+    store.vote(code, ANNA, 0, 1)
+    store.say(code, BEN, "It rained.")
+    store.remove_all(code, opened.secret)
+    course = store.course(code)
+    assert (course.people, course.counts, course.sentences, course.lists) == (0, {}, 0, 1)
+    store.stay(code, [ANNA])  # as a server says that has not heard of it yet
+    assert store.course(code).people == 0
+    with pytest.raises(NoSuchClassError):
+        store.vote(code, ANNA, 0, 1)
+    with pytest.raises(TicketError):
+        store.come(code, ANNA, old)
+    come(store, code, ANNA)
+    store.say(code, ANNA, "It rained again.")
+    assert [each.text for each in store.sentences(code)] == ["It rained again."]
 
 
 def test_another_process_or_one_that_starts_again_finds_the_class(
@@ -188,7 +250,7 @@ def test_what_one_process_changes_another_hears_of(
     acts: list[Callable[[], None]] = [
         partial(store.move, opened.code, opened.secret, Place("lab")),
         partial(store.vote, opened.code, ANNA, 0, 1),
-        partial(store.come, opened.code, "c" * 32),
+        partial(come, store, opened.code, "c" * 32),
         partial(store.end, opened.code, opened.secret),
     ]
 
@@ -207,7 +269,7 @@ def test_many_may_answer_at_once(store: ClassStore, opened: Opened) -> None:
 
     def one(n: int) -> None:
         who = f"{n:032}"
-        store.come(code, who)
+        come(store, code, who)
         store.vote(code, who, 0, n % 3)
         store.say(code, who, f"Sentence {n}.")
 

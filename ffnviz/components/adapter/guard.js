@@ -1,5 +1,9 @@
 // Runs before Streamlit's own code, on every page that `ffnviz app` serves.
 
+// Pages stand side by side in one folder, and so does the server. Unless told, Streamlit's code first looks
+// for it below the page, in vain.
+window.__streamlit = { ...window.__streamlit, BACKEND_BASE_URL: new URL("./", location.href).href };
+
 // Streamlit adds a step of history for each URL a page writes, so for the very first one too: a
 // visitor who came by the bare address would need two Backs to leave. The first takes its place.
 const push = history.pushState;

@@ -1,6 +1,8 @@
 """A page that takes part in a class: as the lecturer's, or as a student's that follows."""
 
 import os
+import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -33,6 +35,7 @@ ALLOWED = "FFNVIZ_CLASSES"  # set by `ffnviz app` where others can reach it on p
 STORE = "FFNVIZ_CLASS_STORE"
 CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
 PROBLEM, FOLLOWED = "class-problem", "class-followed"
+TICKET = "class-ticket"
 OURS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -80,7 +83,9 @@ def attend(session: Session) -> None:
         alone = bool(st.session_state.get(ALONE))
         of, moved = st.session_state.get(FOLLOWED, ("", 0))
         followed = moved if of == code else 0
-        shown = Attending("student", code, alone=alone, followed=followed, longest=LONGEST_SENTENCE)
+        who, ticket = ticket_for(code)
+        shown = Attending("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
+                          longest=LONGEST_SENTENCE)  # fmt: skip
     else:
         shown = Attending("")
     klass(
@@ -90,6 +95,17 @@ def attend(session: Session) -> None:
         on_moved=lambda: follow(session),
         on_ask=lambda what: ask(session, what),
     )
+
+
+def ticket_for(code: str) -> tuple[str, str]:
+    """Who this page's visitor is in a class, and the ticket for it: one a session, and no more."""
+    of, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+    if of != code or not ticket:
+        ticket = ""
+        with suppress(NoSuchClassError, ClassStoreError):  # the page then hears which
+            ticket = store().ticket(code, who)
+        st.session_state[TICKET] = (code, who, ticket)
+    return who, ticket
 
 
 def resume(code: str, secret: str, base: str) -> None:
@@ -102,6 +118,13 @@ def resume(code: str, secret: str, base: str) -> None:
     if lecturer_of() is None:
         st.session_state[CLASS] = (code, secret)
     st.session_state[BASE] = base
+
+
+DOOR: dict[str, Callable[[str, str], None]] = {
+    "close": lambda code, secret: store().set_door(code, secret, closed=True),
+    "open": lambda code, secret: store().set_door(code, secret, closed=False),
+    "remove": lambda code, secret: store().remove_all(code, secret),
+}
 
 
 def ask(session: Session, what: str) -> None:
@@ -118,6 +141,14 @@ def ask(session: Session, what: str) -> None:
             st.session_state[PROBLEM] = f"The class goes on. {GONE}"
             return
         st.session_state.pop(CLASS)
+    elif what in DOOR and led is not None:
+        try:
+            DOOR[what](*led)
+        except (NoSuchClassError, ClassStoreError):
+            st.session_state[PROBLEM] = f"The class is as it was. {GONE}"
+    elif what == "ticket":
+        of, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+        st.session_state[TICKET] = (of, who, "")
     elif what == "left":
         st.session_state.pop(CLASS, None)
         session.show_as(replace(session.showing, follows=""))

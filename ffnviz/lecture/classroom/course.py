@@ -28,10 +28,6 @@ class NotTheLecturerError(PermissionError):
     """What only the lecturer may do was asked for without the right secret."""
 
 
-class FullClassError(RuntimeError):
-    """As many as a class can have are there."""
-
-
 @dataclass(frozen=True)
 class Opened:
     """A class that has just been opened.
@@ -75,6 +71,8 @@ class Course:
         counts: answers by scene and option.
         people: students of whom something was heard lately.
         sentences: how many were sent in, less those that are hidden.
+        closed: whether nobody else is let in.
+        lists: how often everybody was removed; tickets are of one list.
     """
 
     code: str
@@ -85,6 +83,8 @@ class Course:
     counts: dict[int, list[int]]
     people: int
     sentences: int
+    closed: bool = False
+    lists: int = 0
 
     def told(self, lecturer: bool) -> dict[str, Any]:
         """What a browser is told, as JSON: students see answers once they are revealed."""
@@ -98,6 +98,7 @@ class Course:
             "counts": {str(scene): each for scene, each in shown.items()},
             "people": self.people,
             "sentences": self.sentences if lecturer else None,
+            "closed": self.closed,
         }
 
 

@@ -26,9 +26,11 @@ class Listener:
     Attributes:
         who: a student; empty for the lecturer.
         woken: set when there is something to tell.
+        out: whether the lecturer has removed everybody.
     """
 
     who: str
+    out: bool = False
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
 
@@ -39,11 +41,13 @@ class Room:
     Attributes:
         told: the class as last seen, as an event; by whether it is for the lecturer.
         over: whether there is no such class any more.
+        lists: how often everybody was removed from it; None before the first look.
         listeners: who waits.
     """
 
     told: dict[bool, str] = field(default_factory=dict)
     over: bool = False
+    lists: int | None = None
     listeners: set[Listener] = field(default_factory=set)
 
     def tell(self, told: dict[bool, str]) -> None:
@@ -51,6 +55,14 @@ class Room:
         new = {lecturer for lecturer, text in told.items() if text != self.told.get(lecturer)}
         self.told = told
         self.wake(each for each in self.listeners if (not each.who) in new)
+
+    def empty(self, lists: int) -> None:
+        """End what students wait for, if everybody was removed since the last look."""
+        if self.lists not in (None, lists):
+            for each in self.listeners:
+                each.out = bool(each.who)
+            self.wake(self.listeners)
+        self.lists = lists
 
     def wake(self, listeners: Iterable[Listener]) -> None:
         """Have them see what there is."""
@@ -79,7 +91,7 @@ class Hub:
             if not self._work:
                 self._work = [asyncio.create_task(each()) for each in
                               (self._hear, self._look_at_what_changed, self._beat)]  # fmt: skip
-            while room.told and not (self.closing or room.over):
+            while room.told and not (self.closing or room.over or listener.out):
                 listener.woken.clear()
                 before, sent = sent, room.told[not who]
                 yield BEAT if sent == before else sent
@@ -88,10 +100,23 @@ class Hub:
                 yield OVER
         finally:
             room.listeners.discard(listener)
+            if not (self.closing or room.over or listener.out):
+                self._has_gone(code, who, room)
             if not room.listeners:
                 self._rooms.pop(code, None)
             if not self._rooms:
                 self._stop()
+
+    def _has_gone(self, code: str, who: str, room: Room) -> None:
+        """Whose page was closed takes nobody's room; who looks at two is still there."""
+
+        def leave() -> None:
+            with suppress(ClassStoreError, NoSuchClassError):
+                self.store.leave(code, who)
+
+        if who and all(each.who != who for each in room.listeners):
+            # Not waited for: whoever has gone waits for nothing.
+            asyncio.get_running_loop().run_in_executor(None, leave)
 
     async def _look(self, code: str) -> None:
         """Tell those who wait for a class what is new."""
@@ -107,6 +132,7 @@ class Hub:
             pass  # once the store is back, it is looked at again
         else:
             told = {lecturer: json.dumps(course.told(lecturer)) for lecturer in (True, False)}
+            room.empty(course.lists)
             room.tell({lecturer: f"data: {text}\n\n" for lecturer, text in told.items()})
 
     async def _hear(self) -> None:

@@ -6,7 +6,7 @@ CHANNEL = "ffnviz:changed"  # the codes of classes that have changed
 # Of a class: a hash of its fields; who was there when; answers by scene and student, and their
 # numbers by scene and option; scenes revealed; sentences by number, whose each is, and the hidden.
 KEYS = ("class", "people", "votes", "counts", "revealed", "said", "sayers", "hidden")
-OVER, FULL, STRANGER = "over", "full", "stranger"
+OVER, FULL, STRANGER, STALE = "over", "full", "stranger", "stale"
 
 ALL = f"""
 local class, people, votes, counts, revealed, said, sayers, hidden = unpack(KEYS)
@@ -63,7 +63,17 @@ touch()
 tell()
 call('DEL', unpack(KEYS))
 """,
+    "set_door": """
+call('HSET', class, 'closed', ARGV[1])
+touch()
+""",
+    "remove_all": """
+call('HINCRBY', class, 'lists', 1)
+call('DEL', people, votes, counts, said, sayers, hidden)
+touch()
+""",
     "come": f"""
+if (call('HGET', class, 'lists') or '0') ~= ARGV[4] then return '{STALE}' end
 local seen = call('ZSCORE', people, ARGV[3])
 local is_new = not seen or tonumber(seen) < now() - ARGV[1]
 if is_new and there(ARGV[1]) >= tonumber(ARGV[2]) then return '{FULL}' end
@@ -71,10 +81,10 @@ call('ZADD', people, now(), ARGV[3])
 call('PEXPIRE', people, call('PTTL', class))
 if is_new then tell() end
 """,
-    "stay": """
+    "see": """
 local before = there(ARGV[1])
-for place = 2, #ARGV do call('ZADD', people, now(), ARGV[place]) end
-call('PEXPIRE', people, call('PTTL', class))
+local seen = ARGV[2] == '1' and now() or 0
+for place = 3, #ARGV do call('ZADD', people, 'XX', seen, ARGV[place]) end
 if there(ARGV[1]) ~= before then tell() end
 """,
     "vote": f"""

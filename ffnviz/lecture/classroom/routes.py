@@ -1,7 +1,7 @@
 """What a class asks the server for without a page run: events, answers, sentences.
 
-A browser sends the class's code in the path, who it is (a random text of its own) in the body, and
-the lecturer's the secret in a header. No cookie is set or read.
+A browser sends the class's code in the path and who it is (a random text) in the body; in a header
+the ticket that its page's session was given, or the lecturer's secret. No cookie is set or read.
 """
 
 import asyncio
@@ -15,19 +15,21 @@ from starlette.responses import JSONResponse, RedirectResponse, Response, Stream
 from starlette.routing import Route
 
 from ffnviz.headers import same_origin
+from ffnviz.lecture.classroom.arrivals import Arrivals, RushError
 from ffnviz.lecture.classroom.course import (
     GONE,
     ClassStoreError,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
 )
+from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.wrong import WrongCodes
 from ffnviz.showing import LARGEST, code_of
 
 LONGEST_BODY = 8_000  # bytes
 SECRET = "x-ffnviz-lecturer"  # noqa: S105  # a header's name
+TICKET = "x-ffnviz-ticket"
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -43,7 +45,7 @@ class Refused(Exception):  # noqa: N818  # an answer, not an error
 
 def class_routes(hub: Hub) -> list[Route]:
     """The routes of all classes of a store."""
-    wrong = WrongCodes()
+    wrong, arrivals = WrongCodes(), Arrivals()
 
     def answered(answer: Callable[[Request, str], Awaitable[Response]]) -> Answer:
         """The same, with errors in words, and with wrong codes slowed down."""
@@ -57,8 +59,12 @@ def class_routes(hub: Hub) -> list[Route]:
                 return await answer(request, code_of(request.path_params["code"]))
             except Refused as refused:
                 return refused.answer
-            except FullClassError as error:
+            except (FullClassError, RushError) as error:
                 return JSONResponse({"why": str(error)}, 503)
+            except ClosedClassError as error:
+                return JSONResponse({"why": str(error)}, 403)
+            except TicketError as error:  # the page asks its session for another
+                return JSONResponse({"why": str(error), "stale": True}, 403)
             except ClassStoreError:
                 return JSONResponse({"why": GONE}, 503)
             except NotTheLecturerError as error:
@@ -84,8 +90,11 @@ def class_routes(hub: Hub) -> list[Route]:
                 raise NotTheLecturerError("This browser is not the lecturer's.")
             who = ""
         else:
-            who = who_of(request.query_params.get("who"))
-            await asyncio.to_thread(hub.store.come, code, who)
+            who, ticket = request.query_params.get("who", ""), request.headers.get(TICKET, "")
+            address = request.client.host if request.client else ""
+            await asyncio.to_thread(
+                hub.store.come, code, who, ticket, lambda: arrivals.admit(address)
+            )
         return StreamingResponse(
             hub.told(code, who), media_type="text/event-stream", headers=STREAM
         )

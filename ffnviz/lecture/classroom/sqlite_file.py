@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS vote (code TEXT, scene INT, who TEXT, option INT,
     PRIMARY KEY (code, scene, who));
 CREATE TABLE IF NOT EXISTS sentence (code TEXT, number INT, who TEXT, text TEXT, hidden INT,
     PRIMARY KEY (code, who));
+CREATE TABLE IF NOT EXISTS door (code TEXT PRIMARY KEY, closed INT, lists INT);
 """
 BUSY_MS = 5_000
 MAPPED = 16 * 2**20  # bytes of the file that are read without copying

@@ -1,7 +1,7 @@
 """What keeps classes: what any store of them offers, and which one a text names."""
 
 import importlib.util
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
@@ -51,15 +51,37 @@ class ClassStore(Protocol):
     def end(self, code: str, secret: str) -> None:
         """The class is over, and gone."""
 
-    def come(self, code: str, who: str) -> None:
+    def set_door(self, code: str, secret: str, closed: bool) -> None:
+        """Nobody is let in who was not there before, or everybody is again."""
+
+    def remove_all(self, code: str, secret: str) -> None:
+        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
+
+    def ticket(self, code: str, who: str) -> str:
+        """What lets a student in; only a page's session hands it out."""
+
+    def come(
+        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+    ) -> None:
         """A student is there.
 
+        Args:
+            code: of the class.
+            who: the student, who is one of this class from now on.
+            ticket: theirs.
+            admit: called before somebody is let in who was not there before; may raise.
+
         Raises:
+            TicketError: if the ticket is not this student's.
+            ClosedClassError: if nobody else is let in.
             FullClassError: if nobody else has room.
         """
 
     def stay(self, code: str, who: Iterable[str]) -> None:
         """Students who came are still there."""
+
+    def leave(self, code: str, who: str) -> None:
+        """A student who came is there no more, which makes room; they may come back."""
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
         """A student's answer, which may be changed until all are revealed."""

@@ -7,7 +7,7 @@ code, so nobody has to ask. Clocks of servers may differ: the time is Redis's ow
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,7 +24,6 @@ from ffnviz.lecture.classroom.course import (
     MOST_PEOPLE,
     ClassStoreError,
     Course,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
@@ -35,12 +34,14 @@ from ffnviz.lecture.classroom.course import (
     new_secret,
     sum_of,
 )
+from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
 from ffnviz.lecture.classroom.redis_scripts import (
     CHANNEL,
     FULL,
     KEYS,
     OVER,
     SCRIPTS,
+    STALE,
     STRANGER,
     THERE,
 )
@@ -100,13 +101,13 @@ class RedisStore:
         """The class as it is now."""
         keys = dict(zip(KEYS, _keys(code), strict=True))
         with self._reached() as redis, redis.pipeline() as all_at_once:
-            all_at_once.hmget(keys["class"], "revision", "moved", "place")
+            all_at_once.hmget(keys["class"], "revision", "moved", "place", "closed", "lists")
             all_at_once.hgetall(keys["counts"])
             all_at_once.smembers(keys["revealed"])
             all_at_once.hlen(keys["said"])
             all_at_once.scard(keys["hidden"])
             all_at_once.eval(THERE, 1, keys["people"], AWAY_AFTER_S)
-            (revision, moved, place), counted, revealed, said, hidden, people = (
+            (revision, moved, place, closed, lists), counted, revealed, said, hidden, people = (
                 all_at_once.execute()
             )
         if revision is None:
@@ -125,6 +126,8 @@ class RedisStore:
             {scene: each for scene, each in counts.items() if any(each)},
             int(people),
             said - hidden,
+            closed == "1",
+            int(lists or 0),
         )
 
     def lecture(self, code: str) -> str:
@@ -156,17 +159,53 @@ class RedisStore:
         self._lecturer_only(code, secret)
         self._do("end", code)
 
-    def come(self, code: str, who: str) -> None:
+    def set_door(self, code: str, secret: str, closed: bool) -> None:
+        """Nobody is let in who was not there before, or everybody is again."""
+        self._lecturer_only(code, secret)
+        self._do("set_door", code, int(closed))
+
+    def remove_all(self, code: str, secret: str) -> None:
+        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
+        self._lecturer_only(code, secret)
+        self._do("remove_all", code)
+
+    def ticket(self, code: str, who: str) -> str:
+        """What lets a student in; only a page's session hands it out."""
+        written, _, lists, _ = self._door(code, who)
+        return ticket_of(written, lists, who)
+
+    def come(
+        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+    ) -> None:
         """A student is there.
 
         Raises:
+            TicketError: if the ticket is not this student's.
+            ClosedClassError: if nobody else is let in.
             FullClassError: if nobody else has room.
         """
-        self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who)
+        written, closed, lists, known = self._door(code, who)
+        pass_door(who, ticket, written, (closed, lists), known, admit)
+        self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who, lists)
 
     def stay(self, code: str, who: Iterable[str]) -> None:
         """Students who came are still there."""
-        self._do("stay", code, AWAY_AFTER_S, *who)
+        self._do("see", code, AWAY_AFTER_S, 1, *who)
+
+    def leave(self, code: str, who: str) -> None:
+        """A student who came is there no more, which makes room; they may come back."""
+        self._do("see", code, AWAY_AFTER_S, 0, who)
+
+    def _door(self, code: str, who: str) -> tuple[str, bool, int, bool]:
+        """What is written of the secret, the door, how often all were removed; who was there."""
+        keys = dict(zip(KEYS, _keys(code), strict=True))
+        with self._reached() as redis, redis.pipeline() as all_at_once:
+            all_at_once.hmget(keys["class"], "secret", "closed", "lists")
+            all_at_once.zscore(keys["people"], who)
+            (written, closed, lists), seen = all_at_once.execute()
+        if written is None:
+            raise _over()
+        return str(written), closed == "1", int(lists or 0), seen is not None
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
         """A student's answer, which may be changed until all are revealed."""
@@ -230,7 +269,9 @@ class RedisStore:
         if outcome == OVER:
             raise _over()
         if outcome == FULL:
-            raise FullClassError(f"At most {MOST_PEOPLE} can follow a class.")
+            raise FullClassError
+        if outcome == STALE:
+            raise TicketError
         if outcome == STRANGER:
             raise NoSuchClassError("Who takes part must follow the class first.")
 

@@ -9,14 +9,12 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
+from ffnviz.lecture.classroom import sqlite_people
 from ffnviz.lecture.classroom.course import (
-    AWAY_AFTER_S,
     LIVES_S,
     LONGEST_SENTENCE,
     MOST_OPTIONS,
-    MOST_PEOPLE,
     Course,
-    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
@@ -27,9 +25,8 @@ from ffnviz.lecture.classroom.course import (
     new_secret,
     sum_of,
 )
+from ffnviz.lecture.classroom.door import pass_door, ticket_of
 from ffnviz.lecture.classroom.sqlite_file import ClassFile
-
-SEEN = "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen"
 
 
 class SqliteStore:
@@ -118,32 +115,52 @@ class SqliteStore:
             self._forget(db, code)
         self._file.empty_the_log()
 
-    def come(self, code: str, who: str) -> None:
+    def set_door(self, code: str, secret: str, closed: bool) -> None:
+        """Nobody is let in who was not there before, or everybody is again."""
+        with self._file.changing() as db:
+            self._lecturers(db, code, secret)
+            sqlite_people.set_door(db, code, closed)
+            self._touch(db, code)
+
+    def remove_all(self, code: str, secret: str) -> None:
+        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
+        with self._file.changing() as db:
+            self._lecturers(db, code, secret)
+            sqlite_people.remove_all(db, code)
+            self._touch(db, code)
+
+    def ticket(self, code: str, who: str) -> str:
+        """What lets a student in; only a page's session hands it out."""
+        with self._file.reading() as db:
+            return ticket_of(self._row(db, code)["secret"], sqlite_people.door(db, code)[1], who)
+
+    def come(
+        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+    ) -> None:
         """A student is there.
 
         Raises:
+            TicketError: if the ticket is not this student's.
+            ClosedClassError: if nobody else is let in.
             FullClassError: if nobody else has room.
         """
         with self._file.changing() as db:
-            self._row(db, code)
-            known = db.execute(
-                "SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)
-            ).fetchone()
-            stale = known is None or known[0] < self.clock() - AWAY_AFTER_S
-            if stale and self._people(db, code) >= MOST_PEOPLE:
-                raise FullClassError(f"At most {MOST_PEOPLE} can follow a class.")
-            db.execute(SEEN, (code, who, self.clock()))
-            if stale:
-                db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
+            written = self._row(db, code)["secret"]
+            known = sqlite_people.last_seen(db, code, who) is not None
+            pass_door(who, ticket, written, sqlite_people.door(db, code), known, admit)
+            sqlite_people.let_in(db, code, who, self.clock())
 
     def stay(self, code: str, who: Iterable[str]) -> None:
         """Students who came are still there."""
         with self._file.changing() as db:
             self._row(db, code)
-            now, before = self.clock(), self._people(db, code)
-            db.executemany(SEEN, [(code, each, now) for each in who])
-            if self._people(db, code) != before:
-                db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
+            sqlite_people.see(db, code, who, self.clock(), self.clock())
+
+    def leave(self, code: str, who: str) -> None:
+        """A student who came is there no more, which makes room; they may come back."""
+        with self._file.changing() as db:
+            self._row(db, code)
+            sqlite_people.see(db, code, [who], 0.0, self.clock())
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
         """A student's answer, which may be changed until all are revealed."""
@@ -191,6 +208,7 @@ class SqliteStore:
         votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
         for at, option, n in db.execute(votes, (code,)):
             counts.setdefault(at, [0] * MOST_OPTIONS)[option] = n
+        closed, lists = sqlite_people.door(db, code)
         return Course(
             code,
             row["revision"],
@@ -198,10 +216,12 @@ class SqliteStore:
             Place(page or "", query, scene, bool(short)),
             frozenset(json.loads(row["revealed"])),
             counts,
-            self._people(db, code),
+            sqlite_people.people(db, code, self.clock()),
             db.execute(
                 "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0", (code,)
             ).fetchone()[0],
+            closed,
+            lists,
         )
 
     def _row(self, db: sqlite3.Connection, code: str) -> sqlite3.Row:
@@ -221,15 +241,9 @@ class SqliteStore:
     def _with(self, db: sqlite3.Connection, code: str, who: str) -> sqlite3.Row:
         """The class, if that student is in it."""
         row = self._row(db, code)
-        there = "SELECT 1 FROM person WHERE code = ? AND who = ?"
-        if db.execute(there, (code, who)).fetchone() is None:
+        if sqlite_people.last_seen(db, code, who) is None:
             raise NoSuchClassError("Who takes part must follow the class first.")
         return row
-
-    def _people(self, db: sqlite3.Connection, code: str) -> int:
-        since = self.clock() - AWAY_AFTER_S
-        seen = "SELECT count(*) FROM person WHERE code = ? AND seen >= ?"
-        return int(db.execute(seen, (code, since)).fetchone()[0])
 
     def _touch(self, db: sqlite3.Connection, code: str) -> None:
         db.execute(
@@ -246,5 +260,5 @@ class SqliteStore:
         return len(rows)
 
     def _forget(self, db: sqlite3.Connection, code: str) -> None:
-        for table in ("class", "person", "vote", "sentence"):
+        for table in ("class", "person", "vote", "sentence", "door"):
             db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # names of ours

@@ -1,0 +1,28 @@
+"""Threads that do the same now and then, as long as the process lives, whatever goes wrong once."""
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+log = logging.getLogger(__name__)
+
+
+def repeat(name: str, every_s: float, work: Callable[[], object]) -> None:
+    """Do the work for ever, in a thread of its own; what it raises is logged, and it goes on.
+
+    Args:
+        name: of the thread.
+        every_s: seconds from one time to the next.
+        work: what to do.
+    """
+
+    def go_on() -> None:
+        while True:
+            time.sleep(every_s)
+            try:
+                work()
+            except Exception:
+                log.exception("%s goes on after an error.", name)
+
+    threading.Thread(target=go_on, name=name, daemon=True).start()

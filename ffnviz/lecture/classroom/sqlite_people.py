@@ -1,0 +1,75 @@
+"""Who is in a class of the SQLite file, and its door."""
+
+import sqlite3
+from collections.abc import Iterable
+
+from ffnviz.lecture.classroom.course import AWAY_AFTER_S, MOST_PEOPLE
+from ffnviz.lecture.classroom.door import FullClassError
+
+
+def door(db: sqlite3.Connection, code: str) -> tuple[bool, int]:
+    """Whether nobody else is let in, and how often everybody was removed."""
+    row = db.execute("SELECT closed, lists FROM door WHERE code = ?", (code,)).fetchone()
+    return (bool(row["closed"]), int(row["lists"])) if row else (False, 0)
+
+
+def set_door(db: sqlite3.Connection, code: str, closed: bool) -> None:
+    """Nobody else is let in, or everybody is again."""
+    db.execute(
+        "INSERT INTO door VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET closed = excluded.closed",
+        (code, int(closed)),
+    )
+
+
+def remove_all(db: sqlite3.Connection, code: str) -> None:
+    """Everybody is out, with their answers and sentences."""
+    db.execute(
+        "INSERT INTO door VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET lists = lists + 1", (code,)
+    )
+    for table in ("person", "vote", "sentence"):
+        db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # names of ours
+
+
+def people(db: sqlite3.Connection, code: str, now: float) -> int:
+    """How many are there."""
+    seen = "SELECT count(*) FROM person WHERE code = ? AND seen >= ?"
+    return int(db.execute(seen, (code, now - AWAY_AFTER_S)).fetchone()[0])
+
+
+def last_seen(db: sqlite3.Connection, code: str, who: str) -> float | None:
+    """When somebody was there; None if they never came."""
+    row = db.execute("SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)).fetchone()
+    return None if row is None else float(row["seen"])
+
+
+def let_in(db: sqlite3.Connection, code: str, who: str, now: float) -> None:
+    """Somebody is there.
+
+    Raises:
+        FullClassError: if nobody else has room.
+    """
+    seen = last_seen(db, code, who)
+    is_new = seen is None or seen < now - AWAY_AFTER_S
+    if is_new and people(db, code, now) >= MOST_PEOPLE:
+        raise FullClassError
+    db.execute(
+        "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen",
+        (code, who, now),
+    )
+    if is_new:
+        _tell(db, code)
+
+
+def see(db: sqlite3.Connection, code: str, who: Iterable[str], when: float, now: float) -> None:
+    """Some who came were last seen then."""
+    before = people(db, code, now)
+    db.executemany(
+        "UPDATE person SET seen = ? WHERE code = ? AND who = ?",
+        [(when, code, each) for each in who],
+    )
+    if people(db, code, now) != before:
+        _tell(db, code)
+
+
+def _tell(db: sqlite3.Connection, code: str) -> None:
+    db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
