@@ -67,9 +67,13 @@ function scaleType(data, layout, share) {
   for (const font of fonts) if (font?.size) font.size = Math.round(share * font.size);
 }
 
-// Before a hall no type may shrink: a bar's text is as large as all other, or it is left out where
+// Before a hall lines and marks grow with the type, and no type may shrink: a bar's text is as large as all other, or it is left out where
 // bars stand too close for it; and a legend makes room for what stands above the axes.
-function forHall(data, layout) {
+function forHall(data, layout, share) {
+  for (const { line, marker } of data) {
+    if (line?.width) line.width *= share;
+    if (typeof marker?.size === "number") marker.size *= share;
+  }
   const { size } = layout.font, inside = layout.height - layout.margin.t - layout.margin.b;
   const lying = data.filter(({ type, orientation }) => type === "bar" && orientation === "h");
   for (const trace of lying) {
@@ -87,7 +91,7 @@ function forHall(data, layout) {
 export function fit(data, layout, width, height, pageType, hall = false) {
   Object.assign(layout, { width, height });
   scaleType(data, layout, pageType / PAGE_TYPE);
-  if (hall) forHall(data, layout);
+  if (hall) forHall(data, layout, pageType / PAGE_TYPE);
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };

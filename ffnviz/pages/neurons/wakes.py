@@ -84,6 +84,22 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
 
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
     """The sentences of the probe set on which it is strongest."""
+    shown = strongest_passages(run, index, neuron)
+    sentence: Sentence = (
+        ["Its strongest examples in ", number(index.source), "; what wakes it is underlined."]
+        if shown
+        else [number("It never fired"), f" on {index.source}."]
+    )
+    passages(
+        Head(sentence, "examples", run.card.colour),
+        shown,
+        f"{run.stamp} {neuron}",
+        key="examples-of-neuron",
+    )
+
+
+def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:
+    """The same as passages, the strongest first."""
     found = index.by_number[run.state.block]
     values, places = found.values[:, neuron], found.examples[:, neuron]
     ranks = [rank for rank in range(len(values)) if values[rank] > index.threshold]
@@ -102,14 +118,4 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
                 text[token.end :],
             )
         )
-    sentence: Sentence = (
-        ["Its strongest examples in ", number(index.source), "; what wakes it is underlined."]
-        if shown
-        else [number("It never fired"), f" on {index.source}."]
-    )
-    passages(
-        Head(sentence, "examples", run.card.colour),
-        shown,
-        f"{run.stamp} {neuron}",
-        key="examples-of-neuron",
-    )
+    return shown
