@@ -139,7 +139,7 @@ def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Tol
         at=place,
         titles=[each.title for each in lecture.scenes],
         path=path,
-        sentence="" if run is None or _says_sentence(scene) else f"“{run.trace.text}”",
+        sentence="" if run is None or _says_sentence(scene) else run.trace.text,
         say=computed(scene.say, run) if run is not None and here else (),
         look=scene.look if here else "",
         question=question,
