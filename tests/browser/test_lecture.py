@@ -92,26 +92,28 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
 
 # What is seen of the page below the scene's words, the foot left out.
 SEEN = """() => {
+    const all = { visibilityProperty: true, opacityProperty: true };
     const seen = [];
     const look = (root) => {
         for (const each of root.querySelectorAll("*")) {
             if (each.shadowRoot) look(each.shadowRoot);
             const { width, height } = each.getBoundingClientRect();
-            const shows = each.childElementCount === 0 && width > 1 && height > 1;
-            if (shows && each.checkVisibility({ visibilityProperty: true, opacityProperty: true })
-                && getComputedStyle(each).visibility === "visible") seen.push(each.outerHTML.slice(0, 80));
+            const leaf = each.childElementCount === 0 && width > 1 && height > 1;
+            if (leaf && each.checkVisibility(all)) seen.push(each.outerHTML.slice(0, 80));
         }
     };
     let part = document.querySelector(".st-key-story");
     while ((part = part.nextElementSibling))
-        if (!part.matches(".st-key-foot") && part.checkVisibility({ visibilityProperty: true, opacityProperty: true })) look(part);
+        if (!part.matches(".st-key-foot") && part.checkVisibility(all)) look(part);
     return seen;
 }"""
 
 LIT = """() => {
-    const boxes = [...document.querySelectorAll("[data-lit]")].map((host) => host.getBoundingClientRect());
-    const words = document.querySelector(".st-key-story").getBoundingClientRect();
-    return boxes.length > 0 && boxes.every((box) => box.height > 100 && box.top >= words.bottom && box.bottom <= innerHeight);
+    const boxes = [...document.querySelectorAll("[data-lit]")]
+        .map((host) => host.getBoundingClientRect());
+    const { bottom } = document.querySelector(".st-key-story").getBoundingClientRect();
+    return boxes.length > 0
+        && boxes.every((box) => box.height > 100 && box.top >= bottom && box.bottom <= innerHeight);
 }"""
 
 
@@ -167,8 +169,11 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     journey.settle()
     expect(page.get_by_role("button", name="Copy link")).to_be_hidden()
     page.mouse.move(1200, 30)  # a mouse that is left there covers nothing of the scene's title
-    tools, title = page.locator(".story .tools").bounding_box(), page.locator(".story h2").first.bounding_box()
-    assert tools is not None and title is not None and tools["y"] > title["y"] + title["height"]
+    tools = page.locator(".story .tools").bounding_box()
+    title = page.locator(".story h2").first.bounding_box()
+    assert tools is not None
+    assert title is not None
+    assert tools["y"] > title["y"] + title["height"]
     expect(page.locator(".story .tools")).to_have_css("opacity", "1")
     expect(page.locator(".story .tools")).to_have_css("opacity", "0")
     expect(page.get_by_role("button", name="Leave")).to_be_hidden()  # “End the talk” is the way out
