@@ -25,6 +25,11 @@ LAST_ROW = 24  # pixels, of the smallest type in a talk
 FITS = """() => { const m = document.querySelector('[data-testid="stMain"]');
     return m.scrollHeight <= m.clientHeight && m.scrollWidth <= m.clientWidth; }"""
 
+TOP = """() => {
+    dispatchEvent(new Event("wheel"));  // as somebody who scrolls: the scene brings no more
+    document.querySelector('[data-testid="stMain"]').scrollTop = 0;
+}"""
+
 SIDE = """() => { const m = document.querySelector('[data-testid="stMain"]');
     return m.scrollWidth <= m.clientWidth; }"""
 
@@ -41,6 +46,7 @@ def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int
             page.wait_for_function(FITS if smallest else SIDE, timeout=5_000)
         except Timeout:
             found.append(f"it does not fit {width} × {height}")
+        page.evaluate(TOP)  # what has been scrolled below the page's own bar lies under it
         faults = page.evaluate(FAULTS, {"smallest": smallest})
         # On a telephone the tokens stand in a row that is moved along.
         found += [each for each in faults if smallest or not each.startswith("cut:")]
