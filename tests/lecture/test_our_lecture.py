@@ -89,9 +89,10 @@ def test_every_answer_is_what_is_computed() -> None:
 def test_words_are_of_the_networks_that_the_scene_shows() -> None:
     ours, place = lecture(), list(SCENES).index("Bend")
     scene = SCENES["Bend"]
-    for other, here in (({}, True), ({"sentence": "It cost forty [MASK]."}, True),
-                        ({"network": "gelu"}, False)):  # fmt: skip
-        run = run_of_scene(replace(scene, state=replace(scene.state, **other)))
+    typed = replace(scene.state, sentence="It cost forty [MASK].")
+    other = replace(scene.state, network="gelu")
+    for state, here in ((scene.state, True), (typed, True), (other, False)):
+        run = run_of_scene(replace(scene, state=state))
         shown = told(ours, place, Showing(place), run)
         assert bool(shown.say) == bool(shown.question) == bool(shown.look) == here
 
