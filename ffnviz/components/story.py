@@ -45,6 +45,7 @@ class Told:
         at: the scene's place, from 0.
         titles: of all scenes.
         path: the places of the scenes that are on the way.
+        sentence: what stands in the box, for a talk, which shows no box; empty if the words say it.
         say: what is said; empty where the page shows something else.
         look: the picture that is lit, by the name of its note; all are, if empty.
         question: asked before.
@@ -60,6 +61,7 @@ class Told:
     at: int
     titles: Sequence[str]
     path: Sequence[int]
+    sentence: str
     say: Words
     look: str
     question: Asked | None
@@ -99,6 +101,7 @@ def story(
         "at": told.at,
         "titles": list(told.titles),
         "path": list(told.path),
+        "sentence": told.sentence,
         "say": spans(told.say),
         "look": told.look,
         "question": question

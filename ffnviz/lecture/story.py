@@ -14,8 +14,10 @@ from ffnviz.model.trace import usual_token
 from ffnviz.run import Run
 from ffnviz.session import Session
 from ffnviz.showing import Showing
+from ffnviz.state import State
 
 LEFT = "left_scene"  # where the visitor left the lecture: a Showing
+BEFORE = "before_lecture"  # what the visitor looked at when they began it: a State
 BEGUN = "lecture_begun"
 
 
@@ -39,6 +41,8 @@ def go(session: Session, place: int) -> None:
 
 def start(session: Session, *, short: bool, anew: bool = False) -> None:
     """To where the visitor left this path, or to its beginning."""
+    if session.showing.scene is None:
+        st.session_state[BEFORE] = session.state
     left: Showing | None = st.session_state.get(LEFT)
     known = None if left is None or anew or left.short != short else left.scene
     first = lecture_of(session.house).path(short)[0] if known is None else known
@@ -53,6 +57,7 @@ def ask(session: Session, what: str) -> None:
         return
     if what == "leave":
         st.session_state[LEFT] = showing
+        _give_back(session, showing.scene)
         session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
     elif what == "present":
         session.show_as(replace(showing, presenting=not showing.presenting, exploring=False))
@@ -61,6 +66,16 @@ def ask(session: Session, what: str) -> None:
         session.show_as(replace(showing, exploring=showing.presenting))
     elif what == "back":
         go(session, showing.scene)
+
+
+def _give_back(session: Session, place: int) -> None:
+    """The visitor's own sentence and network, unless they have typed another in the lecture."""
+    before: State | None = st.session_state.pop(BEFORE, None)
+    scenes, state = lecture_of(session.house).scenes, session.state
+    if before is not None and state.sentence == scenes[min(place, len(scenes) - 1)].state.sentence:
+        same = (before.page, before.part) == (state.page, state.part)
+        settings = before.settings if same else ()
+        session.do(Look(replace(before, page=state.page, part=state.part, settings=settings)))
 
 
 def is_shown(scene: Scene, run: Run) -> bool:
@@ -73,8 +88,14 @@ def is_shown(scene: Scene, run: Run) -> bool:
 
 
 def is_near(scene: Scene, run: Run) -> bool:
-    """Whether it shows the scene's part, if perhaps with another sentence, network or token."""
-    return (run.state.page, run.state.part) == (scene.state.page, scene.state.part)
+    """Whether it shows the scene's part and networks, if perhaps with another sentence or token.
+
+    What is said of ReLU need not hold of GELU.
+    """
+    shown, wanted = (
+        (state.page, state.part, state.network, state.partner) for state in (run.state, scene.state)
+    )
+    return shown == wanted
 
 
 def show_scene(session: Session, run: Run | None) -> None:
@@ -97,6 +118,11 @@ def show_scene(session: Session, run: Run | None) -> None:
     )
 
 
+def _says_sentence(scene: Scene) -> bool:
+    asked = scene.question.ask if scene.question else ""
+    return "{sentence}" in scene.say and (not asked or "{sentence}" in asked)
+
+
 def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Told:
     """A scene with its numbers, as they are for what the page shows."""
     scene, path = lecture.scenes[place], lecture.path(showing.short)
@@ -113,6 +139,7 @@ def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Tol
         at=place,
         titles=[each.title for each in lecture.scenes],
         path=path,
+        sentence="" if run is None or _says_sentence(scene) else run.trace.text,
         say=computed(scene.say, run) if run is not None and here else (),
         look=scene.look if here else "",
         question=question,

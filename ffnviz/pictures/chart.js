@@ -20,6 +20,7 @@ export function mount(tell) {
   const root = element("figure", {}, element("div", { class: "frame" }, plot, ...keys.parts));
   let shown = null, drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
+  let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
   function choose(customdata) {
     const point = Number(customdata ?? NaN);
@@ -56,7 +57,12 @@ export function mount(tell) {
   resized.observe(plot);
   addEventListener("resize", refit);
 
-  async function paint(view, theme) {
+  function paint(view, theme) {
+    painting = painting.catch(() => {}).then(() => (gone || shown !== view ? undefined : draw(view, theme)));
+    return painting;
+  }
+
+  async function draw(view, theme) {
     if (!plot.style.height) plot.style.height = `${height()}px`;
     root.classList.toggle("clickable", view.clickable);
     plot.setAttribute("aria-label", view.alt);
@@ -72,10 +78,10 @@ export function mount(tell) {
     const first = !drawn || narrow !== isNarrow(paintedWidth);
     [drawn, narrow] = [true, isNarrow(paintedWidth)];
     await Plotly.react(plot, data, layout, CONFIG);
-    if (gone) return Plotly.purge(plot);
+    if (gone) return;
     if (first) plot.on("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
-    if (otherRoom()) return paint(view, theme);
+    if (otherRoom()) return draw(view, theme);
     keys.update();
   }
 
@@ -95,7 +101,7 @@ export function mount(tell) {
       resized.disconnect();
       removeEventListener("resize", refit);
       keys.destroy();
-      if (drawn) window.Plotly.purge(plot);
+      painting.catch(() => {}).then(() => { if (drawn) window.Plotly.purge(plot); });
     },
   };
 }

@@ -67,14 +67,30 @@ function scaleType(data, layout, share) {
   for (const font of fonts) if (font?.size) font.size = Math.round(share * font.size);
 }
 
-// Before a hall no type may shrink: a bar's text is as large as all other, or it is left out where
-// bars stand too close for it; and a legend makes room for what stands above the axes.
-function forHall(data, layout) {
+const LINE = 1.35; // of the type's size, that a bar with its text takes
+
+// Of bars that are named by their text alone, as many as there is room for; the names are what they are for.
+function shorten(trace, axis, n) {
+  for (const name of ["x", "y", "text", "customdata"]) if (trace[name]) trace[name] = trace[name].slice(0, n);
+  if (Array.isArray(trace.marker?.color)) trace.marker.color = trace.marker.color.slice(0, n);
+  axis.range = [n - 0.4, -0.6];
+}
+
+// Before a hall lines and marks grow with the type, and no type may shrink: a bar's text is as large
+// as all other, or it is left out where bars stand too close for it; and a legend makes room for
+// what stands above the axes.
+function forHall(data, layout, share) {
+  for (const { line, marker } of data) {
+    if (line?.width) line.width *= share;
+    if (typeof marker?.size === "number") marker.size *= share;
+  }
   const { size } = layout.font, inside = layout.height - layout.margin.t - layout.margin.b;
   const lying = data.filter(({ type, orientation }) => type === "bar" && orientation === "h");
   for (const trace of lying) {
     const beside = lying.filter(({ yaxis }) => yaxis === trace.yaxis).length;
-    const fits = inside / (beside * Math.max(1, trace.y.length)) >= 1.35 * size;
+    const room = Math.floor(inside / (beside * LINE * size)), axis = layout[(trace.yaxis ?? "y").replace("y", "yaxis").replace(/axis1$/, "axis")];
+    if (axis.showticklabels === false && room < trace.y.length) shorten(trace, axis, Math.max(1, room));
+    const fits = room >= trace.y.length;
     Object.assign(trace, fits ? { constraintext: "none" } : { text: undefined, texttemplate: "", textposition: "none" });
   }
   const above = (layout.annotations ?? []).some(({ y, yref, yanchor }) => yref === "paper" && y >= 1 && yanchor === "bottom");
@@ -87,7 +103,7 @@ function forHall(data, layout) {
 export function fit(data, layout, width, height, pageType, hall = false) {
   Object.assign(layout, { width, height });
   scaleType(data, layout, pageType / PAGE_TYPE);
-  if (hall) forHall(data, layout);
+  if (hall) forHall(data, layout, pageType / PAGE_TYPE);
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };

@@ -1,6 +1,8 @@
 // Which picture of the page is lit: the others stand back. A talk shows it alone; while a question
 // is open it is veiled.
 
+import { bringPictures } from "./bringing.js";
+
 const [LEAST, EDGE] = [240, 10];
 const hosts = new Map(); // of the pictures that have a head → the name of its note
 let wanted = { note: "", veiled: false, alone: false };
@@ -17,6 +19,7 @@ function mark(host) {
 
 function markAll() {
   for (const host of hosts.keys()) mark(host);
+  bringPictures([...hosts.keys()].filter((host) => host.matches("[data-lit]:not([data-veiled], [data-alone])")));
   requestAnimationFrame(makeRoom);
 }
 

@@ -1,6 +1,7 @@
 // The scene of a lecture that the page shows: its words, its question, the way on. As a talk it is
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
+import { beginBringing } from "./bringing.js";
 import { klass } from "./class_wire.js";
 import { each, element } from "./element.js";
 import { light, makeRoom } from "./spotlight.js";
@@ -11,15 +12,17 @@ import { colourOf } from "./theme.js";
 
 export const styles = ["story.css"];
 
+const RESTS_MS = 2_000;
 const GONE_MS = 1_500; // from one page to the next the scene is taken down and hung again
 let leaving = null;
 let current = null; // the scene hung last: the former may go only after it has come
 
-// The page around the picture: page.css leaves only the scene of it while somebody presents.
-function setPage(presenting, alone) {
+// The page around the picture: page.css leaves only the scene of it while somebody presents, and
+// nothing that could answer while a question is open.
+function setPage({ scene = false, asking = false, presenting = false, alone = false }) {
   clearTimeout(leaving);
-  document.documentElement.toggleAttribute("data-presenting", presenting);
-  document.documentElement.toggleAttribute("data-alone", presenting && alone);
+  const { documentElement } = document;
+  for (const [name, value] of Object.entries({ scene, asking, presenting, alone })) documentElement.toggleAttribute(`data-${name}`, value);
   // Once the words have their size, pictures have other room.
   requestAnimationFrame(() => {
     makeRoom();
@@ -34,7 +37,7 @@ const span = ([text, wanted], theme) => {
 export const asText = (spans) => spans.map(([text]) => text).join("");
 
 export function mount(tell) {
-  const where = element("span", { class: "where" }), title = element("h2");
+  const where = element("span", { class: "where" }), title = element("h2"), sentence = element("span", { class: "typed" });
   const say = element("p", { class: "say" });
   const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
   const before = button("← Back", () => step(-1)), after = button("Next →", () => forward(), { class: "next" });
@@ -54,7 +57,7 @@ export function mount(tell) {
   const blank = element("div", { popover: "manual", class: "blank" });
   const told = element("div", { class: "told", role: "status" });
   const root = element("section", { class: "story", "aria-label": "Lecture" },
-    element("header", {}, where, title, tools), question.element, say, strayed, list, blank, told);
+    element("header", {}, where, title, sentence, tools), question.element, say, strayed, list, blank, told);
   // When the words take more lines or fewer, the picture has other room.
   const resized = new ResizeObserver(() => {
     makeRoom();
@@ -62,6 +65,7 @@ export function mount(tell) {
   });
   resized.observe(root);
   let data = null, theme = null, at = null; // where the speaker has asked to be
+  let brought = ""; // the scene, told or not, whose picture was brought into the window last
 
   const veiled = () => question.isOpen(data);
   const neighbour = (by) => {
@@ -92,6 +96,14 @@ export function mount(tell) {
     present: () => tell("ask", "present"), explore: () => tell("ask", data.exploring ? "back" : "explore"),
   };
   const speaker = makeSpeaker((what) => commands[what]?.());
+  // In a talk what one can press is there while the pointer moves, or the keyboard is at it.
+  let rested = null;
+  function moved() {
+    root.classList.add("moved");
+    clearTimeout(rested);
+    rested = setTimeout(() => root.classList.remove("moved"), RESTS_MS);
+  }
+  addEventListener("pointermove", moved);
   const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
     (what) => commands[what]());
 
@@ -99,6 +111,7 @@ export function mount(tell) {
     current = root;
     const talk = data.presenting && !data.exploring;
     root.classList.toggle("talk", talk);
+    sentence.textContent = talk ? data.sentence : "";
     root.style.setProperty("--accent", colourOf(data.accent, theme));
     where.textContent = `${data.path.indexOf(data.at) + 1 || data.at + 1} of ${data.path.length}`;
     title.textContent = data.titles[data.at];
@@ -112,6 +125,7 @@ export function mount(tell) {
     explore.hidden = !talk;
     notes.hidden = !data.presenting;
     present.textContent = data.presenting ? "End the talk" : "Present";
+    leave.hidden = data.presenting; // one way out of a talk
     before.disabled = neighbour(-1) === undefined;
     after.disabled = neighbour(1) === undefined && !veiled();
     after.textContent = veiled() ? "Show the answer" : "Next →";
@@ -120,8 +134,12 @@ export function mount(tell) {
       firstChild.setAttribute("aria-current", String(place === data.at));
       firstChild.onclick = () => goTo(place);
     });
-    light(data.look, { veiled: veiled(), alone: talk });
-    setPage(talk, data.look !== "");
+    const asking = veiled() && !data.exploring;
+    light(data.look, { veiled: asking, alone: talk });
+    setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && data.look !== "" });
+    const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
+    if (scene !== brought && !data.strayed && !asking) beginBringing(root.getRootNode().host);
+    brought = scene;
     speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), ask: data.question && asText(data.question.ask) });
   }
 
@@ -138,10 +156,12 @@ export function mount(tell) {
       resized.disconnect();
       question.destroy();
       keys.stop();
+      clearTimeout(rested);
+      removeEventListener("pointermove", moved);
       speaker.close();
       if (current !== root) return;
       light("");
-      leaving = setTimeout(() => setPage(false, false), GONE_MS);
+      leaving = setTimeout(() => setPage({}), GONE_MS);
     },
   };
 }

@@ -29,14 +29,15 @@ export async function fillWelcome(box) {
 }
 
 export function mount(tell) {
-  const story = element("button", { type: "button", class: "story", onclick: () => tell("story", true) });
+  const story = element("button", { type: "button", class: "story", onclick: () => { shut(); tell("story", true); } });
   const text = element("div", { class: "text" });
   const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close the welcome", title: "Close for good; “New here?” below brings it back" });
   const line = element("section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, story, close);
-  close.onclick = () => {
+  function shut() {
     kept("localStorage", CLOSED, "yes");
     line.hidden = true;
-  };
+  }
+  close.onclick = shut;
   return {
     element: element("div", {}, line),
     // Whoever follows a link that says what to show is shown that, and nothing before it.

@@ -166,8 +166,8 @@ def show_klass(_: int) -> None:
 def show_story(seed: int) -> None:
     question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
     story(
-        Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], [f"It is {seed}."], "",
-             question, ["Notes."], "Third", presenting=False, exploring=False, strayed=False,
+        Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "", [f"It is {seed}."],
+             "", question, ["Notes."], "Third", presenting=False, exploring=False, strayed=False,
              accent="relu"),
         "story", never, never,
     )  # fmt: skip

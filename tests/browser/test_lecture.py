@@ -25,6 +25,11 @@ LAST_ROW = 24  # pixels, of the smallest type in a talk
 FITS = """() => { const m = document.querySelector('[data-testid="stMain"]');
     return m.scrollHeight <= m.clientHeight && m.scrollWidth <= m.clientWidth; }"""
 
+TOP = """() => {
+    dispatchEvent(new Event("wheel"));  // as somebody who scrolls: the scene brings no more
+    document.querySelector('[data-testid="stMain"]').scrollTop = 0;
+}"""
+
 SIDE = """() => { const m = document.querySelector('[data-testid="stMain"]');
     return m.scrollWidth <= m.clientWidth; }"""
 
@@ -41,6 +46,7 @@ def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int
             page.wait_for_function(FITS if smallest else SIDE, timeout=5_000)
         except Timeout:
             found.append(f"it does not fit {width} × {height}")
+        page.evaluate(TOP)  # what has been scrolled below the page's own bar lies under it
         faults = page.evaluate(FAULTS, {"smallest": smallest})
         # On a telephone the tokens stand in a row that is moved along.
         found += [each for each in faults if smallest or not each.startswith("cut:")]
@@ -52,20 +58,29 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     journey = new_page()
     page = journey.page
     page.goto(f"{journey.address}/")
+    journey.settle()
+    journey.box.fill("My own [MASK] here.")
+    journey.wait_for("My own")
     page.get_by_role("button", name="Follow the story (8 minutes)").click()
     expect(page.locator(".story h2").first).to_have_text(TITLES[0])
     journey.wait_for("He smiled for the [MASK] time that day.")
+    expect(page.get_by_role("button", name="Close the welcome")).to_be_hidden()
+    page.get_by_role("button", name="Show the answer").click()
     expect(page.locator(".story .say")).to_contain_text("“first”, with 41%")
     assert page.locator("[data-lit]").count() == 1
-    journey.press("Next →")  # on the shorter path the second scene is the third of all
-    assert at(journey) == TITLES[2]
-    journey.press("Next →")
-    expect(page.locator(".story .where")).to_have_text("3 of 11")
-    assert "/dimensions" in page.url
+    journey.press("Next →").press("Next →").press("Next →")
+    expect(page.locator(".story .where")).to_have_text("4 of 12")
+    assert "/sparsity" in page.url
     expect(page.locator(".story .say")).to_be_hidden()  # a question is open
     page.get_by_role("button", name="Because between the two something bends").click()
     expect(page.get_by_text("Right.")).to_be_visible()
-    expect(page.locator(".story .say")).to_contain_text("W₁ makes 2,048 numbers of 512")
+    expect(page.locator(".story .say")).to_contain_text("everything becomes 0")
+    journey.press("Leave")  # whoever has typed nothing has their own sentence again
+    assert page.locator("[data-dim]").count() == 0
+    expect(journey.box).to_have_value("My own [MASK] here.")
+    page.get_by_role("button", name="Lecture", exact=True).click()
+    journey.press("Back to the lecture: scene 4 of 12")
+    assert at(journey) == TITLES[3]
     journey.box.fill("It cost forty [MASK].")  # the numbers follow
     expect(page.get_by_text("You have left the scene.")).to_be_visible()
     journey.settle().press("Back to the scene")
@@ -73,13 +88,61 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     page.go_back()
     expect(journey.box).to_have_value("It cost forty [MASK].")
     journey.settle().press("Leave")
-    assert page.locator("[data-dim]").count() == 0
+    expect(journey.box).to_have_value("It cost forty [MASK].")  # what was typed on the way stays
     page.get_by_role("button", name="Lecture", exact=True).click()
-    journey.press("Back to the lecture: scene 3 of 11")
-    assert at(journey) == TITLES[3]
+    journey.press("Back to the lecture: scene 4 of 12")
     page.reload()
     journey.settle()
     assert at(journey) == TITLES[3]
+
+
+# What is seen of the page below the scene's words, the foot left out.
+SEEN = """() => {
+    const all = { visibilityProperty: true, opacityProperty: true };
+    const seen = [];
+    const look = (root) => {
+        for (const each of root.querySelectorAll("*")) {
+            if (each.shadowRoot) look(each.shadowRoot);
+            const { width, height } = each.getBoundingClientRect();
+            const leaf = each.childElementCount === 0 && width > 1 && height > 1;
+            if (leaf && each.checkVisibility(all)) seen.push(each.outerHTML.slice(0, 80));
+        }
+    };
+    let part = document.querySelector(".st-key-story");
+    while ((part = part.nextElementSibling))
+        if (!part.matches(".st-key-foot") && part.checkVisibility(all)) look(part);
+    return seen;
+}"""
+
+LIT = """() => {
+    const boxes = [...document.querySelectorAll("[data-lit]")]
+        .map((host) => host.getBoundingClientRect());
+    const { bottom } = document.querySelector(".st-key-story").getBoundingClientRect();
+    return boxes.length > 0
+        && boxes.every((box) => box.height > 100 && box.top >= bottom && box.bottom <= innerHeight);
+}"""
+
+
+def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_question(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page(width=1280, height=720)
+    page = journey.page
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{journey.address}/?scene=1")
+    journey.wait_for("He smiled")
+    for title in TITLES:
+        expect(page.locator(".story h2").first).to_have_text(title)
+        journey.settle()
+        if page.locator(".story .question.open").count():
+            assert page.evaluate(SEEN) == [], title
+            page.get_by_role("button", name="Show the answer").click()
+        expect(page.locator(".story .say")).to_be_visible()
+        page.wait_for_function(LIT)
+        if title != TITLES[-1]:
+            page.get_by_role("button", name="Next →").click()
+    assert errors == []
 
 
 def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
@@ -94,6 +157,8 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     for _ in range(2 * len(TITLES)):
         wrong += complaints(journey, halls, LAST_ROW)
         open_question = page.locator(".story .question.open").count()
+        if not open_question and page.locator(".story .question:visible").count():
+            expect(page.locator(".story .ask")).to_be_visible()  # what was asked is still there
         page.keyboard.press("PageDown")
         if open_question:
             expect(page.locator(".story .say")).to_be_visible()
@@ -109,6 +174,15 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     expect(page.locator(".story h2").first).to_have_text(TITLES[0])
     journey.settle()
     expect(page.get_by_role("button", name="Copy link")).to_be_hidden()
+    page.mouse.move(1200, 30)  # a mouse that is left there covers nothing of the scene's title
+    tools = page.locator(".story .tools").bounding_box()
+    title = page.locator(".story h2").first.bounding_box()
+    assert tools is not None
+    assert title is not None
+    assert tools["y"] > title["y"] + title["height"]
+    expect(page.locator(".story .tools")).to_have_css("opacity", "1")
+    expect(page.locator(".story .tools")).to_have_css("opacity", "0")
+    expect(page.get_by_role("button", name="Leave")).to_be_hidden()  # “End the talk” is the way out
     page.keyboard.press("b")
     expect(page.locator(".blank")).to_be_visible()
     page.keyboard.press("ArrowRight")  # whatever is pressed, light comes back first
@@ -129,7 +203,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     with page.context.expect_page() as opened:
         page.keyboard.press("n")
     notes = opened.value
-    expect(notes.locator("h1")).to_have_text(f"6 of 17: {TITLES[5]}")
+    expect(notes.locator("h1")).to_have_text(f"6 of 19: {TITLES[5]}")
     expect(notes.locator("#coming")).to_have_text(f"Next: {TITLES[6]}")
     notes.keyboard.press("End")
     expect(notes.locator("h1")).to_contain_text(TITLES[-1])
@@ -151,7 +225,7 @@ def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
         if page.locator(".story .question.open").count():
             page.get_by_role("button", name="Show the answer").click()
         expect(page.locator(".story .say")).to_be_visible()
-        expect(page.locator("[data-lit]").first).to_be_visible()
+        expect(page.locator("[data-lit]").first).to_be_in_viewport()
         wrong += complaints(journey, ((390, 844),), 0)
         if title != TITLES[-1]:
             page.get_by_role("button", name="Next →").click()

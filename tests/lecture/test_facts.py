@@ -63,6 +63,21 @@ def test_a_neuron_switched_off_is_its_column_set_to_zero(run: Run) -> None:
     )
 
 
+def test_an_ffn_without_phi_is_its_two_matrices_one_after_the_other(run: Run) -> None:
+    model = run.model
+    assert isinstance(model, Model)
+    ffn, x = model.encoder.blocks[1].ffn, run.trace.blocks[1].ffn.input[run.token]
+    with torch.inference_mode():
+        straight = (x @ ffn.expand.weight.T + ffn.expand.bias) @ ffn.compress.weight.T
+        straight = straight + ffn.compress.bias
+        written = run.trace.blocks[1].ffn.output[run.token]
+    times = float(straight.norm() / written.norm())
+    cosine = float(straight @ written / (straight.norm() * written.norm()))
+    assert float(said("{no_phi_times}", run)) == pytest.approx(times, abs=0.06)
+    told = said("{no_phi_cosine}", run).replace("−", "-")
+    assert float(told) == pytest.approx(cosine, abs=0.006)
+
+
 def test_counts_are_those_of_the_shape(run: Run) -> None:
     # 512 and 2,048: two matrices with their biases, beside four of attention and two LayerNorms.
     ffn = 2 * 512 * 2048 + 2048 + 512
@@ -71,6 +86,10 @@ def test_counts_are_those_of_the_shape(run: Run) -> None:
     assert said("{ffn_of_block}", run) == f"{ffn / (ffn + attention + 4 * 512):.0%}"
     # 2 n d d_ff against 4 n d² + 2 n² d: equal at n = d_ff − 2 d.
     assert said("{overtaken_at}", run) == "1,024"
+    assert said("{ffn_over_attention}", run) == f"{ffn / attention:.1f}"
+    n = run.model.sizes.max_tokens  # 2 n d d_ff against 4 n d² + 2 n² d
+    assert said("{cost_tokens}", run) == f"{n:,}"
+    assert said("{ffn_work_over_attention}", run) == f"{2 * 2048 / (4 * 512 + 2 * n):.1f}"
 
 
 def test_what_a_person_typed_is_text_and_no_number_of_ours() -> None:

@@ -1,13 +1,17 @@
 """The built-in lecture: each scene can be shown, and its answers are what the networks compute."""
 
+from dataclasses import replace
+
 import pytest
 
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import keep_strongest
 from ffnviz.lecture.scene import Scene
+from ffnviz.lecture.story import told
 from ffnviz.pages import PAGES
 from ffnviz.pages.lab.subject import kept
+from ffnviz.showing import Showing
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 
 SCENES = {scene.title: scene for scene in lecture().scenes}
@@ -29,9 +33,9 @@ def test_a_scene_can_be_shown_and_all_its_numbers_are_there(title: str) -> None:
     page = next(page for page in PAGES if page.name == scene.state.page)
     assert not page.part(scene.state.part).missing(run)
     for words in (scene.say, scene.notes, scene.question.ask if scene.question else ""):
-        told = said(words, run)
-        assert "–" not in told
-        assert "{" not in told
+        text = said(words, run)
+        assert "–" not in text
+        assert "{" not in text
     assert len(said(scene.say, run).split()) <= 50, "it is said in one breath or two"
 
 
@@ -54,8 +58,15 @@ def answer_of(title: str) -> int:
 
 
 def test_every_answer_is_what_is_computed() -> None:
+    scene = SCENES["A word is missing"]
+    assert scene.question is not None
+    assert f"“{scene.question.options[answer_of(scene.title)]}”" == fact(scene, "says")
     scene = SCENES["Attention is not enough"]
-    assert answer_of(scene.title) == int(fact(scene, "no_ffns") != fact(scene, "says"))
+    moved = [float(fact(scene, n).removesuffix(" nats")) for n in ("no_ffns_nats", "no_phi_nats")]
+    assert answer_of(scene.title) == int(moved[1] > moved[0])
+    assert fact(scene, "no_ffns") != fact(scene, "says")
+    assert float(fact(scene, "no_phi_times")) > 2
+    assert float(fact(scene, "no_phi_cosine").replace("−", "-")) < 0.5, "“in another direction”"
     scene = SCENES["What ReLU leaves"]
     share = percent(fact(scene, "awake_share"))
     assert answer_of(scene.title) == [share > 0.9, 0.4 < share < 0.6, 0.2 < share < 0.3,
@@ -83,6 +94,33 @@ def test_every_answer_is_what_is_computed() -> None:
     tried = kept(run_of_scene(scene), "linearity", try_linearity).tried
     straight = {each.name for each in tried if each.check.passed}
     assert answer_of(scene.title) == int(not {"attention", "LayerNorm"} & straight)
+    assert straight == {"FFN without φ", "attention (weights frozen)",
+                        "LayerNorm (statistics frozen)"}  # fmt: skip
+
+
+def test_words_are_of_the_networks_that_the_scene_shows() -> None:
+    ours, place = lecture(), list(SCENES).index("Bend")
+    scene = SCENES["Bend"]
+    typed = replace(scene.state, sentence="It cost forty [MASK].")
+    other = replace(scene.state, network="gelu")
+    for state, here in ((scene.state, True), (typed, True), (other, False)):
+        run = run_of_scene(replace(scene, state=state))
+        shown = told(ours, place, Showing(place), run)
+        assert bool(shown.say) == bool(shown.question) == bool(shown.look) == here
+
+
+def test_a_talk_shows_the_sentence_that_the_words_do_not_say() -> None:
+    ours = lecture()
+    for place, scene in enumerate(ours.scenes):
+        shown = told(ours, place, Showing(place, presenting=True), run_of_scene(scene))
+        words = "".join(part if isinstance(part, str) else part[0] for part in shown.say)
+        assert (scene.state.sentence in words) != (shown.sentence == scene.state.sentence)
+
+
+def test_the_shorter_path_has_no_number_that_only_a_specialist_reads() -> None:
+    ours = lecture()
+    for place in ours.path(short=True):
+        assert "10⁻" not in said(ours.scenes[place].say, run_of_scene(ours.scenes[place]))
 
 
 def test_the_shorter_path_is_a_story_of_its_own_and_fits_its_minutes() -> None:
@@ -90,6 +128,6 @@ def test_the_shorter_path_is_a_story_of_its_own_and_fits_its_minutes() -> None:
     path = ours.path(short=True)
     assert path[0] == 0
     assert 8 <= len(path) < len(ours.scenes)
-    told = [said(ours.scenes[place].say, run_of_scene(ours.scenes[place])) for place in path]
-    assert sum(len(text.split()) for text in told) / WORDS < ours.short_minutes / 2
+    texts = [said(ours.scenes[place].say, run_of_scene(ours.scenes[place])) for place in path]
+    assert sum(len(text.split()) for text in texts) / WORDS < ours.short_minutes / 2
     assert 15 <= len(ours.scenes) <= 20

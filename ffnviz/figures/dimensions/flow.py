@@ -69,7 +69,8 @@ def shared_weights(labels: Sequence[str], d_model: int, d_ff: int, n: int, twin:
         shapes += [_box(0.35, 1.05, row - 0.2, row + 0.2, f"@{twin}/0.75"),
                    _box(1.9, 4.1, row - 0.2, row + 0.2, f"@{twin}/0.75"),
                    _box(4.95, 5.65, row - 0.2, row + 0.2, f"@{twin}/0.75")]  # fmt: skip
-    more = [f"… and {len(labels) - SHOWN:,} tokens more"] if len(labels) > SHOWN else []
+    left = len(labels) - SHOWN
+    more = [f"… and {left:,} token{'s' if left > 1 else ''} more"] if left > 0 else []
     return {
         "data": [
             {"type": "scatter", "mode": "text", "name": "token", "x": np.full(len(shown), 0.25),

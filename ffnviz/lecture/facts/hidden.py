@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ffnviz.analysis.dimensions.rank import spectra
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
-from ffnviz.analysis.sparsity.keep import concentration
+from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
 from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.model.network import NotForThisNetwork
@@ -34,6 +35,10 @@ def _awake_here(run: Run) -> tuple[int, int]:
     return int(found.counts[run.token]), found.d_ff
 
 
+def _awake_of(run: Run, of: Watched) -> Number:
+    return number(percent(_awake(run, of).share), of.card.colour)
+
+
 def _negative(run: Run, of: Watched) -> Number:
     before = of.trace.blocks[run.state.block].ffn.pre_activation
     return number(percent(float((before < 0).float().mean())), of.card.colour)
@@ -47,6 +52,17 @@ def _exact_zeros(run: Run, of: Watched) -> Number:
 def _carried(run: Run, of: Watched) -> Number:
     shares = concentration(of.network, of.trace, run.state.block).shares
     return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), of.card.colour)
+
+
+def _few_off(run: Run) -> Number:
+    n = max(1, round(FEW * run.model.sizes.d_ff))
+    found = keep_strongest(run.model, run.whole, run.state.block, run.place, n)
+    return number(percent(found.error))
+
+
+def _effective_rank(run: Run, stage: str) -> Number:
+    found = spectra(run.trace, run.state.block)
+    return number(f"{found[stage].effective_rank:.1f}")
 
 
 def _largest_hidden(run: Run) -> Number:
@@ -71,6 +87,8 @@ FACTS: dict[str, Callable[[Run], Number]] = {
     "awake_share": lambda run: number(percent(_awake_here(run)[0] / _awake_here(run)[1])),
     "cut": lambda run: number(f"{_awake_here(run)[1] - _awake_here(run)[0]:,}"),
     "asleep": lambda run: _asleep(run, run.subject),
+    "awake_in_sentence": lambda run: _awake_of(run, run.subject),
+    "partner_awake": lambda run: _awake_of(run, _partner(run)),
     "partner_asleep": lambda run: _asleep(run, _partner(run)),
     "negative": lambda run: _negative(run, run.subject),
     "partner_negative": lambda run: _negative(run, _partner(run)),
@@ -78,6 +96,9 @@ FACTS: dict[str, Callable[[Run], Number]] = {
     "partner_exact_zeros": lambda run: _exact_zeros(run, _partner(run)),
     "strongest_carry": lambda run: _carried(run, run.subject),
     "partner_strongest_carry": lambda run: _carried(run, _partner(run)),
+    "strongest_off": _few_off,
+    "rank_before": lambda run: _effective_rank(run, "before φ"),
+    "rank_after": lambda run: _effective_rank(run, "after φ"),
     "largest_hidden": _largest_hidden,
     "born_from": lambda run: number(percent(float(_record(run).above_zero[0, run.state.block]))),
     "born_to": lambda run: number(percent(float(_record(run).above_zero[-1, run.state.block]))),

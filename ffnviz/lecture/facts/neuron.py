@@ -11,7 +11,8 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
 from ffnviz.model.edit import Edit
-from ffnviz.pages.neurons.choose import clear_neurons, neuron_shown
+from ffnviz.pages.neurons.choose import clear_neurons, index_at_hand, neuron_shown
+from ffnviz.pages.neurons.wakes import strongest_passages
 from ffnviz.run import Run
 
 SHOWN = 3  # words
@@ -40,6 +41,14 @@ def _meaning(run: Run) -> Number:
     return number(", ".join(found.words) or found.tag if found else "nothing that has a name")
 
 
+def _examples(run: Run) -> Number:
+    """The words that it fired at most strongly on the probe sentences."""
+    index = index_at_hand(run)
+    passages = strongest_passages(run, index, neuron_shown(run)) if index else []
+    words = dict.fromkeys(passage.at for passage in passages)
+    return number(", ".join(list(words)[:SHOWN]) or "nothing")
+
+
 def _switched_off(run: Run) -> Number:
     """The probability, with this neuron at zero, of the word that is likeliest as it is."""
     word = int(predict(run.model, run.trace, run.token, 1).ids[0])
@@ -55,5 +64,6 @@ FACTS: dict[str, Callable[[Run], Number | Typed]] = {
     "neuron_value": lambda run: number(signed(float(_values(run)[run.token]))),
     "neuron_writes": _writes,
     "neuron_meaning": _meaning,
+    "neuron_examples": _examples,
     "says_share_without_neuron": _switched_off,
 }

@@ -43,6 +43,12 @@ def _added(run: Run, part: str) -> Number:
     return number(signed(float(found.added[place])))
 
 
+def _most_added(run: Run) -> Number:
+    found = _contributions(run)
+    place = int(found.added.argmax())
+    return number(f"{found.parts[place]}, {signed(float(found.added[place]))}")
+
+
 def _shape(run: Run) -> Shape:
     return shape_of(ours(run.model).encoder.config)
 
@@ -54,6 +60,10 @@ def _ffn_share(counts: dict[str, int]) -> Number:
 def _ffn_of_block(run: Run) -> Number:
     counts = parameters(_shape(run))
     return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + _norms(run))))
+
+
+def _over_attention(counts: dict[str, int]) -> Number:
+    return number(f"{counts['FFN'] / counts['attention']:.1f}")
 
 
 def _norms(run: Run) -> int:
@@ -84,6 +94,7 @@ FACTS: dict[str, Callable[[Run], Number]] = {
     "new_stream_norm": lambda run: _norm(_path(run).new_stream),
     "ffn_added": lambda run: _added(run, "FFN"),
     "attention_added": lambda run: _added(run, "attention"),
+    "most_added": _most_added,
     "logit": lambda run: number(signed(_contributions(run).logit)),
     "ffn_parameters": lambda run: number(
         f"{parameters(_shape(run))['FFN'] // _shape(run).n_blocks:,}"
@@ -91,6 +102,9 @@ FACTS: dict[str, Callable[[Run], Number]] = {
     "ffn_of_all": lambda run: _ffn_share(parameters(_shape(run))),
     "ffn_of_block": _ffn_of_block,
     "ffn_work": lambda run: _ffn_share(multiply_adds(_shape(run))),
+    "ffn_over_attention": lambda run: _over_attention(parameters(_shape(run))),
+    "ffn_work_over_attention": lambda run: _over_attention(multiply_adds(_shape(run))),
+    "cost_tokens": lambda run: number(f"{_shape(run).n_tokens:,}"),
     "overtaken_at": lambda run: number(f"{overtaking_length(_shape(run)):,.0f}"),
     "alone_difference": _alone,
     "out_of_reach": _outside,

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable
 
+import torch
+from torch import Tensor
+
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
     WITHOUT_FFN,
@@ -10,8 +13,9 @@ from ffnviz.analysis.lab.bend_deleted import (
     delete_bend,
     fold,
 )
+from ffnviz.analysis.needs import ours
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
-from ffnviz.figures.wording import Number, Typed, number, percent, quoted
+from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
 from ffnviz.numbers import short
 from ffnviz.pages.lab.subject import kept, subject_of
 from ffnviz.run import Run
@@ -51,6 +55,29 @@ def _then(run: Run) -> Number:
     return number(percent(float(without.probabilities[place])))
 
 
+def _moved(run: Run, without: str) -> Number:
+    return number(f"{short(_deleted(run).divergences[without])} nats")
+
+
+def _straight(run: Run) -> tuple[Tensor, Tensor]:
+    """What this block's FFN writes on the chosen token, (d_model,), and what it would without φ."""
+    ffn = run.trace.blocks[run.state.block].ffn
+    compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
+    with torch.inference_mode():
+        straight: Tensor = compress(ffn.pre_activation[run.token])
+    return ffn.output[run.token], straight
+
+
+def _no_phi_times(run: Run) -> Number:
+    written, straight = _straight(run)
+    return number(f"{float(straight.norm() / written.norm()):.1f}")
+
+
+def _no_phi_cosine(run: Run) -> Number:
+    written, straight = _straight(run)
+    return number(signed(float(torch.nn.functional.cosine_similarity(written, straight, dim=0))))
+
+
 FACTS: dict[str, Callable[[Run], Number | Typed]] = {
     "sentence": lambda run: (f"“{run.trace.text}”", "typed"),
     "token": lambda run: quoted(run.labels[run.token]),
@@ -69,6 +96,9 @@ FACTS: dict[str, Callable[[Run], Number | Typed]] = {
     "no_ffns": lambda run: _word(_deleted(run).predictions[WITHOUT_FFN]),
     "no_attention": lambda run: _word(_deleted(run).predictions[WITHOUT_ATTENTION]),
     "no_phi": lambda run: _word(_deleted(run).predictions[WITHOUT_PHI]),
-    "no_phi_nats": lambda run: number(f"{short(_deleted(run).divergences[WITHOUT_PHI])} nats"),
+    "no_phi_nats": lambda run: _moved(run, WITHOUT_PHI),
+    "no_ffns_nats": lambda run: _moved(run, WITHOUT_FFN),
+    "no_phi_times": _no_phi_times,
+    "no_phi_cosine": _no_phi_cosine,
     "folded_rank": lambda run: number(f"{_deleted(run).rank:,}"),
 }

@@ -85,6 +85,18 @@ def clear_neurons(run: Run) -> tuple[Telling, ...]:
     return run.subject.once(f"clear neurons of block {block}", find)
 
 
+def index_at_hand(run: Run) -> NeuronIndex | None:
+    """The network's index; None if there is none of this block, or it cannot be read."""
+    known = run.card.provenance
+    if known is None or known.index is None:
+        return None
+    try:
+        index = _read(run, known.index)
+    except IndexFileError:
+        return None  # where the index itself is shown, the page says what is wrong with it
+    return index if run.state.block in index.by_number else None
+
+
 def word_at(run: Run) -> Callable[[str, int], str]:
     """What gives the word that a text has at a token, in lower case."""
 

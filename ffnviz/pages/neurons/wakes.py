@@ -121,6 +121,12 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
         )
 
 
+def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:
+    """Where it is strongest, as passages, the strongest first."""
+    found = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
+    return [_passage(run, index, each) for each in found]
+
+
 def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:
     text = index.texts[example.text]
     tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens

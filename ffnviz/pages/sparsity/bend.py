@@ -49,7 +49,7 @@ def one_network(run: Run, of: Watched) -> None:
         "sentence's pre-activations.",
         run.stamp,
         key=f"bend-{card.id}",
-        height=680,
+        height=640,
     )
 
 
