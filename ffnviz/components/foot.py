@@ -18,6 +18,7 @@ def foot(
     on_next: Callable[[], None],
     lecture: Sequence[tuple[str, str]] = (),
     on_lecture: Callable[[str, list[str]], None] = lambda _, __: None,
+    outcome: str = "",
 ) -> None:
     """Show the foot; a click on what comes next calls `on_next` before the page runs again.
 
@@ -28,6 +29,7 @@ def foot(
         on_next: called when the person goes on.
         lecture: what can be done about a lecture: an id and the words of its button, each.
         on_lecture: called with the id, and the names of the notes of the page's pictures.
+        outcome: what came of it, if that is not seen by itself: said where it was asked for.
     """
     ids = [name for name, _ in lecture]
 
@@ -38,7 +40,7 @@ def foot(
             on_lecture(what, names(pictures))
 
     data = {"next": following, "knows": list(knows), "lecture": [list(each) for each in lecture]}
-    _mount(data, key=key, on_next_change=on_next, on_lecture_change=wanted)
+    _mount({**data, "outcome": outcome}, key=key, on_next_change=on_next, on_lecture_change=wanted)
 
 
 def names(sent: object) -> list[str]:

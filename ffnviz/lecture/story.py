@@ -118,6 +118,7 @@ def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Tol
         question=question,
         notes=computed(scene.notes, run) if run is not None and here else (),
         coming="" if after is None else lecture.scenes[after].title,
+        minutes=lecture.planned(showing.short),
         presenting=showing.presenting,
         exploring=showing.exploring,
         strayed=not exactly,

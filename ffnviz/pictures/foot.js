@@ -8,6 +8,8 @@ import { fillWelcome } from "./welcome.js";
 
 export const styles = ["foot.css"];
 
+const ANSWERED = ["add", "class", "how"]; // what came of these is said where they were asked for
+
 async function fillGlossary(box) {
   const entries = (await glossary()).sort((a, b) => a.title.localeCompare(b.title, "en"));
   box.replaceChildren(element("h2", { text: "Glossary" }), element("dl", {},
@@ -33,6 +35,9 @@ export function mount(tell) {
   const next = element("button", { type: "button", class: "next", onclick: () => tell("next", true) });
   const knows = makeHelp("What does the network know?", () => {});
   const lecture = makeHelp("Lecture", () => {});
+  const actions = element("div"), outcome = element("p", { class: "outcome", role: "status" });
+  lecture.box.append(actions, outcome);
+  lecture.box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
   const helps = [lecture, makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
   return {
     element: element("nav", { class: "foot", "aria-label": "Where to go from here" },
@@ -40,10 +45,14 @@ export function mount(tell) {
     update(data) {
       next.textContent = `${data.next} →`;
       lecture.button.hidden = data.lecture.length === 0;
-      each(lecture.box, data.lecture, () => element("button", { type: "button", class: "do" }), (button, [what, words]) => {
+      if (data.outcome) { // a run that follows says it no more
+        outcome.textContent = data.outcome;
+        place(lecture.box, lecture.button);
+      }
+      each(actions, data.lecture, () => element("button", { type: "button", class: "do" }), (button, [what, words]) => {
         button.textContent = words;
         button.onclick = () => {
-          lecture.box.hidePopover();
+          if (!ANSWERED.includes(what)) lecture.box.hidePopover();
           tell("lecture", { what, pictures: notes() });
         };
       });

@@ -31,6 +31,7 @@ const PICTURES = {
   points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
   saving: () => import("./saving.js"),
+  sentences: () => import("./sentences.js"),
   story: () => import("./story.js"),
   slider: () => import("./slider.js"),
   verdicts: () => import("./verdicts.js"),

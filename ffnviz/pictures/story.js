@@ -121,8 +121,8 @@ export function mount(tell) {
       firstChild.onclick = () => goTo(place);
     });
     light(data.look, { veiled: veiled(), alone: talk });
-    setPage(talk, data.look !== "");
-    speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), ask: data.question && asText(data.question.ask) });
+    setPage(talk, data.look !== "" || veiled());
+    speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });
   }
 
   return {

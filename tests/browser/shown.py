@@ -148,7 +148,8 @@ def show_bar(seed: int) -> None:
 
 def show_foot(seed: int) -> None:
     knows = ["It is small.", f"It read {seed} books."]
-    foot(f"Next: {seed}", knows, "foot", never, [("add", "Add this view")], never)
+    entries = [("add", "Add this view")]
+    foot(f"Next: {seed}", knows, "foot", never, entries, never, f"Added: {seed}.")
 
 
 def show_welcome(_: int) -> None:
@@ -167,7 +168,7 @@ def show_story(seed: int) -> None:
     question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
     story(
         Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], [f"It is {seed}."], "",
-             question, ["Notes."], "Third", presenting=False, exploring=False, strayed=False,
+             question, ["Notes."], "Third", 8, presenting=False, exploring=False, strayed=False,
              accent="relu"),
         "story", never, never,
     )  # fmt: skip
