@@ -43,7 +43,7 @@ def foot(
     part: Part,
     run: Run,
     lecture: Sequence[tuple[str, str]] = (),
-    on_lecture: Callable[[str, list[str]], None] = lambda _, __: None,
+    on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
     outcome: str = "",
 ) -> None:
     """Show the foot; of a lecture, what can be done and what came of it: as the component."""

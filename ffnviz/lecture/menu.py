@@ -62,8 +62,8 @@ def _desk_label() -> str:
     return f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"
 
 
-def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
-    """What a button of the menu asks for."""
+def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
+    """What a button of the menu asks for, on a page with these pictures."""
     if what in ("short", "whole"):
         start(session, short=what == "short", anew=True)
     elif what == "return":
@@ -77,7 +77,7 @@ def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
         part = page.part(session.state.part)
         title = part.title if len(page.parts) > 1 else page.title
         before = len(draft().scenes)
-        add_view(session.state, title, pictures)
+        add_view(session.state, title, pictures, thumbnail)
         n = len(draft().scenes)
         st.session_state[OUTCOME] = (
             f"Added: it is scene {n} of your lecture." if n > before

@@ -7,6 +7,7 @@ import streamlit as st
 from ffnviz.actions import Look
 from ffnviz.components.story import Asked, Told, story
 from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.draft import DESK, PREVIEWING
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.reading import LectureError
 from ffnviz.lecture.scene import Lecture, Scene
@@ -61,6 +62,9 @@ def ask(session: Session, what: str) -> None:
         session.show_as(replace(showing, exploring=showing.presenting))
     elif what == "back":
         go(session, showing.scene)
+    if what in ("leave", "present") and st.session_state.pop(PREVIEWING, False):
+        session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
+        st.session_state[DESK] = session.state.page
 
 
 def is_shown(scene: Scene, run: Run) -> bool:

@@ -4,6 +4,7 @@ import { each, element } from "./element.js";
 import { place } from "./popover.js";
 import { notes } from "./spotlight.js";
 import { glossary } from "./terms.js";
+import { thumbnail } from "./thumbnail.js";
 import { fillWelcome } from "./welcome.js";
 
 export const styles = ["foot.css"];
@@ -39,6 +40,9 @@ export function mount(tell) {
   lecture.box.append(actions, outcome);
   lecture.box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
   const helps = [lecture, makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
+  async function act(what) {
+    tell("lecture", { what, pictures: notes(), thumbnail: what === "add" ? await thumbnail() : "" });
+  }
   return {
     element: element("nav", { class: "foot", "aria-label": "Where to go from here" },
       ...helps.flatMap(({ button, box }) => [button, box]), next),
@@ -53,7 +57,7 @@ export function mount(tell) {
         button.textContent = words;
         button.onclick = () => {
           if (!ANSWERED.includes(what)) lecture.box.hidePopover();
-          tell("lecture", { what, pictures: notes() });
+          act(what);
         };
       });
       knows.button.hidden = data.knows.length === 0;
