@@ -10,7 +10,7 @@ from ffnviz.components.sent import entry, one_of
 
 _mount = declare("foot")
 MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
-SMALL_PICTURE = re.compile(r"data:image/(png|webp);base64,[A-Za-z0-9+/]+=*")
+SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
 
 
 def foot(

@@ -2,6 +2,7 @@
 
 const SIZE = { width: 192, height: 108 };
 const LONGEST = 12_000; // characters of its address: a lecture of many scenes is kept by the browser
+const QUALITIES = [0.75, 0.5, 0.3];
 const PATIENCE_MS = 3_000;
 const hosts = new Map(); // of the pictures that can be saved → what gives a file's text
 
@@ -24,8 +25,8 @@ async function drawn(svg) {
   const pen = canvas.getContext("2d");
   pen.imageSmoothingQuality = "high";
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-  const address = canvas.toDataURL("image/webp", 0.7); // a browser that cannot makes a PNG of it
-  return address.length <= LONGEST ? address : "";
+  const addresses = QUALITIES.map((quality) => canvas.toDataURL("image/jpeg", quality));
+  return addresses.find(({ length }) => length <= LONGEST) ?? "";
 }
 
 // An address that holds the picture itself; empty if there is none, or if it takes too long.
