@@ -11,11 +11,11 @@ from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.desk_scene import form_of_scene
 from ffnviz.lecture.draft import (
     DESK,
-    FORM_TITLE,
     PREVIEWING,
     Draft,
     draft,
     forget_the_form,
+    form_key,
     keep,
     opened,
 )
@@ -69,15 +69,15 @@ def show_desk(session: Session) -> None:
 
 def about_all(made: Draft) -> None:
     """The lecture's title, and how long it is to take."""
+    title, minutes = form_key("title"), form_key("minutes")
     with st.container(horizontal=True):
         st.text_input(
-            "Title", made.title, LENGTHS["title"], key=FORM_TITLE,
-            on_change=lambda: keep(replace(draft(), title=st.session_state[FORM_TITLE])),
+            "Title", made.title, LENGTHS["title"], key=title,
+            on_change=lambda: keep(replace(draft(), title=st.session_state[title])),
         )  # fmt: skip
-        key = f"{FORM_TITLE}-minutes"
         st.number_input(
-            "Minutes planned", 0, MOST_MINUTES, made.minutes, key=key, width=180,
-            on_change=lambda: keep(replace(draft(), minutes=int(st.session_state[key]))),
+            "Minutes planned", 0, MOST_MINUTES, made.minutes, key=minutes, width=180,
+            on_change=lambda: keep(replace(draft(), minutes=int(st.session_state[minutes]))),
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ffnviz.components.words_box import Choice, words_box
 from ffnviz.figures.wording import Sentence
-from ffnviz.lecture.draft import FORM, draft, keep
+from ffnviz.lecture.draft import draft, form_key, keep
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.facts.meanings import MEANINGS
 from ffnviz.lecture.reading import LENGTHS
@@ -31,7 +31,7 @@ def form_of_scene(
         scene: as it is now.
         preview: shows it as a hall would see it; None if it cannot be shown as it is.
     """
-    key, run = f"{FORM}{number}", session.run_at(scene.state)
+    key, run = form_key(str(number)), session.run_at(scene.state)
     asked = scene.question
 
     def typed(name: str) -> Any:

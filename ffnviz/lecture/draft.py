@@ -10,7 +10,7 @@ from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.state import State
 
 DRAFT = "draft"
-FORM, FORM_TITLE = "desk-scene-", "desk-title"  # what the keys of its boxes begin with
+TIMES = "desk-times"  # how often another draft has taken the place of one
 DESK = "desk"  # the page in whose place the visitor is at it
 PREVIEWING = "desk-previewing"  # whether what is presented is a preview, which leads back to it
 TITLE = "My lecture"
@@ -93,9 +93,13 @@ def keep(changed: Draft) -> None:
 
 
 def forget_the_form() -> None:
-    """What was typed of another draft stands in no box any more."""
-    for key in [key for key in st.session_state if str(key).startswith((FORM, FORM_TITLE))]:
-        del st.session_state[key]
+    """What was typed of another draft stands in no box any more: browsers keep that by the key."""
+    st.session_state[TIMES] = st.session_state.get(TIMES, 0) + 1
+
+
+def form_key(name: str) -> str:
+    """The key of a box of the form."""
+    return f"desk-form-{st.session_state.get(TIMES, 0)}-{name}"
 
 
 def add_view(state: State, title: str, pictures: Sequence[str], thumbnail: str) -> None:
