@@ -256,10 +256,12 @@ def open_desk_with(journey: Journey, lecture: str) -> None:
     page = journey.page
     page.get_by_role("button", name="Lecture", exact=True).click()
     page.get_by_role("button", name="My lecture (").click()
-    file = {"name": "a.toml", "mimeType": "", "buffer": lecture.encode()}
-    page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_label("Title", exact=True)).to_have_value("Two views")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.toml", "mimeType": "", "buffer": lecture.encode()}
+    )
+    expect(page.get_by_role("button", name="1. All of it")).to_be_visible()
     journey.answered()
+    expect(page.get_by_label("Title", exact=True)).to_have_value("Two views")
 
 
 def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(

@@ -24,10 +24,10 @@ def test_shares_and_neurons_are_those_of_each_sentence_alone() -> None:
                 continue
             trace = model.trace(text)
             mask = next(at for at, each in enumerate(trace.tokens) if each.text.strip() == "[MASK]")
-            shares = torch.softmax(trace.logits[mask].double(), dim=-1)
+            words = torch.softmax(trace.logits[mask].double(), dim=-1)
             assert guess is not None
-            assert guess[0] == model.tokenizer.label(int(shares.argmax()))
-            assert abs(guess[1] - float(shares.max())) < 1e-4
+            assert guess[0] == model.tokenizer.label(int(words.argmax()))
+            assert abs(guess[1] - float(words.max())) < 1e-4
         for each in pool.woken:
             largest = [float(h[:, each.neuron].max().clamp_min(0)) for h in hidden]
             assert abs(each.mean - sum(largest) / len(TEXTS)) < 1e-4
