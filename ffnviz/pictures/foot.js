@@ -41,6 +41,7 @@ export function mount(tell) {
   lecture.box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
   const helps = [lecture, makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
   async function act(what) {
+    if (what === "add") outcome.textContent = "Adding …"; // drawing its small picture takes a moment
     tell("lecture", { what, pictures: notes(), thumbnail: what === "add" ? await thumbnail() : "" });
   }
   return {

@@ -46,7 +46,7 @@ function pace(seconds) {
 }
 
 function tick() {
-  const now = new Date(), seconds = Math.floor((now - began) / 1000);
+  const now = new Date(), seconds = Math.floor((Date.now() - began) / 1000);
   by("clock").textContent = `${two(now.getHours())}:${two(now.getMinutes())}`;
   const planned = scene?.minutes ? ` of ${spelled(60 * scene.minutes)} planned${pace(seconds)}` : ", no time planned";
   by("time").textContent = `${spelled(seconds)} elapsed${scene ? planned : ""}`;
