@@ -76,7 +76,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
             controls.device(page)
     foot.foot(
         session, page, part, run, menu.entries(session),
-        lambda what, pictures: menu.do(session, page, what, pictures),
+        lambda *asked: menu.do(session, page, *asked), menu.outcome(),
     )  # fmt: skip
 
 

@@ -43,9 +43,10 @@ def foot(
     part: Part,
     run: Run,
     lecture: Sequence[tuple[str, str]] = (),
-    on_lecture: Callable[[str, list[str]], None] = lambda _, __: None,
+    on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
+    outcome: str = "",
 ) -> None:
-    """Show the foot, with what can be done about a lecture: ids and words, as the component has."""
+    """Show the foot; of a lecture, what can be done and what came of it: as the component."""
     coming = following(page, part, run)
     there, its = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
@@ -61,4 +62,5 @@ def foot(
         on_next=lambda: session.navigator().turn(there.name, its.name),
         lecture=lecture,
         on_lecture=on_lecture,
+        outcome=outcome,
     )

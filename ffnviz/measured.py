@@ -106,6 +106,7 @@ def measure_button(
     *args: object,
     label: str = "Measure",
     doing: str = "Measuring …",
+    once: bool = False,
 ) -> Measured[R] | None:
     """A button that measures anew, with a progress bar; a first result comes without a press.
 
@@ -122,13 +123,16 @@ def measure_button(
         args: what it needs besides.
         label: on the button.
         doing: on the progress bar.
+        once: whether another measurement would have the same result, so that there is a button only
+            where the first has failed.
     """
     kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
     if name not in kept:
         with suppress(LookupError):
             kept[name] = run.subject.cached(("measured", name, of), _not_there)
     order = Order(work, run.state, run.device, run.networks, args)
-    return _measured(name, of, run, order, label, doing, by_itself=name not in kept)
+    by_itself = name not in kept
+    return _measured(name, of, run, order, label, doing, by_itself=by_itself, once=once)
 
 
 def on_request(
@@ -158,6 +162,7 @@ def _measured(
     doing: str,
     *,
     by_itself: bool,
+    once: bool = False,
 ) -> Measured[R] | None:
     if is_collecting():
         return _at_once(of, run, order)
@@ -169,7 +174,9 @@ def _measured(
         problem = _take_in(asked.pop(name), name, kept, run)
         refused.add(name)  # neither what failed nor what was cancelled begins again by itself
     POOL.warm_up()
-    pressed = st.button(label, key=f"measure-{name}", disabled=name in asked)
+    pressed = (not once or (name in refused and name not in kept)) and st.button(
+        label, key=f"measure-{name}", disabled=name in asked
+    )
     if (pressed or (by_itself and name not in refused)) and name not in asked:
         where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
         try:

@@ -167,7 +167,10 @@ class Session:
         Raises:
             ModelFolderError: if a network cannot be read.
         """
-        state = self.state
+        return self.run_at(self.state)
+
+    def run_at(self, state: State) -> Run | None:
+        """The same for what the visitor does not look at now."""
         return run_of(state, _device(), self.house.networks) if state.sentence else None
 
     def write_url(self, run: Run | None) -> None:

@@ -1,5 +1,6 @@
 """The foot of a part: what comes next, the lecture, the glossary, what the network knows."""
 
+import re
 from collections.abc import Callable, Sequence
 
 import streamlit as st
@@ -8,7 +9,8 @@ from ffnviz.components.declare import declare
 from ffnviz.components.sent import entry, one_of
 
 _mount = declare("foot")
-MOST_PICTURES, LONGEST_NAME = 20, 40
+MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
+SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
 
 
 def foot(
@@ -17,7 +19,8 @@ def foot(
     key: str,
     on_next: Callable[[], None],
     lecture: Sequence[tuple[str, str]] = (),
-    on_lecture: Callable[[str, list[str]], None] = lambda _, __: None,
+    on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
+    outcome: str = "",
 ) -> None:
     """Show the foot; a click on what comes next calls `on_next` before the page runs again.
 
@@ -27,7 +30,9 @@ def foot(
         key: unique on the page.
         on_next: called when the person goes on.
         lecture: what can be done about a lecture: an id and the words of its button, each.
-        on_lecture: called with the id, and the names of the notes of the page's pictures.
+        on_lecture: called with the id, the names of the notes of the page's pictures, and a small
+            picture of the page for a view that is added, as `small_picture` has it.
+        outcome: what came of it, if that is not seen by itself: said where it was asked for.
     """
     ids = [name for name, _ in lecture]
 
@@ -35,10 +40,10 @@ def foot(
         sent = st.session_state[key].lecture
         what, pictures = one_of(entry(sent, "what"), ids), entry(sent, "pictures")
         if what is not None:
-            on_lecture(what, names(pictures))
+            on_lecture(what, names(pictures), small_picture(entry(sent, "thumbnail")))
 
     data = {"next": following, "knows": list(knows), "lecture": [list(each) for each in lecture]}
-    _mount(data, key=key, on_next_change=on_next, on_lecture_change=wanted)
+    _mount({**data, "outcome": outcome}, key=key, on_next_change=on_next, on_lecture_change=wanted)
 
 
 def names(sent: object) -> list[str]:
@@ -47,3 +52,9 @@ def names(sent: object) -> list[str]:
         return []
     short = [name for name in sent if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME]
     return short[:MOST_PICTURES]
+
+
+def small_picture(sent: object) -> str:
+    """A picture that a browser sent, as an address that holds it; empty if it is anything else."""
+    fits = isinstance(sent, str) and len(sent) <= LONGEST_PICTURE and SMALL_PICTURE.fullmatch(sent)
+    return str(sent) if fits else ""

@@ -10,7 +10,9 @@ from ffnviz.components.declare import declare
 from ffnviz.components.sent import entry, one_of
 
 _mount = declare("klass")
-ASKS = ("brain", "end", "left", "alone", "back", "ticket", "close", "open", "remove")
+ASKS = (
+    "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Attending:
         alone: whether a student explores alone.
         followed: the last of the lecturer's moves that a student's page has followed.
         longest: characters of a student's sentence.
+        just_opened: whether this page has opened the class, so that its code is shown at once.
+        brain: whether the lecturer looks at the class brain.
     """
 
     role: str
@@ -40,6 +44,8 @@ class Attending:
     alone: bool = False
     followed: int = 0
     longest: int = 500
+    just_opened: bool = False
+    brain: bool = False
 
 
 def klass(

@@ -51,6 +51,7 @@ class Told:
         question: asked before.
         notes: for the speaker.
         coming: the next scene's words, for the speaker.
+        minutes: planned for the scenes on the way; 0 if none are.
         presenting: whether the scene alone is on the screen.
         exploring: whether a speaker has left it for a while.
         strayed: whether the page shows something else than the scene.
@@ -67,6 +68,7 @@ class Told:
     question: Asked | None
     notes: Words
     coming: str
+    minutes: int
     presenting: bool
     exploring: bool
     strayed: bool
@@ -109,6 +111,7 @@ def story(
              "answer": question.answer},
         "notes": spans(told.notes),
         "coming": told.coming,
+        "minutes": told.minutes,
         "presenting": told.presenting,
         "exploring": told.exploring,
         "strayed": told.strayed,

@@ -5,11 +5,12 @@ made legal, every text is cut to its length, and what is no scene is left out.
 """
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from ffnviz.components.foot import names
+from ffnviz.components.foot import names, small_picture
 from ffnviz.components.keeping import keeping
 from ffnviz.components.sent import place
 from ffnviz.lecture.chosen import OWN
@@ -36,6 +37,9 @@ def keep_in_browser(session: Session) -> None:
     """What this page's session has; if it has none, what the browser has kept."""
     has = DRAFT in st.session_state
     text = written_draft(draft(), session.house, shown=_is_shown()) if has else None
+    if text is not None and len(text) > LONGEST_FILE:  # the words are kept before the pictures
+        bare = replace(draft(), thumbnails=())
+        text = written_draft(bare, session.house, shown=_is_shown())
     keeping(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
 
 
@@ -60,8 +64,12 @@ def written_draft(made: Draft, house: House, *, shown: bool = False) -> str:
     """The draft as a text; empty if there is nothing in it."""
     if not made.scenes:
         return ""
-    pictures = dict(made.pictures)
-    scenes = [_written(scene, pictures.get(number, ()), house) for number, scene in made.scenes]
+    pictures, thumbnails = dict(made.pictures), dict(made.thumbnails)
+    scenes = [
+        _written(scene, pictures.get(number, ()), house)
+        | ({"thumbnail": thumbnails[number]} if number in thumbnails else {})
+        for number, scene in made.scenes
+    ]
     table = {"title": made.title, "minutes": made.minutes, "short_minutes": made.short_minutes,
              "scenes": scenes, "shown": shown}  # fmt: skip
     return json.dumps(table, ensure_ascii=False)
@@ -94,7 +102,8 @@ def read_draft(text: str, house: House) -> tuple[Draft, bool]:
     )
     for each in table["scenes"][:MOST_SCENES]:
         if isinstance(each, dict) and isinstance(each.get("view"), dict):
-            made = made.added(_scene(each, house), names(each.get("pictures")))
+            thumbnail = small_picture(each.get("thumbnail"))
+            made = made.added(_scene(each, house), names(each.get("pictures")), thumbnail)
     return made, table.get("shown") is True
 
 

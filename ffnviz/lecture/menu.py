@@ -12,7 +12,11 @@ from ffnviz.page import Page
 from ffnviz.session import Session
 from ffnviz.showing import Showing
 
-HOW = "class-how"
+OUTCOME = "lecture-outcome"
+HOW = (
+    "A class can follow when others can reach this server. Start it with "
+    "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
+)
 
 
 def short_label(session: Session) -> str:
@@ -21,8 +25,7 @@ def short_label(session: Session) -> str:
         lecture = lecture_of(session.house)
     except LectureError:
         return ""
-    short = any(scene.short for scene in lecture.scenes)
-    minutes = lecture.short_minutes if short else lecture.minutes
+    minutes = lecture.planned(short=True)
     return "Follow the story" + (f" ({minutes} minutes)" if minutes else "")
 
 
@@ -48,7 +51,7 @@ def entries(session: Session) -> list[tuple[str, str]]:
         ("desk", _desk_label()),
     ]
     if not attending.allowed():
-        found.append(("how", "Have a class follow: how?"))
+        found.append(("how", "How to run a live class"))
     elif attending.lecturer_of() is None and not session.showing.follows:
         found.append(("class", "Open a class that follows this page"))
     return found
@@ -59,8 +62,8 @@ def _desk_label() -> str:
     return f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"
 
 
-def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
-    """What a button of the menu asks for."""
+def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
+    """What a button of the menu asks for, on a page with these pictures."""
     if what in ("short", "whole"):
         start(session, short=what == "short", anew=True)
     elif what == "return":
@@ -73,22 +76,29 @@ def do(session: Session, page: Page, what: str, pictures: list[str]) -> None:
     elif what == "add":
         part = page.part(session.state.part)
         title = part.title if len(page.parts) > 1 else page.title
-        add_view(session.state, title, pictures)
+        before = len(draft().scenes)
+        add_view(session.state, title, pictures, thumbnail)
+        n = len(draft().scenes)
+        st.session_state[OUTCOME] = (
+            f"Added: it is scene {n} of your lecture." if n > before
+            else f"Not added: a lecture has at most {n} scenes."
+        )  # fmt: skip
     elif what == "desk":
         desk.open_desk(page.name)
     elif what == "class":
         attending.open_class(session)
+        st.session_state[OUTCOME] = st.session_state.pop(attending.PROBLEM, "")
     elif what == "how":
-        st.session_state[HOW] = True
+        st.session_state[OUTCOME] = HOW
+
+
+def outcome() -> str:
+    """What came of what was last asked for; said once."""
+    return str(st.session_state.pop(OUTCOME, ""))
 
 
 def notices() -> None:
-    """What the menu and the class have to say once."""
+    """What the class has to say once."""
     problem = st.session_state.pop(attending.PROBLEM, "")
     if problem:
         st.warning(problem)
-    if st.session_state.pop(HOW, False):
-        st.info(
-            "A class can follow when others can reach this server. Start it with "
-            "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
-        )

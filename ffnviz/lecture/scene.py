@@ -63,3 +63,12 @@ class Lecture:
         """The scenes on a path, by their places; all of them where there is no shorter one."""
         places = [place for place, scene in enumerate(self.scenes) if scene.short or not short]
         return places or list(range(len(self.scenes)))
+
+    def planned(self, short: bool) -> int:
+        """The minutes that a path takes; 0 if nobody has said."""
+        return self.short_minutes if short and self.has_short else self.minutes
+
+    @property
+    def has_short(self) -> bool:
+        """Whether there is a shorter path."""
+        return any(scene.short for scene in self.scenes)

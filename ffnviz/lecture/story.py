@@ -7,6 +7,7 @@ import streamlit as st
 from ffnviz.actions import Look
 from ffnviz.components.story import Asked, Told, story
 from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.draft import DESK, PREVIEWING
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.reading import LectureError
 from ffnviz.lecture.scene import Lecture, Scene
@@ -66,6 +67,9 @@ def ask(session: Session, what: str) -> None:
         session.show_as(replace(showing, exploring=showing.presenting))
     elif what == "back":
         go(session, showing.scene)
+    if what in ("leave", "present") and st.session_state.pop(PREVIEWING, False):
+        session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
+        st.session_state[DESK] = session.state.page
 
 
 def _give_back(session: Session, place: int) -> None:
@@ -145,6 +149,7 @@ def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Tol
         question=question,
         notes=computed(scene.notes, run) if run is not None and here else (),
         coming="" if after is None else lecture.scenes[after].title,
+        minutes=lecture.planned(showing.short),
         presenting=showing.presenting,
         exploring=showing.exploring,
         strayed=not exactly,

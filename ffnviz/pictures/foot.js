@@ -4,9 +4,12 @@ import { each, element } from "./element.js";
 import { place } from "./popover.js";
 import { notes } from "./spotlight.js";
 import { glossary } from "./terms.js";
+import { thumbnail } from "./thumbnail.js";
 import { fillWelcome } from "./welcome.js";
 
 export const styles = ["foot.css"];
+
+const ANSWERED = ["add", "class", "how"]; // what came of these is said where they were asked for
 
 async function fillGlossary(box) {
   const entries = (await glossary()).sort((a, b) => a.title.localeCompare(b.title, "en"));
@@ -33,18 +36,29 @@ export function mount(tell) {
   const next = element("button", { type: "button", class: "next", onclick: () => tell("next", true) });
   const knows = makeHelp("What does the network know?", () => {});
   const lecture = makeHelp("Lecture", () => {});
+  const actions = element("div"), outcome = element("p", { class: "outcome", role: "status" });
+  lecture.box.append(actions, outcome);
+  lecture.box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
   const helps = [lecture, makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
+  async function act(what) {
+    if (what === "add") outcome.textContent = "Adding …"; // drawing its small picture takes a moment
+    tell("lecture", { what, pictures: notes(), thumbnail: what === "add" ? await thumbnail() : "" });
+  }
   return {
     element: element("nav", { class: "foot", "aria-label": "Where to go from here" },
       ...helps.flatMap(({ button, box }) => [button, box]), next),
     update(data) {
       next.textContent = `${data.next} →`;
       lecture.button.hidden = data.lecture.length === 0;
-      each(lecture.box, data.lecture, () => element("button", { type: "button", class: "do" }), (button, [what, words]) => {
+      if (data.outcome) { // a run that follows says it no more
+        outcome.textContent = data.outcome;
+        place(lecture.box, lecture.button);
+      }
+      each(actions, data.lecture, () => element("button", { type: "button", class: "do" }), (button, [what, words]) => {
         button.textContent = words;
         button.onclick = () => {
-          lecture.box.hidePopover();
-          tell("lecture", { what, pictures: notes() });
+          if (!ANSWERED.includes(what)) lecture.box.hidePopover();
+          act(what);
         };
       });
       knows.button.hidden = data.knows.length === 0;

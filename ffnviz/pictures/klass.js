@@ -21,6 +21,7 @@ function kept(value) {
   }
 }
 
+let greeted = ""; // the class whose code was shown as it was opened
 let asked = false; // whether this page has said what class it led before
 const AGAIN_MS = 8_000; // a page that was told of a move and has not followed is told again
 let told = 0, toldAt = 0; // the last of the lecturer's moves that the server was told to follow, and when
@@ -31,6 +32,7 @@ export function mount(tell) {
   const code = element("b", { class: "code" });
   const show = button("Show the code", () => board.showPopover());
   const brain = button("Class brain", () => tell("ask", "brain"));
+  const look = button("", () => { read = klass.now?.sentences ?? 0; tell("ask", "look"); paint(); });
   const door = button("", () => tell("ask", klass.now?.closed ? "open" : "close"), { title: "Who is in stays in; with the door closed nobody else can join." });
   const remove = sureButton("Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"));
   remove.title = "Against strangers: students' pages come back by themselves if the door is open.";
@@ -44,9 +46,11 @@ export function mount(tell) {
   const picture = element("img", { alt: "" }), link = element("a", { class: "link" });
   const large = element("b", { class: "large" });
   const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
-    element("p", { text: "Follow on your phone or laptop. No account, no name." }), picture, large, link);
-  const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, door, remove, end, alone, leave, form, board);
+    picture, element("div", { class: "how" }, element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
+      button("Close", () => board.hidePopover())));
+  const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, look, door, remove, end, alone, leave, form, board);
   let data = null, again = 0;
+  let read = null; // how many sentences had come when the class brain last looked
 
   // What cannot be undone needs two presses.
   function sureButton(text, question, act) {
@@ -65,7 +69,7 @@ export function mount(tell) {
     outcome.textContent = "";
     try {
       await send("sentence", { text: text.value });
-      outcome.textContent = text.value.trim() ? "Sent. Another takes its place." : "Taken back.";
+      outcome.textContent = text.value.trim() ? "Sent; sending again replaces it." : "Taken back.";
     } catch ({ message }) {
       outcome.textContent = message; // what was typed is still there
     }
@@ -80,15 +84,21 @@ export function mount(tell) {
     const people = now ? counted(now.people, "follows", "follow") : "";
     if (over) about.textContent = problem || "The class is over.";
     else if (problem) about.textContent = problem;
-    else if (lecturer) about.textContent = now ? `Class of yours: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Class of yours";
+    else if (lecturer) about.textContent = now ? `Your class: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Your class";
     else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
     for (const part of [show, brain, door, remove, end]) part.hidden = !lecturer || over;
+    if (!data.brain) read = null;
+    else read ??= now?.sentences ?? null;
+    const more = (now?.sentences ?? 0) - (read ?? 0);
+    look.hidden = !lecturer || over || !data.brain;
+    look.textContent = more > 0 ? `Refresh (${more} new)` : "Refresh";
     for (const part of [alone, form]) part.hidden = !student || over || Boolean(problem && !now); // who is not in sends nothing
     leave.hidden = !student && !(lecturer && over);
     leave.textContent = over ? "OK" : "Leave the class";
     alone.textContent = data.alone ? "Back to the class" : "Explore alone";
     door.textContent = now?.closed ? "Open the door" : "Close the door";
     show.disabled = !data.link;
+    brain.textContent = data.brain ? "Back to the page" : "Class brain";
     klass.showCode = lecturer && data.link && !over ? () => board.togglePopover() : null;
     text.maxLength = data.longest;
     if (data.qr && picture.src !== data.qr) picture.src = data.qr;
@@ -100,6 +110,10 @@ export function mount(tell) {
     if (student && klass.stale) {
       klass.stale = false;
       tell("ask", "ticket");
+    }
+    if (data.just_opened && data.link && greeted !== data.code) {
+      greeted = data.code;
+      board.showPopover();
     }
   }
 

@@ -11,6 +11,7 @@ import { unpack } from "./payload.js";
 import { saveButtons } from "./save_buttons.js";
 import { elementAsSvg } from "./save_svg.js";
 import { shows, showsNoMore } from "./spotlight.js";
+import { savedBy, savedNoMore } from "./thumbnail.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
 
 const PICTURES = {
@@ -31,10 +32,13 @@ const PICTURES = {
   points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
   saving: () => import("./saving.js"),
+  scene_list: () => import("./scene_list.js"),
+  sentences: () => import("./sentences.js"),
   story: () => import("./story.js"),
   slider: () => import("./slider.js"),
   verdicts: () => import("./verdicts.js"),
   welcome: () => import("./welcome.js"),
+  words_box: () => import("./words_box.js"),
 };
 
 export const names = Object.keys(PICTURES);
@@ -86,7 +90,9 @@ export function mount(host, name, tell) {
   function saving() {
     if (!made.saves) return null;
     const svg = () => elementAsSvg(made.element, titleOf(data.head), theme());
-    return saveButtons({ svg, ...made.saves }, () => `ffnviz-${data.head.note}`);
+    const saves = { svg, ...made.saves };
+    if (saves.svg) savedBy(root.host, saves.svg);
+    return saveButtons(saves, () => `ffnviz-${data.head.note}`);
   }
 
   function paint() {
@@ -145,6 +151,7 @@ export function mount(host, name, tell) {
       stopTheme();
       head?.destroy();
       showsNoMore(root.host);
+      savedNoMore(root.host);
       made?.destroy?.();
       [waiting, fault, made?.element].forEach((part) => part?.remove());
       root.adoptedStyleSheets = [];

@@ -1,4 +1,4 @@
-// The speaker's window: what the lecture's window tells, and a clock.
+// The speaker's window: what the lecture's window tells, the votes so far, and how the time goes.
 
 const KEYS = {
   ArrowRight: "forward", PageDown: "forward", " ": "forward", ArrowLeft: "back", PageUp: "back",
@@ -7,14 +7,19 @@ const KEYS = {
 const by = (id) => document.getElementById(id);
 const channel = new BroadcastChannel(location.hash.slice(1));
 const act = (what) => channel.postMessage({ act: what });
-let began = Date.now();
+let began = Date.now(); // as this window was opened, or the clock set to begin anew
+let scene = null;
 
-channel.onmessage = ({ data: { scene } }) => {
-  if (!scene) return;
+channel.onmessage = ({ data }) => {
+  if (!data.scene) return;
+  ({ scene } = data);
   by("title").textContent = `${scene.path.indexOf(scene.at) + 1 || scene.at + 1} of ${scene.path.length}: ${scene.titles[scene.at]}`;
   by("say").textContent = scene.ask && scene.veiled ? `${scene.ask} (The answer: ${scene.question.options[scene.question.answer] ?? "see the picture"})` : scene.say;
+  const votes = scene.question?.options.map((option, place) => `${option}: ${scene.counts?.[place]}`);
+  by("counts").textContent = scene.counts && votes ? `Votes: ${votes.join(" · ")}` : "";
   by("notes").textContent = scene.notes;
   by("coming").textContent = scene.coming ? `Next: ${scene.coming}` : "This is the last scene.";
+  tick();
 };
 channel.postMessage({ ready: true });
 
@@ -29,9 +34,22 @@ addEventListener("keydown", (event) => {
 });
 
 const two = (number) => String(number).padStart(2, "0");
+const spelled = (seconds) => `${Math.floor(seconds / 60)}:${two(Math.floor(seconds) % 60)}`;
+
+// Of the planned time each scene has the same share.
+function pace(seconds) {
+  const { path, at, minutes } = scene, n = path.indexOf(at) + 1, each = (60 * minutes) / path.length;
+  if (n === 0) return "";
+  const [begins, ends] = [(n - 1) * each, n * each];
+  const late = seconds > ends ? `, ${spelled(seconds - ends)} behind` : seconds < begins ? `, ${spelled(begins - seconds)} ahead` : "";
+  return ` · this scene ends at ${spelled(ends)}${late}`;
+}
+
 function tick() {
-  const now = new Date(), seconds = Math.floor((now - began) / 1000);
-  by("clock").textContent = `${two(now.getHours())}:${two(now.getMinutes())}   ${Math.floor(seconds / 60)}:${two(seconds % 60)}`;
+  const now = new Date(), seconds = Math.floor((Date.now() - began) / 1000);
+  by("clock").textContent = `${two(now.getHours())}:${two(now.getMinutes())}`;
+  const planned = scene?.minutes ? ` of ${spelled(60 * scene.minutes)} planned${pace(seconds)}` : ", no time planned";
+  by("time").textContent = `${spelled(seconds)} elapsed${scene ? planned : ""}`;
 }
 setInterval(tick, 1000);
 tick();

@@ -1,5 +1,5 @@
 // Which picture of the page is lit: the others stand back. A talk shows it alone; while a question
-// is open it is veiled.
+// is open it is veiled, and where none is lit all are. A talk has no buttons beside its pictures.
 
 import { bringPictures } from "./bringing.js";
 
@@ -13,8 +13,9 @@ function mark(host) {
   const there = note !== "" && [...hosts.values()].includes(note); // else nothing would be lit
   host.toggleAttribute("data-lit", lit);
   host.toggleAttribute("data-dim", there && !lit);
-  host.toggleAttribute("data-veiled", lit && veiled);
+  host.toggleAttribute("data-veiled", veiled && (lit || !there));
   host.toggleAttribute("data-alone", lit && alone);
+  host.toggleAttribute("data-talk", alone);
 }
 
 function markAll() {

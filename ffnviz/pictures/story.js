@@ -136,11 +136,11 @@ export function mount(tell) {
     });
     const asking = veiled() && !data.exploring;
     light(data.look, { veiled: asking, alone: talk });
-    setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && data.look !== "" });
+    setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
     if (scene !== brought && !data.strayed && !asking) beginBringing(root.getRootNode().host);
     brought = scene;
-    speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), ask: data.question && asText(data.question.ask) });
+    speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });
   }
 
   return {

@@ -1,11 +1,12 @@
-// A scene's question, to be answered before the scene is told: by whoever looks, or by a class,
-// whose answers are counted until the lecturer shows them.
+// A scene's question, to be answered before the scene is told: by whoever looks, or by a class. Its
+// counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the most.
 
 import { complain, klass, onClass, send } from "./class_wire.js";
 import { each, element } from "./element.js";
 
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
 const voted = new Map(); // the same, of a student whose class has not been shown the answer
+let early = false; // whether the lecturer's page shows the counts while a question is open
 const nameOf = ({ lecture, at }) => `${klass.code} ${lecture} ${at}`;
 
 // Whether a class answers this question together.
@@ -15,7 +16,8 @@ const countsOf = ({ at }) => klass.now?.counts[at] ?? null;
 export function makeQuestion(changed) {
   const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group" });
   const verdict = element("p", { class: "verdict", role: "status" });
-  const root = element("div", { class: "question" }, ask, options, verdict);
+  const sooner = element("button", { type: "button", class: "early", onclick: () => { early = !early; changed(); } });
+  const root = element("div", { class: "question" }, ask, options, verdict, sooner);
   const stop = onClass(changed);
 
   function choose(data, option) {
@@ -52,6 +54,7 @@ export function makeQuestion(changed) {
   return {
     element: root,
     isOpen,
+    counts: countsOf,
     // Tell the scene though nobody has answered; a student waits for the lecturer.
     show: (data) => { if (!(together(data) && klass.role === "student")) choose(data, null); },
     update(data, theme, span) {
@@ -59,7 +62,7 @@ export function makeQuestion(changed) {
       root.hidden = !question;
       if (!question) return;
       const open = isOpen(data), chosen = open ? voted.get(nameOf(data)) : answered.get(nameOf(data));
-      const counts = countsOf(data), most = Math.max(1, ...(counts ?? []));
+      const counts = open && !early ? null : countsOf(data), most = Math.max(1, ...(counts ?? []));
       ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
       root.classList.toggle("open", open);
       const make = () => element("button", { type: "button" }, element("span"), element("b", { class: "count" }), element("i", { "aria-hidden": "true" }));
@@ -68,6 +71,7 @@ export function makeQuestion(changed) {
         const right = !open && place === question.answer;
         words.textContent = right ? `✓ ${text}` : text;
         count.textContent = counts ? String(counts[place]) : "";
+        bar.hidden = !counts;
         bar.style.width = counts ? `${(100 * counts[place]) / most}%` : "0";
         button.disabled = !open;
         button.classList.toggle("right", right);
@@ -77,6 +81,8 @@ export function makeQuestion(changed) {
       });
       verdict.textContent = said(data, open, chosen ?? null);
       verdict.hidden = verdict.textContent === "";
+      sooner.hidden = !(open && together(data) && klass.role === "lecturer");
+      sooner.textContent = early ? "Hide the counts" : "Show the counts now";
     },
     destroy: stop,
   };

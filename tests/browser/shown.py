@@ -22,10 +22,13 @@ from ffnviz.components.passages import Passage, passages
 from ffnviz.components.points import point_square
 from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.components.saving import save_button
+from ffnviz.components.scene_list import Listed, scene_list
+from ffnviz.components.sentences import Guess, Line, sentences
 from ffnviz.components.slider import slider
 from ffnviz.components.story import Asked, Told, story
 from ffnviz.components.verdicts import Claim, verdicts
 from ffnviz.components.welcome import welcome
+from ffnviz.components.words_box import Choice, words_box
 from ffnviz.figures.layout import axis, layout
 
 D_MODEL, D_FF = 64, 256
@@ -148,7 +151,8 @@ def show_bar(seed: int) -> None:
 
 def show_foot(seed: int) -> None:
     knows = ["It is small.", f"It read {seed} books."]
-    foot(f"Next: {seed}", knows, "foot", never, [("add", "Add this view")], never)
+    entries = [("add", "Add this view")]
+    foot(f"Next: {seed}", knows, "foot", never, entries, never, f"Added: {seed}.")
 
 
 def show_welcome(_: int) -> None:
@@ -167,10 +171,28 @@ def show_story(seed: int) -> None:
     question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
     story(
         Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "", [f"It is {seed}."],
-             "", question, ["Notes."], "Third", presenting=False, exploring=False, strayed=False,
+             "", question, ["Notes."], "Third", 8, presenting=False, exploring=False, strayed=False,
              accent="relu"),
         "story", never, never,
     )  # fmt: skip
+
+
+def show_sentences(seed: int) -> None:
+    guesses = [Guess("ReLU", "relu", "door", 0.27), Guess("GELU", "gelu", "gate", 0.021)]
+    lines = [Line(1, f"<b>The</b> [MASK] {seed}.", hidden=False, guesses=guesses),
+             Line(2, "It rained.", False, (), "No guess"), Line(3, "Gone.", True, ())]  # fmt: skip
+    sentences(HEAD, lines, f"sentences {seed}", "sentences", never, never)
+
+
+def show_scene_list(seed: int) -> None:
+    scenes = [Listed(f"Scene {n} of {seed}", "Sparsity", "It rained.", "") for n in range(3)]
+    scene_list(scenes, seed % 3, "scenes", never, never)
+
+
+def show_words_box(seed: int) -> None:
+    choices = [Choice("says", "the likeliest word", f"“{seed}”"), Choice("d_ff", "neurons", "9")]
+    words_box("What to say", f"It says {{says}} {seed}.", 90, ["It says ", ("x", "number")],
+              choices, "words", never, never)  # fmt: skip
 
 
 def show_slider(seed: int) -> None:
@@ -231,6 +253,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "examples": show_examples,
     "foot": show_foot,
     "welcome": show_welcome,
+    "words_box": show_words_box,
     "ffn_picture": show_ffn,
     "keeping": show_keeping,
     "klass": show_klass,
@@ -241,6 +264,8 @@ ALL: dict[str, Callable[[int], None]] = {
     "points": show_points,
     "prediction": show_prediction,
     "saving": show_saving,
+    "scene_list": show_scene_list,
+    "sentences": show_sentences,
     "slider": show_slider,
     "story": show_story,
     "verdicts": show_verdicts,

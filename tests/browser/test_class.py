@@ -85,21 +85,15 @@ def open_class(lecturer: Journey) -> str:
     lecturer.wait_for("He smiled")
     page.get_by_role("button", name="Lecture", exact=True).click()
     page.get_by_role("button", name="Open a class").click()
-    page.get_by_role("button", name="Show the code").click()
-    expect(page.get_by_role("img", name="QR code of http")).to_be_visible()
+    picture = page.get_by_role("img", name="QR code of http")  # nobody has to look for it
+    expect(picture).to_be_visible()
+    box = picture.bounding_box()
+    assert box is not None
+    assert min(box["width"], box["height"]) > 0.9 * 720
     link = page.locator(".board .link").inner_text()
     page.keyboard.press("Escape")
     assert "localhost" not in link
     return link.rpartition("/")[2]
-
-
-def choose_row(journey: Journey, row: int) -> None:
-    """Choose a sentence in the table, whose rows are drawn on a canvas."""
-    box = journey.page.get_by_test_id("stDataFrame").bounding_box()
-    assert box is not None
-    journey.page.mouse.click(box["x"] + 15, box["y"] + 53 + 36 * row)
-    expect(journey.page.get_by_role("button", name="Open it", exact=True)).to_be_enabled()
-    journey.answered()
 
 
 def test_a_class_follows_answers_sends_sentences_and_is_gone(
@@ -131,6 +125,24 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.settle()
     ben.page.get_by_role("button", name="The same word").click()
     expect(lecturer.page.get_by_text("2 answers.")).to_be_visible()
+    counts = lecturer.page.locator(".story .options .count")
+    assert "".join(counts.all_inner_texts()) == ""  # nobody votes with the many
+    assert lecturer.page.locator(".story .options i:visible").count() == 0
+    with lecturer.page.context.expect_page() as opened:
+        lecturer.page.evaluate("document.activeElement.blur()")
+        lecturer.page.get_by_role("button", name="Present", exact=True).click()
+        expect(lecturer.page.locator("html[data-presenting]")).to_have_count(1)
+        lecturer.settle()
+        lecturer.page.keyboard.press("n")
+    expect(opened.value.locator("#counts")).to_contain_text("The same word: 1 · Another word: 1")
+    opened.value.close()
+    lecturer.page.keyboard.press("Escape")
+    expect(lecturer.page.locator("html[data-presenting]")).to_have_count(0)
+    lecturer.settle()
+    lecturer.page.get_by_role("button", name="Show the counts now").click()
+    expect(counts).to_have_text(["1", "1", "0"])
+    lecturer.page.get_by_role("button", name="Hide the counts").click()
+    assert "".join(counts.all_inner_texts()) == ""
     expect(anna.page.get_by_text("Your answer is in.")).to_be_visible()
     expect(anna.page.locator(".story .say")).to_be_hidden()
     lecturer.settle()
@@ -140,24 +152,28 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     expect(anna.page.locator(".story .say")).to_be_visible()
 
     # Each sends a sentence; the lecturer sees them all, hides one, opens one.
-    for student, text in ((anna, "The dog slept."), (ben, SENTENCE)):
+    for student, text in ((anna, "It cost forty [MASK]."), (ben, SENTENCE)):
         student.page.get_by_label("Your sentence for the class brain").fill(text)
         student.page.get_by_role("button", name="Send").click()
-        expect(student.page.get_by_text("Sent. Another takes its place.")).to_be_visible()
+        expect(student.page.get_by_text("Sent; sending again replaces it.")).to_be_visible()
     expect(lecturer.page.get_by_text("2 sentences")).to_be_visible()
     lecturer.page.get_by_role("button", name="Class brain").click()
-    shares = lecturer.page.locator("figure").filter(has=lecturer.page.locator("#note-class-shares"))
-    expect(shares.locator(".sentence")).to_contain_text("Over 2 sentences, ReLU has")
-    expect(shares.locator(".point")).to_have_count(4)
+    sent = lecturer.page.locator(".sentences")
+    expect(sent.locator(".sentence")).to_contain_text("2 sentences; ReLU has")
+    guessed = sent.get_by_role("listitem").filter(has_text="It cost forty").locator(".guesses b")
+    expect(guessed).to_have_count(2)  # of each network
+    expect(sent.get_by_text("No [MASK], so nothing to guess")).to_be_visible()
+    shared = lecturer.page.locator("figure").filter(
+        has=lecturer.page.locator("#note-class-neurons")
+    )
+    expect(shared.locator(".sentence")).to_contain_text("What they share: neuron")
     with lecturer.page.expect_download() as saved:
-        lecturer.page.get_by_role("button", name="Save the sentences (CSV)").click()
+        sent.get_by_role("button", name="Save its numbers as CSV").click()
     assert SENTENCE in saved.value.path().read_text(encoding="utf-8")
-    choose_row(lecturer, 0)
-    lecturer.page.get_by_role("button", name="Hide it", exact=True).click()
-    expect(shares.locator(".sentence")).to_contain_text("Over 1 sentence, ReLU has")
+    sent.get_by_role("button", name="Hide: It cost forty").click()
+    expect(sent.locator(".sentence")).to_contain_text("1 sentence; ReLU has")
     lecturer.answered()
-    choose_row(lecturer, 1)
-    lecturer.page.get_by_role("button", name="Open it", exact=True).click()
+    sent.get_by_role("button", name=SENTENCE).first.click()
     lecturer.wait_for(SENTENCE)
     assert lecturer.page.locator("b", has_text="Rain").count() == 0
 
@@ -168,11 +184,11 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.page.get_by_role("button", name="Add this view to my lecture").click()
     ben.answered()
     lecturer.page.reload()
-    expect(lecturer.page.get_by_text("Class of yours: 2 follow")).to_be_visible()
+    expect(lecturer.page.get_by_text("Your class: 2 follow")).to_be_visible()
     server.stop()
     server.start()
     lecturer.page.reload()
-    expect(lecturer.page.get_by_text("Class of yours: 2 follow")).to_be_visible()
+    expect(lecturer.page.get_by_text("Your class: 2 follow")).to_be_visible()
     lecturer.page.get_by_role("button", name="Back to the scene").click()
     lecturer.settle()
     lecturer.page.get_by_role("button", name="Next →").click()
@@ -203,7 +219,7 @@ def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> No
     page.evaluate("(kept) => localStorage.setItem('ffnviz-class', kept)", kept)
     page.goto(f"{other.address}/?text=It+rained.")
     other.wait_for("It rained.").settle()
-    expect(page.get_by_text("Class of yours")).to_be_hidden()
+    expect(page.get_by_text("Your class")).to_be_hidden()
     expect(page.get_by_role("button", name="End the class")).to_be_hidden()
 
 

@@ -242,8 +242,11 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
         journey.answered()
 
     choose("Add this view")
+    expect(page.get_by_text("Added: it is scene 1 of your lecture.")).to_be_visible()
+    page.keyboard.press("Escape")
     journey.part("Never above zero")
     choose("Add this view")
+    page.keyboard.press("Escape")
     choose("My lecture (2 views)")
     page.get_by_label("Title", exact=True).fill("Two <b>views</b>")
     page.get_by_label("What to say").first.fill("It says {says}, and {nothing}.")
@@ -253,8 +256,15 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     page.keyboard.press("Tab")
     expect(page.get_by_role("button", name="Show it")).to_be_enabled()
     journey.answered()
-    page.get_by_role("button", name="Later").first.click()
-    journey.answered()
+    scenes = page.get_by_role("navigation", name="Scenes of my lecture")
+    expect(scenes.locator("img")).to_have_count(2)
+    for picture in scenes.locator("img").all():
+        assert picture.evaluate("(image) => image.decode().then(() => image.naturalWidth)") >= 100
+    handle = scenes.get_by_role("button", name="Move scene 1")
+    handle.press("ArrowDown")
+    expect(scenes.locator(".chosen b")).to_contain_text("2. ")
+    expect(scenes.get_by_role("button", name="Move scene 2")).to_be_focused()
+    expect(page.get_by_label("What to say")).to_have_value("It says {says}.")
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as a file").click()
     text = saved.value.path().read_text(encoding="utf-8")
@@ -268,13 +278,15 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     journey.settle()
     choose("My lecture (2 views)")
     expect(page.get_by_label("Title", exact=True)).to_have_value("Two <b>views</b>")
+    scenes.get_by_role("button", name="2. ").click()
     expect(page.get_by_label("What to say").first).to_have_value("It says {nothing")
     other = new_page().open_page("sparsity", text="It rained.")
     other.page.get_by_role("button", name="Lecture", exact=True).click()
     other.page.get_by_role("button", name="Add this view").click()
+    expect(other.page.get_by_text("Added: it is scene 3 of your lecture.")).to_be_visible()
     other.answered()
     page.evaluate("dispatchEvent(new Event('focus'))")  # one comes back to this tab
-    expect(page.get_by_label("What to say")).to_have_count(3)
+    expect(scenes.get_by_role("listitem")).to_have_count(3)
     page.get_by_role("button", name="Begin a new one").click()
     expect(page.get_by_text("Nothing is in it yet.")).to_be_visible()
     page.evaluate("localStorage.setItem('ffnviz-lecture', '{\"scenes\": [3, \"<b>\"]}')")
@@ -294,6 +306,102 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     expect(page.locator(".story .where")).to_have_text("1 of 2")
     journey.press("Next →")
     expect(page.locator(".story .say")).to_contain_text("It says “years”.")
+
+
+LECTURE = """
+title = "Two views"
+minutes = 10
+[[scene]]
+title = "All of it"
+say = "It says {says}."
+view = {page = "journey", text = "It cost forty [MASK]."}
+[scene.question]
+ask = "What can cost forty of something?"
+options = ["years", "pounds"]
+answer = 1
+[[scene]]
+title = "The second"
+say = "S"
+view = {page = "sparsity", part = "keep", text = "It cost forty [MASK]."}
+"""
+
+
+def open_desk_with(journey: Journey, lecture: str) -> None:
+    page = journey.page
+    page.get_by_role("button", name="Lecture", exact=True).click()
+    page.get_by_role("button", name="My lecture (").click()
+    page.locator("input[type=file]").set_input_files(
+        {"name": "a.toml", "mimeType": "", "buffer": lecture.encode()}
+    )
+    expect(page.get_by_role("button", name="1. All of it")).to_be_visible()
+    journey.answered()
+    expect(page.get_by_label("Title", exact=True)).to_have_value("Two views")
+
+
+def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page(width=1280, height=720).open(text="It rained.")
+    page = journey.page
+    open_desk_with(journey, LECTURE)
+    words = page.get_by_label("What to say")
+    words.fill("Before  after.")
+    words.evaluate("(area) => area.setSelectionRange(7, 7)")
+    page.get_by_role("button", name="Insert a number").first.click()
+    choice = page.get_by_role("button", name="the likeliest word at the chosen token")
+    expect(choice.locator("b")).to_have_text("“years”")
+    page.get_by_role("searchbox", name="Search the numbers").first.fill("d_ff")
+    expect(choice).to_be_hidden()
+    page.get_by_role("button", name="how many neurons an FFN has").click()
+    expect(words).to_have_value("Before {d_ff} after.")
+    expect(page.locator(".reads").first).to_have_text("Before 2,048 after.")
+    journey.answered()
+    scenes = page.get_by_role("navigation", name="Scenes of my lecture")
+    start = scenes.get_by_role("button", name="Move scene 2").bounding_box()
+    end = scenes.get_by_role("button", name="Move scene 1").bounding_box()
+    assert start is not None
+    assert end is not None
+    page.mouse.move(start["x"] + 5, start["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 5, end["y"] + 5, steps=4)
+    page.mouse.up()
+    expect(scenes.locator("b").first).to_have_text("1. The second")
+    journey.answered()
+    page.get_by_role("button", name="Preview").click()
+    journey.wait_for("It cost forty [MASK].")
+    assert at(journey) == "The second"
+    expect(page.locator("html[data-presenting]")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(scenes.locator(".chosen b")).to_have_text("1. The second")
+    assert "scene" not in journey.query()
+
+
+def test_in_a_talk_all_pictures_wait_for_the_answer_and_none_has_tools(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page(width=1280, height=720).open(text="It rained.")
+    page = journey.page
+    open_desk_with(journey, LECTURE)
+    page.get_by_role("button", name="Preview").click()
+    expect(page.locator("html[data-presenting]")).to_have_count(1)
+    expect(page.locator(".story .question.open")).to_be_visible()
+    journey.settle()
+    pictures = page.locator(".hung:has(> .head)")
+    expect(pictures).to_have_count(5)
+    for picture in pictures.all():
+        expect(picture).to_be_hidden()
+    with page.context.expect_page() as opened:
+        page.keyboard.press("n")
+    expect(opened.value.locator("#time")).to_contain_text("elapsed of 10:00 planned")
+    expect(opened.value.locator("#time")).to_contain_text("this scene ends at 5:00")
+    opened.value.evaluate("() => { const now = Date.now; Date.now = () => now() + 420_000; }")
+    expect(opened.value.locator("#time")).to_contain_text("behind")
+    opened.value.close()
+    page.keyboard.press("PageDown")
+    expect(page.locator(".story .say")).to_be_visible()
+    expect(page.locator(".hung:has(> .head):visible")).to_have_count(4)  # a talk has no tokens
+    for tool in page.locator(".hung .head .tools").all():
+        expect(tool).to_be_hidden()
 
 
 def test_a_link_hides_what_a_course_page_does_not_want(new_page: OpenPage) -> None:

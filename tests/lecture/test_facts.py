@@ -1,9 +1,12 @@
 """What stands in braces is computed: against PyTorch with the same weights, or a closed form."""
 
+from string import Formatter
+
 import pytest
 import torch
 
 from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.facts.meanings import MEANINGS
 from ffnviz.model.model import Model
 from ffnviz.run import Run
 from tests.lecture.lecture_runs import said, shown
@@ -97,3 +100,9 @@ def test_what_a_person_typed_is_text_and_no_number_of_ours() -> None:
     run = shown("journey", text=typed)
     assert said("{sentence}", run) == f"“{typed}”"
     assert said("{{", run) == "{"
+
+
+def test_every_number_that_can_be_chosen_says_what_it_is() -> None:
+    assert set(MEANINGS) == set(FACTS)
+    mentioned = {name for text in MEANINGS.values() for _, name, _, _ in Formatter().parse(text)}
+    assert mentioned - {None} <= set(FACTS)

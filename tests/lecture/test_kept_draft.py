@@ -48,6 +48,44 @@ def test_numbers_of_scenes_stay_their_own_after_one_was_removed() -> None:
     assert len({number for number, _ in back.added(Scene("3", view(), "S")).scenes}) == 3
 
 
+THUMBNAIL = "data:image/jpeg;base64,/9j/AA=="
+
+
+def test_a_scene_goes_to_any_place() -> None:
+    draft = made(*(Scene(str(n), view(), "S") for n in range(4)))
+
+    def titles(moved: Draft) -> str:
+        return "".join(scene.title for _, scene in moved.scenes)
+
+    assert titles(draft.moved(1, 3)) == "1230"
+    assert titles(draft.moved(4, -3)) == "3012"
+    assert titles(draft.moved(2, 1)) == "0213"
+    assert draft.moved(1, 4) == draft.moved(1, -1) == draft.moved(9, 1) == draft
+
+
+def test_a_small_picture_is_kept_with_its_scene_and_goes_with_it() -> None:
+    scene = Scene("0", view(), "S")
+    draft = Draft("A title").added(scene).added(scene, [], THUMBNAIL)
+    back, _ = read_draft(written_draft(draft, HOUSE), HOUSE)
+    assert back == draft
+    assert back.thumbnails == ((2, THUMBNAIL),)
+    assert back.without(2).thumbnails == ()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "javascript:alert(1)", "data:image/svg+xml;base64,AAAA", "data:image/jpeg;base64,<b>",
+        "https://example.org/a.jpg", THUMBNAIL + "\n", THUMBNAIL + "A" * 20_000, 3, None, ["x"],
+        f"data:image/jpeg;base64,{'A' * 20_000}",
+    ],
+)  # fmt: skip
+def test_what_is_no_small_picture_is_none(sent: object) -> None:
+    draft, _ = read_draft(json.dumps({"scenes": [SCENE | {"thumbnail": sent}]}), HOUSE)
+    assert len(draft.scenes) == 1
+    assert draft.thumbnails == ()
+
+
 SCENE = {"title": "T", "say": "S", "page": "neurons", "view": {}}
 
 

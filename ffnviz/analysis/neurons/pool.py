@@ -1,4 +1,4 @@
-"""Many sentences at once: the share of neurons that each wakes, and which most of them wake."""
+"""Many sentences at once: what each has for a guess, and the neurons that most of them activate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,9 +7,11 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, awake, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.model.network import Network
+from ffnviz.model.trace import Trace
 
 WORDS = 3  # of a neuron: the tokens that wake it most, each in another spelling
 NEURONS = 12
@@ -22,11 +24,13 @@ class Woken:
     Attributes:
         neuron: its number.
         sentences: in how many it is awake on a token at least.
+        mean: over all sentences, of its largest value in each, or zero where that is negative.
         strongest: at which tokens it is strongest, as sentence and token, the strongest first.
     """
 
     neuron: int
     sentences: int
+    mean: float
     strongest: tuple[tuple[int, int], ...]
 
 
@@ -36,10 +40,13 @@ class Pool:
 
     Attributes:
         shares: of the neurons awake, mean over a sentence's tokens, (n,), from 0 to 1.
+        guesses: of each sentence, the likeliest word at its first [MASK], or after its end for a
+            network that reads from left to right, and its probability; None where there is none.
         woken: the neurons that most sentences wake, most first; of as many, the stronger first.
     """
 
     shares: NDArray[np.float64]
+    guesses: tuple[tuple[str, float] | None, ...]
     woken: tuple[Woken, ...]
 
 
@@ -52,8 +59,10 @@ def read_pool(
     d_ff = network.sizes.d_ff
     shares, strongest = np.zeros(len(texts)), torch.zeros(len(texts), d_ff)
     tokens = torch.zeros(len(texts), d_ff, dtype=torch.long)
+    guesses = []
     for place, text in enumerate(texts):
         trace = network.trace(text)
+        guesses.append(_guess(network, trace))
         shares[place] = awake(trace, block, threshold).share
         largest = trace.blocks[block].ffn.hidden.float().cpu().abs().max(dim=0)
         strongest[place], tokens[place] = largest.values, largest.indices
@@ -63,13 +72,22 @@ def read_pool(
     order = sorted(range(d_ff), key=lambda n: (-int(fired[n]), -float(totals[n])))[:NEURONS]
     woken = [
         Woken(
-            neuron, int(fired[neuron]),
+            neuron, int(fired[neuron]), float(totals[neuron]) / len(texts),
             _strongest(strongest[:, neuron].where(fires[:, neuron], 0), tokens[:, neuron]),
         )
         for neuron in order
         if fired[neuron] > 0
     ]  # fmt: skip
-    return Pool(shares, tuple(woken))
+    return Pool(shares, tuple(guesses), tuple(woken))
+
+
+def _guess(network: Network, trace: Trace) -> tuple[str, float] | None:
+    masks = [at for at, token in enumerate(trace.tokens) if token.id == network.tokenizer.mask_id]
+    at = masks[0] if masks else len(trace.tokens) - 1 if network.card.causal else None
+    if at is None or not network.card.has_word_head:
+        return None
+    likeliest = predict(network, trace, at, 1)
+    return likeliest.words[0], float(likeliest.probabilities[0])
 
 
 def _strongest(values: torch.Tensor, tokens: torch.Tensor) -> tuple[tuple[int, int], ...]:

@@ -34,7 +34,7 @@ from ffnviz.state import House, from_url, to_url
 ALLOWED = "FFNVIZ_CLASSES"  # set by `ffnviz app` where others can reach it on purpose
 STORE = "FFNVIZ_CLASS_STORE"
 CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
-PROBLEM, FOLLOWED = "class-problem", "class-followed"
+PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
 TICKET = "class-ticket"
 OURS = ("localhost", "127.0.0.1", "::1")
 
@@ -63,6 +63,7 @@ def open_class(session: Session) -> None:
         return
     st.session_state[CLASS] = (opened.code, opened.secret)
     st.session_state[TOLD] = None
+    st.session_state[OPENED] = opened.code
 
 
 def lecturer_of() -> tuple[str, str] | None:
@@ -78,7 +79,11 @@ def attend(session: Session) -> None:
     led, code = lecturer_of(), session.showing.follows
     if led is not None:
         link = link_of(st.session_state.get(BASE, ""), led[0])
-        shown = Attending("lecturer", *led, link, picture_of(link) if link else "")
+        shown = Attending(
+            "lecturer", *led, link, picture_of(link) if link else "",
+            just_opened=st.session_state.get(OPENED) == led[0],
+            brain=bool(st.session_state.get(BRAIN)),
+        )  # fmt: skip
     elif code:
         alone = bool(st.session_state.get(ALONE))
         of, moved = st.session_state.get(FOLLOWED, ("", 0))
@@ -128,7 +133,7 @@ DOOR: dict[str, Callable[[str, str], None]] = {
 
 
 def ask(session: Session, what: str) -> None:
-    """What the line's buttons ask for."""
+    """What the line's buttons ask for; one that only looks again has done so as the page runs."""
     led = lecturer_of()
     if what == "brain" and led is not None:
         st.session_state[BRAIN] = not st.session_state.get(BRAIN)

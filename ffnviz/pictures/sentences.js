@@ -1,0 +1,45 @@
+// Sentences that people sent in, each with what the networks guess there: large, for a hall to read.
+
+import { each, element } from "./element.js";
+import { colourOf } from "./theme.js";
+
+export const styles = ["sentences.css"];
+
+const percent = (share) => (share >= 0.0995 ? `${Math.round(100 * share)}%` : `${(100 * share).toFixed(1)}%`);
+
+export function mount(tell) {
+  const list = element("ol", { tabindex: "0" });
+  let shown = [];
+
+  function makeLine(at) {
+    const open = element("button", { type: "button", class: "open", title: "Open it on the Journey", onclick: () => tell("open", at) }, element("bdi"));
+    const hide = element("button", { type: "button", class: "hide", onclick: () => tell("hide", at) });
+    return element("li", {}, open, element("span", { class: "guesses" }), element("small"), hide);
+  }
+
+  return {
+    element: element("div", { class: "sentences" }, list),
+    saves: {
+      rows: () => [["sentence", "hidden", "network", "guess", "probability"], ...shown.flatMap(({ text, hidden, guesses }) =>
+        (guesses.length ? guesses : [["", "", "", null]]).map(([network, , word, share]) => [text, hidden ? "hidden" : "", network, word, share]))],
+    },
+    update({ lines }, theme) {
+      shown = lines;
+      list.setAttribute("aria-label", "Sentences of the class");
+      each(list, lines, makeLine, ({ children: [open, guesses, remark, hide], classList }, line) => {
+        classList.toggle("hidden", line.hidden);
+        open.firstChild.textContent = line.text;
+        remark.textContent = line.remark;
+        hide.textContent = line.hidden ? "Show again" : "Hide";
+        hide.setAttribute("aria-label", `${hide.textContent}: ${line.text}`);
+        each(guesses, line.guesses, () => element("span", {}, element("b"), element("i"), element("small")), (guess, [network, colour, word, share]) => {
+          const [said, likely, name] = guess.children;
+          guess.style.color = colourOf(colour, theme);
+          said.textContent = word;
+          likely.textContent = percent(share);
+          name.textContent = network;
+        });
+      });
+    },
+  };
+}
