@@ -64,4 +64,4 @@ def neurons_of_class(found: Sequence[tuple[int, int, str]], colour: str) -> Figu
     reach = 4.0 * max(1, int(counts.max(initial=1)))
     margin = {"l": 10, "r": 10, "t": 40, "b": 34}
     title = "sentences that wake it, and the words that do"
-    return bar_panels([bars], [title], [reach], "sentences", 0.3, margin)
+    return bar_panels([bars], [title], [(0.0, reach)], "sentences", 0.3, margin)
