@@ -3,6 +3,7 @@
 What was asked for stands in the environment, so that every worker reads the same.
 """
 
+import colorsys
 import json
 import os
 import threading
@@ -25,6 +26,7 @@ from ffnviz.model.model import load as load_ours
 SHOWN = "FFNVIZ_MODELS"  # in the environment: what is shown beside the twins, as JSON
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 Say = Callable[[str], None]
+GOLDEN = 0.618034  # of a turn: no two multiples fall together
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,26 @@ def _opened(name: str, asked: Asked, device: str, say: Say) -> Guest:
     with _ONE_AT_A_TIME:
         key = (name, device)
         if key not in _OPENED:
-            colour = COLOURS[place % len(COLOURS)]
-            _OPENED[key] = open_guest(asked.wanted(device), name, colour, say)
+            wanted, label = asked.wanted(device), _label(asked.name)
+            _OPENED[key] = open_guest(wanted, name, colour_of(place), say, label)
         return _OPENED[key]
+
+
+def colour_of(place: int) -> str:
+    """A colour of its own for each network of somebody else, in the order of their coming."""
+    if place < len(COLOURS):
+        return COLOURS[place]
+    red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+
+
+def _label(name: str) -> str:
+    """What pages call it: its folder, with the one above where another network has the same."""
+    label = label_of(name)
+    same = [each for each in at_hand().values() if each and label_of(each.name) == label]
+    path = Path(name).expanduser()
+    above = path.resolve().parent.name if path.exists() else ""
+    return f"{above}/{label}" if len(same) > 1 and above else label
 
 
 @overload

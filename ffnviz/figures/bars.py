@@ -18,7 +18,7 @@ class Bars:
     Attributes:
         title: said above it; may hold <br>, and so must be escaped where it is typed.
         names: not escaped.
-        values: as many; a bar is as long as its value is far from zero.
+        values: as many; bars of negative values go left from zero.
         colour: as a figure names it, "@relu"; or one for each bar.
         ids: what a click on each bar says; none if it says nothing.
         marked: names to stand out.
@@ -42,11 +42,11 @@ def named_bars(panels: Sequence[Bars], unit: str) -> Figure:
     bars: list[Trace] = []
     reach = []
     for panel in panels:
-        sizes = np.abs(panel.values)
-        largest = float(sizes.max()) if len(sizes) and sizes.max() > 0 else 1.0
-        reach.append(2.1 * largest)
+        most, least = (float(end(panel.values, initial=0.0)) for end in (np.max, np.min))
+        width = 1.1 * max(most, -least) or 1.0  # for the text at a bar's end
+        reach.append((least - width if least < 0 else 0.0, most + width))
         trace: Trace = {
-            "x": sizes, "y": np.arange(len(panel.names)),
+            "x": panel.values, "y": np.arange(len(panel.names)),
             "text": [_text(name, float(value), name in panel.marked)
                      for name, value in zip(panel.names, panel.values, strict=True)],
             "meta": {"names": list(panel.names), "named": "name", "values": panel.values},

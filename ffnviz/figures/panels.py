@@ -10,7 +10,7 @@ GAP = 0.05
 def bar_panels(
     bars: Sequence[Trace],
     titles: Sequence[str],
-    reach: Sequence[float],
+    reach: Sequence[tuple[float, float]],
     unit: str,
     bargap: float,
     margin: dict[str, int],
@@ -20,7 +20,7 @@ def bar_panels(
     Args:
         bars: a trace a panel, with y counting from 0; all that bars have in common is added.
         titles: said above each; may hold <br>, and so must be escaped where it is typed.
-        reach: where each panel's x axis ends: room for its longest bar and the text behind it.
+        reach: each panel's x axis, from and to: room for its longest bars and their texts.
         unit: what the numbers are, under the first panel.
         bargap: as in Plotly's layout.
         margin: likewise.
@@ -29,10 +29,10 @@ def bar_panels(
     rows = max((len(trace["y"]) for trace in bars), default=1)
     bare = {"showticklabels": False, "showgrid": False, "zeroline": False}
     traces, axes, headings = [], {}, []
-    for place, (trace, title, end) in enumerate(zip(bars, titles, reach, strict=True)):
+    for place, (trace, title, ends) in enumerate(zip(bars, titles, reach, strict=True)):
         left, number = place * (width + GAP), place + 1
         axes[f"xaxis{number}"] = axis(
-            unit if place == 0 else "", domain=[left, left + width], range=[0, end],
+            unit if place == 0 else "", domain=[left, left + width], range=list(ends),
             showline=False, anchor=f"y{number}", **bare,
         )  # fmt: skip
         axes[f"yaxis{number}"] = axis(

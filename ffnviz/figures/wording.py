@@ -22,6 +22,11 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
 
 
+def neuron_name(block: int, neuron: int) -> str:
+    """How every page names a neuron: 2:17 is neuron 17 of block 2. Blocks come in from 0."""
+    return f"{block + 1}:{neuron}"
+
+
 def signed(value: float) -> str:
     """A value to two decimals, with a real minus sign."""
     text = f"{value:.2f}"

@@ -43,6 +43,6 @@ def word_bars(panels: Sequence[Words]) -> Figure:
             "textfont": {"size": 19}, "marker": {"color": panel.colour},
         })  # fmt: skip
     return bar_panels(
-        bars, [panel.title for panel in panels], [1.9 * largest] * len(panels),
+        bars, [panel.title for panel in panels], [(0.0, 1.9 * largest)] * len(panels),
         "probability, %", 0.35, {"l": 10, "r": 10, "t": 56, "b": 30},
     )  # fmt: skip

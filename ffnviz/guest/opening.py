@@ -33,7 +33,11 @@ Say = Callable[[str], None]
 
 
 def open_guest(
-    wanted: Wanted, name: str | None = None, colour: str = COLOURS[0], say: Say = lambda _: None
+    wanted: Wanted,
+    name: str | None = None,
+    colour: str = COLOURS[0],
+    say: Say = lambda _: None,
+    label: str = "",
 ) -> Guest:
     """A network, proved.
 
@@ -42,6 +46,7 @@ def open_guest(
         name: what links are to call it; None makes one of its folder's.
         colour: on pages.
         say: told how large it is before it is loaded, and what was proved.
+        label: what pages call it; empty makes one of its folder's.
 
     Raises:
         CannotOpenError: a sentence in plain words says what was wrong and what to do.
@@ -69,7 +74,7 @@ def open_guest(
     tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
     probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
     model = without_chance(transformers, model, missing, probe, config, folder, wanted, size)
-    label = label_of(wanted.name)
+    label = label or label_of(wanted.name)
     dtype = dtype_name(size.dtype)
     about = f"{label}: {in_words}"
     network = proved_guest(

@@ -22,7 +22,7 @@ from ffnviz.components.prediction import Panel, prediction_bars
 from ffnviz.figures.journey import sentences
 from ffnviz.figures.journey.overview import overview
 from ffnviz.figures.journey.sentences import awake_means
-from ffnviz.figures.wording import percent
+from ffnviz.figures.wording import neuron_name, percent
 from ffnviz.guess import asked, under_guess
 from ffnviz.model.network import NotForThisNetwork
 from ffnviz.page import Navigator
@@ -232,7 +232,7 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
             "neuron",
             of.card.colour,
         ),
-        f"Neuron {neuron.index} · {of.card.label} · block {block + 1}",
+        f"Neuron {neuron_name(block, neuron.index)} · {of.card.label}",
         labels,
         values,
         int(run.tokens_of(of)[run.token]),
@@ -257,7 +257,7 @@ def timing_line(run: Run) -> None:
         )
         if run.card.proof:
             about, *equations = run.card.proof
-            st.caption(escaped_markdown(f"{about}. Proved on this network: "
+            st.caption(escaped_markdown(f"{about}. Checked numerically on this network: "
                                         + " · ".join(equations)))  # fmt: skip
 
 

@@ -3,8 +3,16 @@
 // Two decimals; what would round to nothing in powers of ten, since only a true zero reads "0".
 export function number(value) {
   const size = Math.abs(value);
-  const digits = size === 0 ? "0" : size < 0.005 ? size.toExponential(0).replace("-", "−") : size.toFixed(2);
+  const digits = size === 0 ? "0" : size < 0.005 ? powerOfTen(size) : size.toFixed(2);
   return value < 0 ? `−${digits}` : digits;
+}
+
+const RAISED = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+// As number_format has it in Python: 2 × 10⁻⁴.
+function powerOfTen(size) {
+  const [mantissa, power] = size.toExponential(0).split("e");
+  return `${mantissa} × 10${[...power.replace("+", "")].map((sign) => RAISED[sign]).join("")}`;
 }
 
 // A share as a short percentage that never shows something as nothing.

@@ -148,9 +148,9 @@ export function mount(tell) {
     update(next, palette) {
       const moved = data?.at !== next.at || data?.lecture !== next.lecture;
       [data, theme] = [next, palette];
-      if (moved) told.textContent = `Scene ${next.at + 1}: ${next.titles[next.at]}`;
       at = next.at;
       paint();
+      if (moved) told.textContent = `Scene ${where.textContent}: ${next.titles[next.at]}`;
     },
     destroy() {
       resized.disconnect();

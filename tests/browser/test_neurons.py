@@ -64,7 +64,7 @@ def test_clicking_a_cell_of_a_map_shows_that_neuron_on_every_token(
     journey.settle()
     label = {"relu": "ReLU", "gelu": "GELU"}[twin]
     title = journey.card().locator("h3").inner_text().splitlines()[0]
-    assert title == f"Neuron {neuron} · {label} · block 2"
+    assert title == f"Neuron 2:{neuron} · {label}"
     assert shown_values(journey) == [as_shown(v) for v in values[:, neuron]]
     assert journey.query()["neuron"] == f"{twin}-{neuron}"
 

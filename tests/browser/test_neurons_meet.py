@@ -30,7 +30,7 @@ def test_from_the_card_to_the_neuron(new_page: OpenPage, twins: dict[str, Model]
     assert journey.query()["twin"] == "gelu"
     values = hidden(twins, "gelu", 1)[:, 77]
     fires = int((values > 0.1).sum())
-    assert f"neuron 77 fires on {fires} of {len(values)} tokens" in journey.sentence("fires")
+    assert f"Neuron 2:77 fires on {fires} of {len(values)} tokens" in journey.sentence("fires")
 
 
 def test_a_double_click_on_a_cell_shows_how_its_value_comes_about(
@@ -65,10 +65,10 @@ def test_a_value_on_the_card_opens_its_working_and_back_leads_back(new_page: Ope
     journey.page.wait_for_url("**/neurons?**part=working**")
     journey.settle()
     assert journey.query()["token"] == "3"
-    assert "neuron 12 at “forty”" in journey.sentence("working")
+    assert "Neuron 2:12 at “forty”" in journey.sentence("working")
     journey.page.reload()
     journey.wait_for(SENTENCE)
-    assert "neuron 12 at “forty”" in journey.sentence("working")
+    assert "Neuron 2:12 at “forty”" in journey.sentence("working")
 
 
 def test_a_neuron_is_chosen_by_number_and_by_strength(
@@ -82,7 +82,7 @@ def test_a_neuron_is_chosen_by_number_and_by_strength(
     box.press("Enter")
     journey.settle()
     assert journey.query()["neuron"] == "relu-2047"
-    assert "neuron 2047" in journey.sentence("fires")
+    assert "Neuron 2:2047" in journey.sentence("fires")
     journey.page.get_by_role("radio", name=str(strongest[3]), exact=True).click()
     journey.settle()
     assert number_box(journey) == str(strongest[3])

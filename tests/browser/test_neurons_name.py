@@ -14,7 +14,7 @@ def test_a_name_is_tested_on_sentences_held_back_and_kept_in_the_url(
     new_page: OpenPage, tmp_path: Path
 ) -> None:
     journey = new_page().open_page("neurons", part="name", text=SENTENCE, neuron="relu-469")
-    name = journey.page.get_by_label("Your name for neuron 469")
+    name = journey.page.get_by_label("Your name for neuron 2:469")
     name.fill("<i>verbs</i> | of being")
     name.press("Enter")
     journey.page.get_by_role("radio", name="words of my own").click()

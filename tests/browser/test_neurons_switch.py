@@ -79,7 +79,7 @@ def test_the_controls_switch_and_the_url_follows(
     edit = Edit(0, range(2_048), value=0.25, tokens=[2])
     assert shown_words(journey, 1) == words_after(twins["relu"], [edit], 2)
     assert journey.query()["by"] == "0.25"
-    journey.press("Back to the start")
+    journey.press("Reset")
     assert "off" not in journey.query()
 
 
@@ -143,7 +143,7 @@ def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron(
                 for text in ("The dog is in the house.", "The dogs are in the house."))  # fmt: skip
     row, neuron = np.unravel_index(int(np.abs(two - one).argmax()), one.shape)
     sentence = journey.sentence("compared")
-    assert f"Neuron {neuron} differs most" in sentence
+    assert f"Neuron 2:{neuron} differs most" in sentence
     assert f"{one[row, neuron]:.2f} → {two[row, neuron]:.2f}" in sentence
     moved = np.linalg.norm(two[5] - one[5])
     assert f"moves by {moved:.2f}" in journey.sentence("pair")

@@ -100,21 +100,22 @@ def read(page: Page, twins: dict[str, Model]) -> None:
         sentence = page.locator(".ffn_picture .sentence")
         expect(sentence).to_contain_text(f"{awake:,} of 2,048 neurons")
         neuron = int(hidden[token].abs().argmax())
-        expect(page.locator(".card h3")).to_contain_text(f"Neuron {neuron} ·")
+        expect(page.locator(".card h3")).to_contain_text(f"Neuron 2:{neuron} ·")
         words = page.locator(".card p bdi").all_inner_texts()
         assert tuple(words) == written_words(model, block, neuron, k=8)[0].words
     # A click on a map and the keyboard choose a neuron; the card has its value on every token.
     page.locator('canvas[data-name="relu"]').click(position={"x": 5, "y": 5})
     title = page.locator(".card h3").inner_text()
-    assert "ReLU · block 2" in title
-    neuron = int(title.split()[1])
+    assert title.startswith("Neuron 2:")
+    assert title.endswith("· ReLU")
+    neuron = int(title.split()[1].removeprefix("2:"))
     hidden = twins["relu"].trace(TEXT).blocks[1].ffn.hidden[:, neuron]
     values = page.locator(".card li b").all_inner_texts()
     assert values == ["0" if v == 0 else signed(float(v)) for v in hidden]
     page.locator('canvas[data-name="relu"]').focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
-    expect(page.locator(".card h3")).not_to_contain_text(f"Neuron {neuron} ·")
+    expect(page.locator(".card h3")).not_to_contain_text(f"Neuron 2:{neuron} ·")
     page.get_by_role("button", name="by index").click()
     page.get_by_role("button", name="What am I looking at?").nth(1).click()
     expect(page.locator(".ffn_picture .note")).to_contain_text("Vaswani et al. 2017")

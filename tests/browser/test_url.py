@@ -39,7 +39,7 @@ def test_a_link_shows_the_same_thing_elsewhere_and_after_a_reload(new_page: Open
     assert here.query() == STATE
     seen = state(here)
     assert seen["token"] == ["dogs"]
-    assert str(seen["neuron"]).startswith("Neuron 77 · ReLU")
+    assert str(seen["neuron"]).startswith("Neuron 2:77 · ReLU")
     here.page.reload()
     here.wait_for(STATE["text"])
     assert state(here) == seen

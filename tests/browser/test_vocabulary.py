@@ -25,16 +25,17 @@ def test_all_probabilities_sum_to_one_and_have_torchs_entropy(
 
 def test_the_cuts_leave_what_counting_leaves(new_page: OpenPage, twins: dict[str, Model]) -> None:
     journey = new_page().open_page("vocabulary", text=SENTENCE)
+    assert "nothing is cut: all 8,192 words stay" in journey.sentence("cut")
     p = twins["relu"].trace(SENTENCE).logits[3].double().softmax(dim=-1).sort(descending=True)[0]
     journey.slide("top-p", 8)  # 0.8
     n = int((p.cumsum(dim=0) < 0.8).sum()) + 1
-    assert f"the cut leaves {n:,} words" in journey.sentence("cut")
+    assert f"the cut keeps {n:,} words" in journey.sentence("cut")
     assert journey.query()["top_p"] == "0.8"
     journey.slide("top-k", 3)  # 5
     n = int((p[:5].cumsum(dim=0) / p[:5].sum() < 0.8).sum()) + 1
-    assert f"the cut leaves {n:,} words" in journey.sentence("cut")
+    assert f"the cut keeps {n:,} words" in journey.sentence("cut")
     journey.slide("temperature", 0)  # 0.1
-    assert "the cut leaves 1 word" in journey.sentence("cut")
+    assert "the cut keeps 1 word" in journey.sentence("cut")
     assert journey.query()["temperature"] == "0.1"
 
 

@@ -40,10 +40,10 @@ def test_a_minus_is_a_minus() -> None:
 def test_the_sentences_hold_the_live_numbers() -> None:
     labels = ["The", "cat"]
     assert read(sentences.of_tokens(labels, np.array([0.25, 0.5]), 1)) == (
-        "“cat” wakes most of block 2's neurons, 50%; “The” wakes fewest, 25%."
+        "“cat” activates the most neurons, 50% of block 2; “The” the fewest, 25%."
     )
     assert read(sentences.of_tokens(labels, np.array([0.5, 0.5]), 0)) == (
-        "Each token wakes 50% of block 1's neurons."
+        "Each token activates 50% of block 1's neurons."
     )
     assert "wakes 143 of 2,048 neurons (7.0%)" in read(
         sentences.of_ffn("cat", 143, 2_048, 0.0, "ReLU")

@@ -1,5 +1,6 @@
 """A network from a folder or a name: sized, loaded and proved, or a sentence that says why not."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 import torch
 from huggingface_hub import errors
 
+from ffnviz import networks
 from ffnviz.guest import memory, opening
 from ffnviz.guest.opening import open_guest
 from ffnviz.guest.refusal import CannotOpenError
@@ -40,6 +42,24 @@ def refused(name: str | Path, **wanted: Any) -> str:
     assert said.startswith(f"{name}: ")
     assert "Traceback" not in said
     return said
+
+
+def test_two_networks_in_folders_of_one_name_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(networks, "_OPENED", {})
+    monkeypatch.setenv(networks.SHOWN, "")
+    folders = [save("GPT-2", tmp_path / step / "net") for step in ("first", "second")]
+    networks.show_also([networks.Asked(str(folder)) for folder in folders], twins=False)
+    cards = [networks.open_at_hand(name, "cpu").card for name in networks.at_hand()]
+    assert [card.label for card in cards] == ["first/net", "second/net"]
+    assert len({card.id for card in cards}) == len({card.colour for card in cards}) == 2
+
+
+def test_no_two_networks_have_one_colour() -> None:
+    colours = [networks.colour_of(place) for place in range(40)]
+    assert len(set(colours)) == 40
+    assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in colours)
 
 
 @pytest.mark.parametrize("family", ["BERT", "GPT-2", "Llama", "BERT without a head"])

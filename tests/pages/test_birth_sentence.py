@@ -17,7 +17,7 @@ def test_a_share_that_rises_again_is_said_to_have_been_lower(
     record = replace(
         training_record("relu"),
         tokens=np.array([0, 4_400_000, 20_000_000]),
-        active=np.array(shares)[:, None],
+        above_zero=np.array(shares)[:, None],
     )
     run = SimpleNamespace(state=SimpleNamespace(block=0), card=SimpleNamespace(label="ReLU"))
     told = _sentence(record, run)  # type: ignore[arg-type]

@@ -36,19 +36,18 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
 
 
 def of_tokens(labels: Sequence[str], shares: NDArray[np.floating], block: int) -> Sentence:
-    """Which token wakes most neurons, which fewest; blocks count from 0 here."""
+    """Which token activates the most neurons, which the fewest; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
     share = number(percent(float(shares[most])))
     if shares[most] == shares[least]:
-        return ["Each token wakes ", share, f" of block {block + 1}'s neurons."]
+        return ["Each token activates ", share, f" of block {block + 1}'s neurons."]
     return [
         quoted(labels[most]),
-        " wakes most of ",
-        f"block {block + 1}'s neurons, ",
+        " activates the most neurons, ",
         share,
-        "; ",
+        f" of block {block + 1}; ",
         quoted(labels[least]),
-        " wakes fewest, ",
+        " the fewest, ",
         number(percent(float(shares[least]))),
         ".",
     ]

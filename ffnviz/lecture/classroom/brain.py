@@ -144,7 +144,7 @@ def neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Non
         neurons_of_class(
             [(each.neuron, each.sentences, each.mean, words_of(run, texts, each))
              for each in pool.woken],
-            len(texts), run.card.colour,
+            len(texts), run.state.block, run.card.colour,
         ),
         "The neurons that most of the sentences activate.",
         f"{run.stamp} {len(texts)}",

@@ -9,7 +9,7 @@ from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
-from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
+from ffnviz.figures.wording import Number, Typed, neuron_name, number, percent, quoted, signed
 from ffnviz.model.edit import Edit
 from ffnviz.pages.neurons.choose import clear_neurons, index_at_hand, neuron_shown
 from ffnviz.pages.neurons.wakes import strongest_passages
@@ -58,7 +58,7 @@ def _switched_off(run: Run) -> Number:
 
 
 FACTS: dict[str, Callable[[Run], Number | Typed]] = {
-    "neuron": lambda run: number(f"{run.state.block + 1}:{neuron_shown(run)}"),
+    "neuron": lambda run: number(neuron_name(run.state.block, neuron_shown(run))),
     "neuron_fires": _fires,
     "neuron_strongest_at": _strongest_at,
     "neuron_value": lambda run: number(signed(float(_values(run)[run.token]))),

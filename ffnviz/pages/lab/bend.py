@@ -47,7 +47,7 @@ def predictions(run: Run, found: BendDeleted) -> None:
     panels = [Words("as it is", found.plain.words, found.plain.probabilities, accent)]
     panels += [
         Words(f"{name}<br>{short(found.divergences[name])} nats", told.words, told.probabilities,
-              accent if name == WITHOUT_PHI else "@muted")
+              "@text" if name == WITHOUT_PHI else "@muted")
         for name, told in found.predictions.items()
     ]  # fmt: skip
     chart(

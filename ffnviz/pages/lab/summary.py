@@ -30,7 +30,7 @@ PAGE = "lab"
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The button over the claims, and the handout beside it."""
-    of = (run.card.label, run.device, run.state.block, run.token, run.state.sentence)
+    of = (run.card.id, run.card.label, run.device, run.state.block, run.token, run.state.sentence)
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
         measured = measure_button(
@@ -103,7 +103,7 @@ def pictures(run: Run) -> list[Bars]:
 
 def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]) -> None:
     """The handout as a file."""
-    label, _, block, _, text = measured.of
+    _, label, _, block, _, text = measured.of
     rows = [
         Row(
             experiment.title,

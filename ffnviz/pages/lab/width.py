@@ -113,7 +113,7 @@ def words(run: Run, found: Width, place: int) -> None:
         Words(title, each.prediction.words, each.prediction.probabilities, colour)
         for title, each, colour in (
             (f"all {whole.d_ff:,}", whole, f"@{run.card.colour}"),
-            (f"the most important {cut.d_ff:,}", cut, f"@{run.card.colour}"),
+            (f"the most important {cut.d_ff:,}", cut, "@text"),
             (f"{drawn.d_ff:,} at random", drawn, "@muted"),
         )
     ]

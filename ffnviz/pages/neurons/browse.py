@@ -5,8 +5,10 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
+from ffnviz.analysis.needs import Need, missing
 from ffnviz.analysis.neurons.browsing import HIGH, Overview, overview
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.neurons import spread as figures
@@ -46,6 +48,20 @@ def _overview(run: Run, index: NeuronIndex) -> Overview:
     return made
 
 
+def _on_books(run: Run, never: int) -> Sentence:
+    """Why “Never awake” has another number: more text leaves fewer neurons unreached."""
+    if not run.card.phi.exact_zeros or missing(run.card, (Need.RECORD,)):
+        return []
+    record = record_of(run.model)
+    on_books = len(record.final_never[run.state.block])
+    if on_books == never:
+        return []
+    return [
+        f"On other text it is another number: on {record.final_n_tokens:,} tokens of books, ",
+        number(f"{on_books:,}"), ". ",
+    ]  # fmt: skip
+
+
 def how_often(run: Run, index: NeuronIndex) -> None:
     """The share of tokens on which each neuron fires, in order, for all blocks of the index."""
     chosen, neuron = run.state.block, neuron_shown(run)
@@ -55,8 +71,8 @@ def how_often(run: Run, index: NeuronIndex) -> None:
     sentence: Sentence = [
         number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
         f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token wakes ",
-        number(percent(float(here.mean()))),
-        " on average. Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
+        number(percent(float(here.mean()))), " on average. ", *_on_books(run, never),
+        "Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
         "2023); 3.0% are awake in T5-Base (Li et al. 2022).",
     ]  # fmt: skip
     accent = f"@{run.card.colour}"

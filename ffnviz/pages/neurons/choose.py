@@ -13,6 +13,7 @@ from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.analysis.neurons.telling import Telling, telling_neurons
+from ffnviz.figures.wording import neuron_name
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 
@@ -52,7 +53,8 @@ def chooser(run: Run, navigator: Navigator) -> int:
             st.markdown("or a clear one:", width="content")
             st.pills(
                 "Neurons that mean something", list(clear), key=by_meaning, on_change=choose,
-                args=(by_meaning,), format_func=lambda neuron: _called(clear[neuron]),
+                args=(by_meaning,),
+                format_func=lambda neuron: _called(run.state.block, clear[neuron]),
                 label_visibility="collapsed", width="content",
             )  # fmt: skip
         st.markdown("or the strongest on this token:", width="content")
@@ -63,10 +65,11 @@ def chooser(run: Run, navigator: Navigator) -> int:
     return shown
 
 
-def _called(each: Telling) -> str:
+def _called(block: int, each: Telling) -> str:
     """Its number, and what it means: nobody typed any of it."""
     words = f" ({', '.join(each.words)})" if each.words else ""
-    return f"{each.neuron} · {'below zero: ' * (each.side < 0)}{each.tag}{words}"
+    side = "below zero: " * (each.side < 0)
+    return f"{neuron_name(block, each.neuron)} · {side}{each.tag}{words}"
 
 
 def clear_neurons(run: Run) -> tuple[Telling, ...]:

@@ -11,7 +11,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.neurons import compare as figures
-from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.model.trace import Trace
 from ffnviz.page import Navigator, live
 from ffnviz.run import Run, labels_of
@@ -79,7 +79,8 @@ def all_pairs(
     apart = np.abs(found.difference)
     row, column = np.unravel_index(int(apart.argmax()), apart.shape)
     sentence: Sentence = [
-        "Neuron ", number(str(found.neurons[column])), " differs most, on ",
+        "Neuron ", number(neuron_name(run.state.block, found.neurons[column])),
+        " differs most, on ",
         quoted(_pair_name(run, names, found.pairs[row])), ": ",
         number(f"{signed(found.first[row, column])} → {signed(found.second[row, column])}"),
         f"; {len(found.pairs)} pairs of tokens.",

@@ -18,6 +18,7 @@ from ffnviz.analysis.neurons.names import (
 )
 from ffnviz.components.opening import open_file
 from ffnviz.components.saving import save_button
+from ffnviz.figures.wording import neuron_name
 from ffnviz.page import Navigator
 from ffnviz.run import Run
 from ffnviz.settings import text_setting
@@ -119,7 +120,7 @@ def table_of(navigator: Navigator, names: tuple[Name, ...]) -> None:
 
     st.dataframe(
         {
-            "neuron": [f"{n.twin} {n.block}:{n.neuron}" for n in names],
+            "neuron": [f"{n.twin} {neuron_name(n.block - 1, n.neuron)}" for n in names],
             "name": [n.name for n in names],
             "guess": [n.tag or n.words for n in names],
         },

@@ -20,7 +20,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
 from ffnviz.figures.neurons.naming import scores
-from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser, index_of, neuron_shown
 from ffnviz.pages.neurons.kept_names import NAMES, all_names, keep, kept, networks_of
@@ -85,7 +85,7 @@ def the_guess(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -
     """The boxes in which it is made."""
     of = Name(run.card.id, run.state.block + 1, neuron, "")
     called = st.text_input(
-        f"Your name for neuron {neuron}", autocomplete="off",
+        f"Your name for neuron {neuron_name(run.state.block, neuron)}", autocomplete="off",
         placeholder="for example: words for numbers", **navigator.widget(CALLED),
     )  # fmt: skip
     if index.tags:

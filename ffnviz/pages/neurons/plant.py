@@ -125,9 +125,8 @@ def before_and_after(run: Run, navigator: Navigator, planted: Planted) -> None:
     chart(
         Head(sentence, "planted", run.card.colour, under=under_guess(run)),
         word_bars([
-            Words(f"{d_ff:,} neurons", told.words, told.probabilities, "@muted"),
-            Words(f"{d_ff + 1:,} neurons", after.words, after.probabilities,
-                  f"@{run.card.colour}"),
+            Words(f"{d_ff:,} neurons", told.words, told.probabilities, f"@{run.card.colour}"),
+            Words(f"{d_ff + 1:,} neurons", after.words, after.probabilities, "@muted"),
         ]),
         "The ten likeliest words without the planted neuron and with it.",
         f"{run.stamp} {chosen(navigator)}",

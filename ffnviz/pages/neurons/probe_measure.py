@@ -15,7 +15,7 @@ from ffnviz.run import Run
 def measure(run: Run, edits: Sequence[Edit]) -> None:
     """The button, its progress, and the last result."""
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
-    of = (run.card.colour, run.device, everywhere)
+    of = (run.card.id, run.device, everywhere)
     measured = on_request(
         "probes", of, run, loss, tuple(edits),
         label="Measure on the probe sentences", doing="Guessing masked words …",

@@ -16,7 +16,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import intervention as figures
-from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.guess import under_guess
 from ffnviz.model.edit import Edit
@@ -78,7 +78,7 @@ def which(run: Run, navigator: Navigator, shown: int) -> Neurons | None:
     config, block = run.model.sizes, run.state.block
     st.text_input(
         "Neurons to switch; 2:17 is neuron 17 of block 2",
-        placeholder=f"{block + 1}:{shown}, the neuron above",
+        placeholder=f"{neuron_name(block, shown)}, the neuron above",
         **navigator.widget(SET),
     )
     typed = navigator.value(SET)
@@ -91,7 +91,7 @@ def which(run: Run, navigator: Navigator, shown: int) -> Neurons | None:
     if st.session_state.pop(FULL, False):
         st.error("A link has no room for so many single neurons, so none was added.")
     if navigator.state().settings:
-        st.button("Back to the start", on_click=navigator.do,
+        st.button("Reset", on_click=navigator.do,
                   args=(Set({setting.name: None for setting in SETTINGS}),))  # fmt: skip
     return neurons or {block: (shown,)}
 
@@ -141,14 +141,14 @@ def before_and_after(
     done = _done(edits[0])
     sentence: Sentence = [
         "With ", number(f"{n:,} neuron{'s' * (n > 1)} {done}"), ", ", number(told.words[0]),
-        " goes from ", number(f"{told.probabilities[0]:.1%}"), " to ",
-        number(f"{then:.1%}"), " at ", quoted(run.labels[run.token]), ".",
+        " goes from ", number(percent(float(told.probabilities[0]))), " to ",
+        number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     chart(
         Head(sentence, "switched", run.card.colour, under=under_guess(run)),
         word_bars([
-            Words("as it is", told.words, told.probabilities, "@muted"),
-            Words(done, after.words, after.probabilities, f"@{run.card.colour}"),
+            Words("as it is", told.words, told.probabilities, f"@{run.card.colour}"),
+            Words(done, after.words, after.probabilities, "@muted"),
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
         f"{run.stamp} {edits}",
@@ -176,7 +176,7 @@ def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neuro
     switched = frozenset(_name(block * d_ff + n, d_ff) for block, ns in neurons.items() for n in ns)
     accent = f"@{run.card.colour}"
     bars = Bars(
-        "2:17 is neuron 17 of block 2; ▸ is switched",
+        "2:17 is neuron 17 of block 2; ▸ marks what is switched",
         [_name(int(place), d_ff) for place in places],
         added.ravel()[places],
         [accent if value > 0 else "@muted" for value in added.ravel()[places]],
@@ -198,7 +198,7 @@ def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neuro
 
 
 def _name(place: int, d_ff: int) -> str:
-    return f"{place // d_ff + 1}:{place % d_ff}"
+    return neuron_name(*divmod(place, d_ff))
 
 
 def _toggle(navigator: Navigator, neurons: Neurons, d_ff: int, place: int) -> None:

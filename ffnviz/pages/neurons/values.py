@@ -10,7 +10,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import spread as figures
-from ffnviz.figures.wording import Sentence, number, percent, signed
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
 from ffnviz.run import Run
@@ -92,10 +92,11 @@ def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron
     block = index.by_number[run.state.block]
     partners = block.partners[:, neuron]
     there = partners >= 0
+    names = [neuron_name(run.state.block, each) for each in partners[there]]
     sentence: Sentence
     if there.any():
         sentence = [
-            "Neuron ", number(str(partners[0])), " fires most like it: their cosine is ",
+            "Neuron ", number(names[0]), " fires most like it: their cosine is ",
             number(f"{float(block.alike[0, neuron]):.2f}"), ".",
         ]  # fmt: skip
     else:
@@ -105,7 +106,7 @@ def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron
         named_bars(
             [
                 Bars(
-                    "", [f"neuron {each}" for each in partners[there]],
+                    "", [f"neuron {name}" for name in names],
                     block.alike[there, neuron].astype(np.float64), f"@{run.card.colour}",
                     ids=partners[there],
                 )

@@ -13,7 +13,7 @@ from ffnviz.components.head import Head
 from ffnviz.components.passages import Passage, passages
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import neuron as figures
-from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser, index_of
 from ffnviz.run import Run
@@ -42,7 +42,7 @@ def on_this_sentence(run: Run, neuron: int, navigator: Navigator) -> None:
     most = int(np.abs(values).argmax())
     fires = int(active(values, threshold).sum())
     sentence: Sentence = [
-        f"Block {block + 1}'s neuron {neuron} fires on ",
+        f"Neuron {neuron_name(block, neuron)} fires on ",
         number(f"{fires} of {len(values)} tokens"),
     ]  # fmt: skip
     if fires:

@@ -20,7 +20,7 @@ from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.components.saving import save_button
 from ffnviz.figures.vocabulary.lens import waterfall
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.figures.wording import Sentence, neuron_name, number, quoted
 from ffnviz.model.feed_forward import GatedFeedForwardRecord
 from ffnviz.page import Navigator, live
 from ffnviz.pages.neurons.choose import chooser
@@ -110,7 +110,7 @@ def _neuron(run: Run, neuron: int) -> Shown:
             f"φ({_plain(found.total)}) times the value {_plain(float(record.value[token, neuron]))}"
         )
     sentence: Sentence = [
-        f"Block {block + 1}'s neuron {neuron} at ", quoted(run.labels[token]), ": ",
+        f"Neuron {neuron_name(block, neuron)} at ", quoted(run.labels[token]), ": ",
         f"x · key {added}= ", number(_plain(found.total)), f"; then {made} = ",
         number(_plain(float(record.hidden[token, neuron]))), ".",
     ]  # fmt: skip

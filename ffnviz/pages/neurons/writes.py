@@ -7,7 +7,7 @@ from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, writte
 from ffnviz.components.chart import chart
 from ffnviz.components.head import Head
 from ffnviz.figures.bars import Bars, named_bars
-from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent
 from ffnviz.page import Navigator
 from ffnviz.pages.neurons.choose import chooser
 from ffnviz.run import Run
@@ -53,15 +53,16 @@ def its_words(run: Run, neuron: int) -> None:
 
 def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
     """The neurons with the most similar keys and values; a click meets one."""
-    by_key, by_value = similar(run.model, run.state.block, neuron, NEURONS)
+    block = run.state.block
+    by_key, by_value = similar(run.model, block, neuron, NEURONS)
     sentence: Sentence = [
-        "The most similar key belongs to ", number(f"neuron {by_key.neurons[0]}"),
-        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector to ",
-        number(f"neuron {by_value.neurons[0]}"), f" ({by_value.cosines[0]:.2f}).",
+        "The most similar key is that of neuron ", number(neuron_name(block, by_key.neurons[0])),
+        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron ",
+        number(neuron_name(block, by_value.neurons[0])), f" ({by_value.cosines[0]:.2f}).",
     ]  # fmt: skip
 
     def bars(title: str, found: Similar, colour: str) -> Bars:
-        names = [f"neuron {n}" for n in found.neurons]
+        names = [f"neuron {neuron_name(block, n)}" for n in found.neurons]
         return Bars(title, names, found.cosines, colour, found.neurons)
 
     chart(

@@ -77,7 +77,7 @@ def what_is_said(run: Run, share: float) -> None:
     ]  # fmt: skip
     panels = [
         Words("all neurons", told.words, told.probabilities, f"@{accent}"),
-        _panel(f"strongest {n:,}", strongest, f"@{accent}"),
+        _panel(f"strongest {n:,}", strongest, "@text"),
         _panel(f"random {n:,}", random, "@muted"),
     ]
     chart(

@@ -94,7 +94,8 @@ def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
     sentence: Sentence = ["The whole pass takes "]
     for place, (name, took) in enumerate(whole.items()):
         between = ", " if place < len(whole) - 1 else " and "
-        where = "the GPU" if name == on_gpu else name.removeprefix("CPU, ").replace("1", "one")
+        cores = "one core" if name == ONE_CORE else name.removeprefix("CPU, ")
+        where = "the GPU" if name == on_gpu else cores
         sentence += [between if place else "", number(f"{took:.2f} ms"), f" on {where}"]
     sentence += [
         ": the GPU is ",

@@ -60,12 +60,15 @@ def first_words(run: Run, told: Distribution, how: Strategy) -> None:
     """The likeliest words before the cut and after it."""
     first = told.order[:BARS]
     words = [run.model.tokenizer.label(int(entry)) for entry in first]
-    kept = f"{told.n_kept:,} words" if told.n_kept > 1 else "1 word"
-    sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the cut leaves ", number(kept),
-        " that had ", number(percent(told.kept_share)), "; the pick is ",
-        number(run.model.tokenizer.label(pick(told, how))), ".",
-    ]  # fmt: skip
+    at: Sentence = ["At ", quoted(run.labels[run.token])]
+    if told.n_kept == len(told.order):
+        cut: Sentence = [" nothing is cut: all ", number(f"{told.n_kept:,} words"), " stay"]
+    else:
+        kept = f"{told.n_kept:,} words" if told.n_kept > 1 else "1 word"
+        cut = [" the cut keeps ", number(kept), ", which held ", number(percent(told.kept_share)),
+               " of the probability"]  # fmt: skip
+    picked = run.model.tokenizer.label(pick(told, how))
+    sentence: Sentence = [*at, *cut, "; the pick is ", number(picked), "."]
     panels = [
         Words(f"softmax, temperature {how.temperature:g}", words, told.softmax[first], "@muted"),
         Words("after the cut", words, told.cut[first], f"@{run.card.colour}"),

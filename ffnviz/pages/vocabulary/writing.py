@@ -49,7 +49,7 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def write(run: Run, how: Strategy, n_words: int) -> Writing:
     """The text with so many words behind it; what was written before is not computed again."""
-    of = (run.card.colour, run.state.sentence, run.device, how)
+    of = (run.card.id, run.state.sentence, run.device, how)
     kept_of, kept = st.session_state.get(SO_FAR, (None, None))
     fits = kept_of == of and len(kept.steps) <= n_words
     written: Writing = kept if fits else begin(run.model, run.state.sentence)
@@ -124,8 +124,8 @@ def one_step(run: Run, written: Writing, how: Strategy, place: int) -> None:
     rank = int((told.order == step.id).argmax()) + 1
     sentence: Sentence = [
         f"Word {place + 1}, ", number(f"“{step.word.strip() or '␣'}”"), ", had ",
-        number(percent(step.probability)), f" and place {rank:,} among the {step.n_kept:,} words "
-        f"that the cut left; before the cut the entropy was {step.entropy:.1f} bits.",
+        number(percent(step.probability)), f" and was number {rank:,} of the {step.n_kept:,} words "
+        f"kept; before the cut the entropy was {step.entropy:.1f} bits.",
     ]  # fmt: skip
     chart(
         Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),

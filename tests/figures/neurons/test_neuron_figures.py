@@ -14,10 +14,12 @@ from tests.figures.schema import checked
 
 def test_named_bars_are_as_long_as_their_numbers_are_large() -> None:
     one = Bars("up", ["a<b>", "c"], np.array([0.5, 0.2]), "@relu", np.array([7, 8]))
-    two = Bars("down", ["d"], np.array([-0.3]), ["@muted"], marked=frozenset({"d"}))
+    two = Bars("down", ["d", "e"], np.array([-0.3, 0.1]), ["@muted"] * 2, marked=frozenset({"d"}))
     drawn = checked(named_bars([one, two], "score"))
     np.testing.assert_allclose(drawn.data[0].x, [0.5, 0.2])
-    np.testing.assert_allclose(drawn.data[1].x, [0.3])
+    np.testing.assert_allclose(drawn.data[1].x, [-0.3, 0.1])
+    assert drawn.layout.xaxis.range[0] == 0 < drawn.layout.xaxis.range[1]
+    assert drawn.layout.xaxis2.range[0] < -0.3  # what is negative goes left from zero
     assert drawn.data[0].text[0] == "a&lt;b&gt; <b>0.50</b>"
     assert drawn.data[1].text[0] == "<b>▸ d <b>−0.30</b></b>"
     assert list(drawn.data[0].customdata) == [7, 8]

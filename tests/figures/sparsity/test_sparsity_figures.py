@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.class_pool import shares_of_sentences
 from ffnviz.figures.layout import Figure, escaped, token_axis
 from ffnviz.figures.sparsity.awake import awake_by_token, share_against_threshold
 from ffnviz.figures.sparsity.bend import bend
@@ -126,7 +125,6 @@ def legend_figures() -> dict[str, Figure]:
         "kept": concentration({TYPED: y}, 0.5),
         "reached": reached({TYPED: y}, {TYPED: 0.9}, LABELS),
         "birth": birth(x, panels, {TYPED: y}),
-        "class": shares_of_sentences({TYPED: y}, LABELS, [0, 1, 2]),
     }
 
 
