@@ -1,5 +1,5 @@
 """The front door: Streamlit runs this file anew for each visit and change; the app is a package."""
 
-from ffnviz.app import main
+from ffnviz.app.main import main
 
 main()

@@ -22,14 +22,14 @@ import numpy as np
 
 from benchmarks.person import Person
 from benchmarks.served import Server, Worked, served, usage
-from ffnviz.app import house
+from ffnviz.app.lecture.classroom import ALLOWED, STORE
+from ffnviz.app.main import house
 from ffnviz.lecture.chosen import OURS, lecture_file
-from ffnviz.lecture.classroom.attending import ALLOWED, STORE
-from ffnviz.lecture.classroom.course import Opened, Place
-from ffnviz.lecture.classroom.routes import TICKET
+from ffnviz.lecture.classroom.live_class import Opened, Place
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
-from ffnviz.state import to_url
+from ffnviz.server.classroom_routes import TICKET
+from ffnviz.state.state import to_url
 
 IDLE_S = 20.0
 BETWEEN_S = 8.0  # scenes

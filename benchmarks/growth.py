@@ -10,8 +10,8 @@ from torch import Tensor
 
 from benchmarks.measure import machine, table
 from ffnviz.analysis.spread import in_turn
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import EncoderTrace, initial_encoder
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import EncoderTrace, initial_encoder
 
 N_TOKENS = 24
 REPEATS = 60

@@ -16,12 +16,12 @@ from torch import nn
 
 from benchmarks.measure import machine, ratios, table
 from ffnviz.analysis.spread import in_turn
-from ffnviz.guest.hooks import Recording, record
-from ffnviz.guest.network import Guest
-from ffnviz.guest.opening import proved_guest
-from ffnviz.guest.proof import prove
-from ffnviz.guest.wanted import CPU
-from ffnviz.model.on_demand import nbytes_of
+from ffnviz.models.external.hooks import Recording, record
+from ffnviz.models.external.network import Guest
+from ffnviz.models.external.opening import proved_guest
+from ffnviz.models.external.proof import prove
+from ffnviz.models.external.wanted import CPU
+from ffnviz.models.lazy_values import nbytes_of
 
 REPEATS = 15
 LENGTH = 128

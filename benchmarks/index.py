@@ -20,16 +20,16 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import ffnviz
 from benchmarks.measure import machine, table
-from ffnviz.allocator import keep_what_is_free
 from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST, Gatherer
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
-from ffnviz.engines import sources
-from ffnviz.engines.job import Job, count
-from ffnviz.engines.local import run_local
-from ffnviz.engines.run import Engine, counted
-from ffnviz.engines.sources import Piece, pieces_of, texts_of
-from ffnviz.model.network import Network
+from ffnviz.jobs.allocator import keep_what_is_free
+from ffnviz.jobs.indexing import sources
+from ffnviz.jobs.indexing.job import Job, count
+from ffnviz.jobs.indexing.local import run_local
+from ffnviz.jobs.indexing.run import Engine, counted
+from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
+from ffnviz.models.network import Network
 
 PARTS = ("twin", "gpt2", "ray", "nodes", "memory")
 TARGETS = {"twin": 1.25, "gpt2": 1.15, "ray": 1.25, "nodes": 1.7}
@@ -149,8 +149,8 @@ def clock(corpus: tuple[Piece, ...], engine: Engine) -> tuple[float, int]:
 
 def ray(corpus: Path, tokens: int) -> None:
     """One worker of Ray against one process of our own, starting up included."""
-    from ffnviz.engines.cluster import joined
-    from ffnviz.engines.ray_data import run_ray
+    from ffnviz.jobs.indexing.cluster import joined
+    from ffnviz.jobs.indexing.ray_data import run_ray
 
     chosen = pieces_for(corpus, tokens)
     own, n = clock(chosen, partial(run_local, workers=1))
@@ -168,8 +168,8 @@ def nodes(corpus: Path, tokens: int) -> None:
     """Two nodes of one core each against one."""
     from ray.cluster_utils import Cluster
 
-    from ffnviz.engines.cluster import joined
-    from ffnviz.engines.ray_data import run_ray
+    from ffnviz.jobs.indexing.cluster import joined
+    from ffnviz.jobs.indexing.ray_data import run_ray
 
     chosen = pieces_for(corpus, tokens)
     cluster = Cluster(initialize_head=True, head_node_args=NODE)

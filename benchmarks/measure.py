@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import torch
 
 from ffnviz.analysis.spread import Spread
-from ffnviz.model.device import processor
+from ffnviz.models.device import processor
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -11,8 +11,8 @@ from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.spread import in_turn
-from ffnviz.model.edit import Edit
-from ffnviz.model.model import Model
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import Model
 
 INDEX_REPEATS = 12
 TRACE_REPEATS = 300

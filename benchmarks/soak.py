@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from benchmarks.person import WORDS, Person
 from benchmarks.served import Server, served, usage
-from ffnviz.pages import PAGES
+from ffnviz.parts import PAGES
 
 BUTTONS = ("Measure", "Test all claims", "Fit", "Differentiate", "Measure on the probe sentences",
            "Write 10", "Write a word")  # fmt: skip

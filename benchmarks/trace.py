@@ -14,7 +14,7 @@ from torch.nn import functional as F
 import ffnviz
 from benchmarks.measure import machine, table
 from ffnviz.analysis.spread import in_turn
-from ffnviz.model.encoder import Encoder
+from ffnviz.models.encoder.encoder import Encoder
 
 SENTENCE = "The little girl opened the door and looked out at the cat that sat on the mat. "
 LENGTHS = (24, 128)

@@ -12,13 +12,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ffnviz.model.config import ConfigError, EncoderConfig
-    from ffnviz.model.edit import Edit
-    from ffnviz.model.folder import ModelFolderError
-    from ffnviz.model.model import Model
-    from ffnviz.model.trace import Trace
-    from ffnviz.networks import load
-    from ffnviz.takeaway.notebook import show
+    from ffnviz.export.notebook import show
+    from ffnviz.models.edit import Edit
+    from ffnviz.models.encoder.config import ConfigError, EncoderConfig
+    from ffnviz.models.encoder.folder import ModelFolderError
+    from ffnviz.models.encoder.model import Model
+    from ffnviz.models.registry import load
+    from ffnviz.models.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [

@@ -13,7 +13,7 @@ def main() -> None:
     usual = signal.getsignal(signal.SIGINT)  # a shell may have told a job to ignore it
     if usual is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
-    from ffnviz.commands import main as commands
+    from ffnviz.cli import main as commands
 
     try:
         signal.signal(signal.SIGINT, usual)

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from ffnviz.beside import Fate, Job, Order, Pool, Shared
-from ffnviz.session import run_of
+from ffnviz.app.session import run_of
+from ffnviz.jobs.job_pool import Fate, Job, Order, Pool, Shared
 
 
 class AtOnce(Pool):

@@ -1,6 +1,6 @@
 """What all tests share: shapes checked while they run, and a small tokenizer and model.
 
-The import hook comes first. With it every call into ffnviz.model checks the shapes and types in its
+The import hook comes first. With it every call into ffnviz.models checks the shapes and types in its
 signature; modules that were imported earlier would go unchecked.
 """
 
@@ -15,13 +15,13 @@ from unittest.mock import patch
 
 import jaxtyping
 
-assert not any(name.startswith("ffnviz.model") for name in sys.modules), "imported before the hook"
+assert not any(name.startswith("ffnviz.models") for name in sys.modules), "imported before the hook"
 MODEL = Path(__file__).parents[1] / "ffnviz" / "model"
 jaxtyping.install_import_hook(
     # All but config and edit, which check their own values and say what is allowed instead, and
     # network, which has signatures only.
     [
-        f"ffnviz.model.{path.stem}"
+        f"ffnviz.models.{path.stem}"
         for path in MODEL.glob("[!_]*")
         if path.stem not in ("config", "edit", "network")
     ],
@@ -32,10 +32,10 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import Encoder, initial_encoder
-from ffnviz.model.folder import write_folder
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder, initial_encoder
+from ffnviz.models.encoder.folder import write_folder
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.vocabulary import train_tokenizer
 
 pytest_plugins = ["tests.heads"]

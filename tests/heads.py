@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from ffnviz import measured
-from ffnviz.components import declare
-from ffnviz.components.payload import pack
+from ffnviz.parts import measurement
+from ffnviz.pictures import declare
+from ffnviz.pictures.payload import pack
 from tests.at_once import AtOnce
 
 
@@ -39,7 +39,7 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> Heads:
             note(data)
         return registered()(data=data, **more)
 
-    monkeypatch.setattr(measured, "POOL", AtOnce())
+    monkeypatch.setattr(measurement, "POOL", AtOnce())
     monkeypatch.setattr(declare, "pack", packed)
     monkeypatch.setattr(declare, "_registered", lambda: mount)
     return sent

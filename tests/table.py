@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ffnviz.actions import Set, reduce
-from ffnviz.page import Navigator
-from ffnviz.settings import Setting
-from ffnviz.state import House, Size, State, from_url
+from ffnviz.parts.part import Navigator
+from ffnviz.state.actions import Set, reduce
+from ffnviz.state.settings import Setting
+from ffnviz.state.state import House, Size, State, from_url
 
 
 def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> House:

@@ -11,12 +11,12 @@ ROOT = Path(__file__).parents[1]
 
 # A contract can forbid libraries by name, but not all others than these.
 LIBRARIES = {
-    "ffnviz.model": {"torch", "jaxtyping", "tokenizers", "safetensors"},
-    "ffnviz.guest": {"torch", "safetensors", "transformers", "huggingface_hub"},
+    "ffnviz.models": {"torch", "jaxtyping", "tokenizers", "safetensors"},
+    "ffnviz.models.external": {"torch", "safetensors", "transformers", "huggingface_hub"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
-    "ffnviz.engines": {"torch", "pyarrow", "ray"},
+    "ffnviz.jobs.indexing": {"torch", "pyarrow", "ray"},
     "ffnviz.figures": {"numpy"},
-    "ffnviz.components": {"numpy", "plotly", "streamlit"},
+    "ffnviz.pictures": {"numpy", "plotly", "streamlit"},
 }
 
 

@@ -3,8 +3,8 @@
 import pytest
 
 from ffnviz.analysis.prediction import predict, predict_without_ffn
-from ffnviz.controls import Example, read_examples
-from ffnviz.model.model import TWINS, load
+from ffnviz.app.page_controls import Example, read_examples
+from ffnviz.models.encoder.model import TWINS, load
 
 EXAMPLES = read_examples()
 

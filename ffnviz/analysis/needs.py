@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from enum import Enum
 
-from ffnviz.model.card import Card, Provenance
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.model import Model
-from ffnviz.model.network import Network, NotForThisNetwork
-from ffnviz.model.views import WordHead, WordVectors
+from ffnviz.models.card import Card, Provenance
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.views import WordHead, WordVectors
 
 
 class Need(Enum):

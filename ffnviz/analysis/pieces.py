@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import Need
-from ffnviz.model.tokenizer import Token
+from ffnviz.models.encoder.tokenizer import Token
 
 NEEDS: tuple[Need, ...] = ()
 _LETTERS = re.compile(r"[^\W\d_]+")

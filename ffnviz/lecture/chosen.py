@@ -5,11 +5,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from ffnviz.assets import ASSETS
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
-from ffnviz.state import House
+from ffnviz.models.assets import ASSETS
+from ffnviz.state.state import House
 
 OURS = ASSETS / "lectures" / "ffn.toml"
 FILE = "FFNVIZ_LECTURE"  # where the server's lecture lies; ours, if this is not set

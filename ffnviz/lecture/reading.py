@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 from ffnviz.lecture.lines import Place, line_of
 from ffnviz.lecture.scene import Lecture, Question, Scene
-from ffnviz.settings import Setting
-from ffnviz.state import House, State, from_url, to_url, with_masks
+from ffnviz.state.settings import Setting
+from ffnviz.state.state import House, State, from_url, to_url, with_masks
 
 LONGEST_FILE = 300_000  # characters
 MOST_SCENES = 200

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ffnviz.state import State
+from ffnviz.state.state import State
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 import tomli_w
 
 from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.state import House, to_url
+from ffnviz.state.state import House, to_url
 
 
 def written_lecture(lecture: Lecture, house: House) -> str:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.models.activations import ACTIVATIONS
 
 
 def model_card(record: dict[str, Any]) -> str:

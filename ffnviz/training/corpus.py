@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.spelling import as_read
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.spelling import as_read
 
 IdArray = NDArray[np.int32]
 BATCH_LINES = 512

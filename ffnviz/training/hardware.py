@@ -2,7 +2,7 @@
 
 import torch
 
-from ffnviz.model.device import device_name
+from ffnviz.models.device import device_name
 
 BFLOAT16 = ("amx_bf16", "avx512_bf16")  # without, a step took 93 s on an AMD EPYC; with float32, 3
 

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.model.atomic import replace_file
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import Encoder, initial_encoder
+from ffnviz.models.encoder.atomic import replace_file
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.hardware import fast_bfloat16
 from ffnviz.training.masking import Batch, training_batch, validation_batches

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ffnviz.model.atomic import replace_file
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.folder import CARD, TRAINING, write_folder
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.atomic import replace_file
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.folder import CARD, TRAINING, write_folder
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.card import model_card
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
 from ffnviz.training.hardware import hardware

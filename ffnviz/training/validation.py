@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.model.encoder import Encoder
+from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.training.masking import Batch
 
 NEAR_ZERO = (0.01, 0.1)

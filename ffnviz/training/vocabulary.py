@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tokenizers import AddedToken, decoders, models, normalizers, pre_tokenizers, trainers
 from tokenizers import Tokenizer as BytePairTokenizer
 
-from ffnviz.model.tokenizer import MASK, Tokenizer
+from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 
 
 def train_tokenizer(lines: Iterable[str], vocab_size: int) -> Tokenizer:

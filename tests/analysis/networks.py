@@ -10,21 +10,21 @@ from tokenizers import Tokenizer as BytePairTokenizer
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.attention import AttentionRecord
-from ffnviz.model.block import BlockRecord
-from ffnviz.model.card import Card, Sizes
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.edit import Edit, edited, edits_of
-from ffnviz.model.encoder import initial_encoder
-from ffnviz.model.feed_forward import GatedFeedForwardRecord
-from ffnviz.model.fingerprint import fingerprint
-from ffnviz.model.model import Model
-from ffnviz.model.network import Network, NotForThisNetwork
-from ffnviz.model.on_demand import OnDemand
-from ffnviz.model.tokenizer import Encoding, Tokenizer
-from ffnviz.model.trace import BlockTrace, ForwardPass, StreamTrace, Trace
-from ffnviz.model.views import FfnView, Norm, WordHead, WordVectors
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.card import Card, Sizes
+from ffnviz.models.edit import Edit, edited, edits_of
+from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.block import BlockRecord
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Encoding, Tokenizer
+from ffnviz.models.fingerprint import fingerprint
+from ffnviz.models.lazy_values import OnDemand
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
 
 SHAPES: dict[str, dict[str, object]] = {
     "plain": {},

@@ -2,10 +2,10 @@
 
 import torch
 
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import initial_encoder
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 
 
 def small_model(tokenizer: Tokenizer, norm: str, activation: str = "relu") -> Model:

@@ -39,10 +39,10 @@ from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
 from ffnviz.analysis.vocabulary.lens import contributions, read_early
 from ffnviz.analysis.vocabulary.writing import begin, logits_before, write_word
-from ffnviz.model.edit import Edit
-from ffnviz.model.model import Model
-from ffnviz.model.network import Network, NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import Network, NotForThisNetwork
 from tests.analysis.networks import SHAPES, STRANGERS, network, ours
 
 TEXT = "The cat sat on it."

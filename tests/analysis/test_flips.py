@@ -3,7 +3,7 @@
 import torch
 
 from ffnviz.analysis.journey.flips import find_flips, hidden_words
-from ffnviz.model.model import TWINS, Model, load
+from ffnviz.models.encoder.model import TWINS, Model, load
 
 
 def test_each_word_is_hidden_in_turn() -> None:

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from ffnviz.analysis.journey.hiding import words_of
-from ffnviz.model.tokenizer import Tokenizer
-from tests.model.awkward import AWKWARD
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from tests.models.awkward import AWKWARD
 
 
 @pytest.mark.parametrize(

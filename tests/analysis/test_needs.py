@@ -10,9 +10,9 @@ from ffnviz import analysis
 from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.analysis.needs import Need, missing, require
 from ffnviz.analysis.sparsity.record import record_of, training_record
-from ffnviz.model.model import TWINS, load
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import TWINS, load
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network as network_of
 from tests.analysis.networks import ours
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from ffnviz.analysis.pieces import split_words
-from ffnviz.guest.tokenizer import GuestTokenizer
-from ffnviz.model.model import load
-from ffnviz.model.network import TokenizerLike
-from tests.guest.tokenizers import byte_level, word_piece
+from ffnviz.models.encoder.model import load
+from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.network import TokenizerLike
+from tests.models.external.tokenizers import byte_level, word_piece
 
 TOKENIZERS: dict[str, TokenizerLike] = {
     "ours": load("relu").tokenizer,

@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from playwright.sync_api import Error as PageError
 
 import ffnviz
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.journey import PATIENCE_MS, WIRE, Journey
 from tests.browser.plain_page import PlainPage, served
 

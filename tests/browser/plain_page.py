@@ -15,7 +15,7 @@ import plotly
 from playwright.sync_api import Locator, Page
 
 import ffnviz
-from ffnviz.components import declare
+from ffnviz.pictures import declare
 
 PICTURES = Path(ffnviz.__file__).parent / "pictures"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"

@@ -4,32 +4,32 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ffnviz.components.activation_map import ActivationMap, activation_maps
-from ffnviz.components.block_picture import Asks, Shown, Station, Strip, block_picture
-from ffnviz.components.chart import chart
-from ffnviz.components.chips import chips
-from ffnviz.components.drawing import drawing
-from ffnviz.components.examples import examples
-from ffnviz.components.ffn_picture import Stage, ffn_picture
-from ffnviz.components.foot import foot
-from ffnviz.components.head import Head
-from ffnviz.components.keeping import keeping
-from ffnviz.components.klass import Attending, klass
-from ffnviz.components.neuron_card import neuron_card
-from ffnviz.components.opening import open_file
-from ffnviz.components.page_bar import page_bar
-from ffnviz.components.passages import Passage, passages
-from ffnviz.components.points import point_square
-from ffnviz.components.prediction import Panel, prediction_bars
-from ffnviz.components.saving import save_button
-from ffnviz.components.scene_list import Listed, scene_list
-from ffnviz.components.sentences import Guess, Line, sentences
-from ffnviz.components.slider import slider
-from ffnviz.components.story import Asked, Told, story
-from ffnviz.components.verdicts import Claim, verdicts
-from ffnviz.components.welcome import welcome
-from ffnviz.components.words_box import Choice, words_box
 from ffnviz.figures.layout import axis, layout
+from ffnviz.pictures.activation_map import ActivationMap, activation_maps
+from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_picture
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.chips import chips
+from ffnviz.pictures.classroom import Attending, klass
+from ffnviz.pictures.drawing import drawing
+from ffnviz.pictures.examples import examples
+from ffnviz.pictures.ffn_picture import Stage, ffn_picture
+from ffnviz.pictures.foot import foot
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.local_storage import keeping
+from ffnviz.pictures.neuron_card import neuron_card
+from ffnviz.pictures.opening import open_file
+from ffnviz.pictures.page_bar import page_bar
+from ffnviz.pictures.passages import Passage, passages
+from ffnviz.pictures.points import point_square
+from ffnviz.pictures.prediction import Panel, prediction_bars
+from ffnviz.pictures.saving import save_button
+from ffnviz.pictures.scene_list import Listed, scene_list
+from ffnviz.pictures.sentences import Guess, Line, sentences
+from ffnviz.pictures.slider import slider
+from ffnviz.pictures.story import Asked, Told, story
+from ffnviz.pictures.verdicts import Claim, verdicts
+from ffnviz.pictures.welcome import welcome
+from ffnviz.pictures.words_box import Choice, words_box
 
 D_MODEL, D_FF = 64, 256
 HEAD = Head(["A ", ("7%", "number"), (" <b>typed</b>", "typed")], "ffn", "relu")

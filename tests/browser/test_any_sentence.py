@@ -3,13 +3,13 @@
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.page import Page
-from ffnviz.pages import PAGES
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Page
 from tests.browser.conftest import OpenPage
 from tests.browser.test_parts import turned
 from tests.browser.test_sparsity import percents
 
-# Shorter and longer ones: tests/pages/test_any_sentence.py.
+# Shorter and longer ones: tests/parts/test_any_sentence.py.
 TEXT = '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}'
 SLOW = ("timing",)  # measures the same on any sentence
 

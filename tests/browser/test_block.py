@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Position, expect
 
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser import shown
 from tests.browser.conftest import OpenPage
 from tests.browser.plain_page import PlainPage, served

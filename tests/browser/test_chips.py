@@ -2,7 +2,7 @@
 
 import pytest
 
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 
 SENTENCE = "She opened the [MASK] and looked out."

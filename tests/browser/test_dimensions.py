@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, parameters
 from ffnviz.analysis.dimensions.presets import PRESETS
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_sparsity import percents, shown

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ffnviz.analysis.dimensions.warp import warp
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

@@ -17,8 +17,8 @@ from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import SHARES, try_width
-from ffnviz.model.model import Model
-from ffnviz.numbers import short
+from ffnviz.analysis.number_format import short
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.paper import pages_of

@@ -5,7 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from ffnviz.analysis.journey.ordering import neuron_order
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

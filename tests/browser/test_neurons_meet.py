@@ -8,7 +8,7 @@ import pytest
 from ffnviz.analysis.neurons.enrichment import tag_counts
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.analysis.neurons.memory import similar, written_words
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_neurons import hidden, point_at

@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import expect
 
 from ffnviz.analysis.neurons.plant import output_with, plant, word_id
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

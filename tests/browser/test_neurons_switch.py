@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from ffnviz.analysis.neurons.intervention import direct_contributions
-from ffnviz.model.edit import Edit
-from ffnviz.model.model import Model
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_neurons_meet import number_box

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from ffnviz.page import Page, Part
-from ffnviz.pages import PAGES
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Page, Part
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import PAINTED, Journey
 

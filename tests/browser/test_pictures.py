@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from ffnviz.components.keeping import keeping
-from ffnviz.components.klass import Attending, klass
+from ffnviz.pictures.classroom import Attending, klass
+from ffnviz.pictures.local_storage import keeping
 from tests.browser import shown
 from tests.browser.plain_page import PlainPage, payload
 from tests.browser.watched import Watched

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from playwright.sync_api import expect
 
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 
 SENTENCE = "She opened the [MASK] and looked out."

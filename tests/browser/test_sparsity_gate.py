@@ -2,7 +2,7 @@
 
 from ffnviz.analysis.sparsity.gate import gated_token
 from ffnviz.figures.wording import percent
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 
 SENTENCE = "She opened the [MASK] and looked out."

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.components.chart import chart
-from ffnviz.components.prediction import Panel, prediction_bars
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.prediction import Panel, prediction_bars
 from tests.browser import shown
 from tests.browser.conftest import OpenPage
 from tests.browser.plain_page import PlainPage

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.analysis.vocabulary.writing import begin, write_word
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 
 SENTENCE = "She opened the [MASK] and looked out."

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from ffnviz.components.activation_map import ActivationMap, activation_maps
-from ffnviz.components.head import Head
+from ffnviz.pictures.activation_map import ActivationMap, activation_maps
+from ffnviz.pictures.head import Head
 from tests.browser.plain_page import PlainPage, payload, served
 
 D_FF, N_TOKENS = 14_336, 9

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ffnviz.analysis.neurons.names import NamesError, Size, read_names
-from ffnviz.engines.sources import SourcesError, pieces_of, texts_of
-from ffnviz.model.folder import ModelFolderError, read_folder
+from ffnviz.jobs.indexing.sources import SourcesError, pieces_of, texts_of
+from ffnviz.models.encoder.folder import ModelFolderError, read_folder
 from ffnviz.training.corpus import CorpusError, read_books
 from tests.hostile.fault import Found
 from tests.hostile.texts import sentence

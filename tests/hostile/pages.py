@@ -6,13 +6,13 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.page import Page, Part
-from ffnviz.pages import PAGES
-from ffnviz.settings import SURROGATE
-from ffnviz.state import readable
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Page, Part
+from ffnviz.state.settings import SURROGATE
+from ffnviz.state.state import readable
 from tests.hostile.fault import Found
 from tests.hostile.texts import MARKUP, sentence
-from tests.pages.visits import opened
+from tests.parts.visits import opened
 
 TURN_EVERY = 40  # sentences
 ANYTHING = ("", "0", "-1", "1", "2", "999999999999999999", "1e308", "-1e308", "nan", "inf", "0x10",

@@ -3,7 +3,7 @@
 import random
 import sys
 
-from tests.model.awkward import AWKWARD
+from tests.models.awkward import AWKWARD
 
 MARKUP = (
     "<script>document.title='owned'</script>",

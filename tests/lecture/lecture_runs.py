@@ -2,18 +2,18 @@
 
 from functools import cache
 
-import ffnviz.app
+import ffnviz.app.main
+from ffnviz.app.session import run_of
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.run import Run
-from ffnviz.session import run_of
-from ffnviz.state import House, from_url
+from ffnviz.state.run import Run
+from ffnviz.state.state import House, from_url
 
 
 @cache
 def house() -> House:
-    return ffnviz.app.house()
+    return ffnviz.app.main.house()
 
 
 @cache

@@ -17,10 +17,10 @@ from starlette.applications import Starlette
 
 from ffnviz.lecture.classroom import arrivals
 from ffnviz.lecture.classroom.arrivals import AT_ONCE, EACH_S, Arrivals, RushError
-from ffnviz.lecture.classroom.course import MOST_PEOPLE, Opened
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.routes import TICKET, class_routes
+from ffnviz.lecture.classroom.live_class import MOST_PEOPLE, Opened
 from ffnviz.lecture.classroom.store import ClassStore
+from ffnviz.server.classroom_routes import TICKET, class_routes
 from tests.lecture.class_stores import Kept
 
 GHOSTS, HONEST = 300, 30

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ffnviz.lecture.classroom import hub as hubs
-from ffnviz.lecture.classroom.course import ClassStoreError, Opened, Place
 from ffnviz.lecture.classroom.hub import BEAT, Hub
+from ffnviz.lecture.classroom.live_class import ClassStoreError, Opened, Place
 from tests.lecture.class_stores import Kept, come
 
 ANNA, BEN = "a" * 32, "b" * 32

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from ffnviz.installing import install
-from ffnviz.lecture.classroom.course import (
+from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
+from ffnviz.lecture.classroom.live_class import (
     LIVES_S,
     LONGEST_SENTENCE,
     MOST_PEOPLE,
@@ -27,10 +27,10 @@ from ffnviz.lecture.classroom.course import (
     Opened,
     Place,
 )
-from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from ffnviz.models.installing import install
 from tests.lecture.class_stores import InFile, Kept, come, redis_server
 
 ANNA, BEN = "a" * 32, "b" * 32

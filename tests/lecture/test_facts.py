@@ -7,8 +7,8 @@ import torch
 
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.facts.meanings import MEANINGS
-from ffnviz.model.model import Model
-from ffnviz.run import Run
+from ffnviz.models.encoder.model import Model
+from ffnviz.state.run import Run
 from tests.lecture.lecture_runs import said, shown
 
 TEXT = "How [MASK] you spell your name?"

@@ -4,15 +4,15 @@ import pytest
 
 import ffnviz
 from ffnviz.analysis.prediction import predict, predict_without_ffn
+from ffnviz.export.document import LARGEST, TooLargeError
 from ffnviz.figures.wording import percent
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.file import SHOWN, STILL, lecture_html
+from ffnviz.lecture.html_file import SHOWN, STILL, lecture_html
 from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.scene import Lecture
-from ffnviz.state import House
-from ffnviz.takeaway.document import LARGEST, TooLargeError
+from ffnviz.state.state import House
+from tests.export.opened import contents, markup
 from tests.lecture.lecture_runs import house
-from tests.takeaway.opened import contents, markup
 
 TEXT = "It cost forty [MASK]."
 FILE = f"""

@@ -7,11 +7,11 @@ import pytest
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import keep_strongest
+from ffnviz.app.lecture.story import told
 from ffnviz.lecture.scene import Scene
-from ffnviz.lecture.story import told
-from ffnviz.pages import PAGES
-from ffnviz.pages.lab.subject import kept
-from ffnviz.showing import Showing
+from ffnviz.parts import PAGES
+from ffnviz.parts.lab.subject import kept
+from ffnviz.state.view_options import Showing
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 
 SCENES = {scene.title: scene for scene in lecture().scenes}

@@ -10,8 +10,8 @@ from ffnviz.lecture.lines import line_of
 from ffnviz.lecture.reading import LENGTHS, LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture, Question, Scene
 from ffnviz.lecture.writing import written_lecture
-from ffnviz.settings import choice_setting, number_setting
-from ffnviz.state import House, Neuron, Size, State
+from ffnviz.state.settings import choice_setting, number_setting
+from ffnviz.state.state import House, Neuron, Size, State
 
 DO = choice_setting("do", {"zero": "set to zero", "scale": "multiply by"})
 BY = number_setting("by", 2.0, -20, 20)

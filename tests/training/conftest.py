@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.twin import prepare

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from ffnviz.model.encoder import Encoder
+from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.training.masking import Batch
-from tests.model.reference import Array, as_array
+from tests.models.reference import Array, as_array
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import pytest
 import torch
 from click.testing import CliRunner, Result
 
-from ffnviz.commands import main
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.model import load
+from ffnviz.cli import main
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.model import load
 
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.twin import prepare

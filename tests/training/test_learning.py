@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import initial_encoder
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.hardware import hardware

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import torch
 
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import initial_encoder
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import CheckpointError, Progress, TrainingResult, train

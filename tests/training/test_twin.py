@@ -9,10 +9,10 @@ import pytest
 import torch
 
 import ffnviz
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.folder import read_folder
-from ffnviz.model.model import load
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.folder import read_folder
+from ffnviz.models.encoder.model import load
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import Progress, train
 from ffnviz.training.masking import validation_batches

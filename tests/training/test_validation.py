@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import Encoder, initial_encoder
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.masking import Batch, validation_batches
 from ffnviz.training.recipe import Recipe

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.needs import Need, encoder_of
-from ffnviz.model.block import Block
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.draws import no_draws
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.network import Network
+from ffnviz.models.random_init import no_draws
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.OURS,)
 PARTS = ("attention", "ffn", "residual", "norm", "phi")

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
 from ffnviz.analysis.needs import Need, encoder_of
-from ffnviz.model.block import Block
-from ffnviz.model.draws import no_draws
-from ffnviz.model.network import Network
-from ffnviz.model.trace import BlockStages, ForwardPass
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.network import Network
+from ffnviz.models.random_init import no_draws
+from ffnviz.models.trace import BlockStages, ForwardPass
 
 NEEDS = (Need.OURS,)
 

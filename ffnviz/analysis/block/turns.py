@@ -14,10 +14,10 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.needs import Need, encoder_of
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.block import Block
-from ffnviz.model.draws import draws_from
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.network import Network
+from ffnviz.models.random_init import draws_from
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.OURS,)
 SEED = 17

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.config import EncoderConfig
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.config import EncoderConfig
 
 PARTS = ("embedding", "attention", "FFN", "LayerNorm", "output")
 BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}

@@ -11,8 +11,8 @@ from torch import Tensor
 
 from ffnviz.analysis.needs import Need, require
 from ffnviz.analysis.spread import Progress, Spread, in_turn
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.PLAIN_FFN,)
 BATCH, TOKENS = 32, 128  # of the usual example, (32, 128, 512)

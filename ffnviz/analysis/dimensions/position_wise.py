@@ -6,8 +6,8 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.needs import Need, require
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.PLAIN_FFN,)
 

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.analysis.dimensions.points import Points
-from ffnviz.model.activations import ACTIVATIONS, Activation
+from ffnviz.models.activations import ACTIVATIONS, Activation
 
 SQUARE = Activation("square", "x²", r"x^2", torch.square, gated=False, source="Livni et al. 2014")
 PHIS: dict[str, Activation] = {

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Need, require
-from ffnviz.model.activations import Activation
-from ffnviz.model.network import Network
+from ffnviz.models.activations import Activation
+from ffnviz.models.network import Network
 
 NEEDS = (Need.PLAIN_FFN,)
 CELLS = 36  # along each edge of the square

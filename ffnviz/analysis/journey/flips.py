@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from ffnviz.analysis.needs import Need, masked_id, require
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.network import Network
-from ffnviz.model.tokenizer import MASK
+from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.models.network import Network
 
 NEEDS = (Need.WORD_HEAD, Need.MASK)
 _WORD = re.compile(r"[^\W\d_]+")

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import Need
-from ffnviz.model.spelling import SINGLE_QUOTES, UNSEEN
-from ffnviz.model.tokenizer import MASK, Token
+from ffnviz.models.encoder.tokenizer import MASK, Token
+from ffnviz.models.spelling import SINGLE_QUOTES, UNSEEN
 
 NEEDS = (Need.MASK,)
 # A mask, a word with its apostrophes, or a single sign.

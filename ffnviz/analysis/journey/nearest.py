@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Need
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS: tuple[Need, ...] = ()
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.sparsity.awake import awake
-from ffnviz.model.trace import BlockTrace, ForwardPass
+from ffnviz.models.trace import BlockTrace, ForwardPass
 
 NEEDS: tuple[Need, ...] = ()
 

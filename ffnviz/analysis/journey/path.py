@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.model.activations import Activation
-from ffnviz.model.feed_forward import GatedFeedForwardRecord
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.activations import Activation
+from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
+from ffnviz.models.trace import ForwardPass
 
 Vector = NDArray[np.float32]
 

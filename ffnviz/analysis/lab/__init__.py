@@ -20,7 +20,7 @@ from ffnviz.analysis.lab.width import WIDTH_NEEDS, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
 from ffnviz.analysis.needs import Need, missing
 from ffnviz.analysis.spread import Progress, part_of
-from ffnviz.model.network import NotForThisNetwork
+from ffnviz.models.network import NotForThisNetwork
 
 
 def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress], Result]:

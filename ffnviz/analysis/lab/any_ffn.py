@@ -3,9 +3,9 @@
 import torch
 from torch import nn
 
-from ffnviz.model.draws import no_draws
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.model.views import FfnView
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.random_init import no_draws
+from ffnviz.models.views import FfnView
 
 
 @torch.inference_mode(mode=False)

@@ -12,10 +12,10 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.chance import trend_by_chance
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.activations import ACTIVATIONS, Activation
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.numbers import short
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.network import NotForThisNetwork
 
 REACH = 2.0
 POINTS = 513  # to which a network is fitted; it is measured half way between them

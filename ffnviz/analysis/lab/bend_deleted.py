@@ -16,13 +16,13 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import product_bound
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.analysis.sparsity.swap import with_activation
-from ffnviz.model.draws import no_draws
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.model.model import Model
-from ffnviz.numbers import short
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.random_init import no_draws
 
 SEED = 23
 EXTRA = 32  # inputs beyond what a rank is held against: a larger one would show in these

@@ -9,8 +9,8 @@ from torch import nn
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.pointwise import as_convolution
-from ffnviz.numbers import short
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ffnviz.model.attention import AttentionRecord, SelfAttention, attention_weights
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.feed_forward import FeedForwardRecord, feed_forward
+from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention, attention_weights
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
 
 
 @dataclass(frozen=True)

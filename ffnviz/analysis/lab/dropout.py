@@ -13,7 +13,7 @@ from torch.func import functional_call
 from ffnviz.analysis.lab.chance import strays
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
-from ffnviz.numbers import short
+from ffnviz.analysis.number_format import short
 
 P = 0.1
 SEED = 19

@@ -12,14 +12,14 @@ from torch import Tensor
 
 from ffnviz.analysis.lab import any_ffn
 from ffnviz.analysis.needs import Need, encoder_of, ours, require
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.block import Block
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.model.model import Model
-from ffnviz.model.network import Network, NotForThisNetwork
-from ffnviz.model.trace import Trace, place_in_whole, whole_of
-from ffnviz.numbers import short
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.trace import Trace, place_in_whole, whole_of
 
 NEEDS = (Need.OURS, Need.PLAIN_FFN)
 FFN_NEEDS = (Need.PLAIN_FFN,)  # of a claim about the FFN alone

@@ -7,8 +7,8 @@ import torch
 from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.experiment import Subject
-from ffnviz.model.draws import draws_from
-from ffnviz.model.feed_forward import GatedFeedForward
+from ffnviz.models.encoder.feed_forward import GatedFeedForward
+from ffnviz.models.random_init import draws_from
 
 SEED = 29
 SHARE = 2 / 3  # of the plain d_ff: a third matrix, and as many weights

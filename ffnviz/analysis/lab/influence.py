@@ -13,10 +13,10 @@ from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.recurrent import GAIN, Fading, fade, fading_findings
 from ffnviz.analysis.lab.shares import Map, shares, slopes_heard
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress, part_of
-from ffnviz.model.attention import SelfAttention
-from ffnviz.model.draws import draws_from
-from ffnviz.numbers import short
+from ffnviz.models.encoder.attention import SelfAttention
+from ffnviz.models.random_init import draws_from
 
 SEED = 11
 LENGTH, LONGEST_MAP = 10, 24

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
-from ffnviz.model.attention import SelfAttention
-from ffnviz.model.block import Block
-from ffnviz.numbers import short
+from ffnviz.analysis.number_format import short
+from ffnviz.models.encoder.attention import SelfAttention
+from ffnviz.models.encoder.block import Block
 
 FACTOR = 2.0
 SEED = 5

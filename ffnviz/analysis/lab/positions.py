@@ -9,9 +9,9 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound, product_bound
-from ffnviz.model.attention import SelfAttention
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.numbers import short
+from ffnviz.analysis.number_format import short
+from ffnviz.models.encoder.attention import SelfAttention
+from ffnviz.models.encoder.feed_forward import FeedForward
 
 WAYS = ("change", "delete", "shuffle")
 SEED = 7

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.experiment import Check, Finding
 from ffnviz.analysis.lab.shares import DIRECTIONS
-from ffnviz.model.draws import draws_from
-from ffnviz.numbers import short
+from ffnviz.analysis.number_format import short
+from ffnviz.models.random_init import draws_from
 
 SEEDS = tuple(range(11, 21))
 GAIN, LOUDEST = 8.0, 16.0  # what makes an RNN's gradient explode: its recurrent weights, times this

@@ -12,11 +12,11 @@ from torch.nn import functional as F
 from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.experiment import BOUND, LONGEST, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.draws import no_draws
-from ffnviz.model.encoder import Encoder
-from ffnviz.numbers import short
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.random_init import no_draws
 
 DEPTH, DEEPEST = 8, 24
 SEEDS = tuple(range(13, 23))

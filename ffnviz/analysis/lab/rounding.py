@@ -8,8 +8,8 @@ Numerical Algorithms*, section 3.1); u is half the gap between 1 and the next nu
 import torch
 from torch import Tensor, nn
 
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.feed_forward import FeedForward
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.feed_forward import FeedForward
 
 STEEPEST = 1.13  # the largest slope of any φ of ours: GELU's, at √2
 PHI_ROUNDINGS = 4  # a few of its argument's or value's size, for the arithmetic inside φ

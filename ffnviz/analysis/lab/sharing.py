@@ -7,10 +7,10 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.model.trace import words_among
-from ffnviz.model.views import FfnView
-from ffnviz.numbers import short
+from ffnviz.analysis.number_format import short
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.trace import words_among
+from ffnviz.models.views import FfnView
 
 SEED = 29
 

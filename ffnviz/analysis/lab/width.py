@@ -13,11 +13,11 @@ from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.model.draws import no_draws
-from ffnviz.model.edit import Edit
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.numbers import short
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.random_init import no_draws
 
 WIDTH_NEEDS = (*FFN_NEEDS, Need.WORD_HEAD)
 SEED = 17

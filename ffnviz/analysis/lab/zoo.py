@@ -13,12 +13,12 @@ from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.needs import require
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.sparsity.record import training_record
 from ffnviz.analysis.sparsity.swap import with_activation
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.draws import no_draws
-from ffnviz.model.feed_forward import feed_forward
-from ffnviz.numbers import short
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.feed_forward import feed_forward
+from ffnviz.models.random_init import no_draws
 
 REACH = 4.0
 POINTS = 1_601

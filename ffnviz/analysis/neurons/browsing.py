@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.analysis.neurons.interpretable_neurons import common_words, tag_f1
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.telling import common_words, tag_f1
 
 WORDS = 4
 HIGH = 0.99

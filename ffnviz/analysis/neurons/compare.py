@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.trace import ForwardPass
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from ffnviz.analysis.neurons.tally import Tally
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.analysis.neurons.token_class import TokenClass, token_classes
 from ffnviz.analysis.sparsity.awake import threshold_for
-from ffnviz.model.network import Network
+from ffnviz.models.network import Network
 
 NEEDS: tuple[Need, ...] = ()
 LONGEST = 128  # tokens of a text; a longer one is cut, and so is a passage of its own

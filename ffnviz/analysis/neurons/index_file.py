@@ -14,9 +14,9 @@ from ffnviz.analysis.neurons.histogram import BINS
 from ffnviz.analysis.neurons.neuron_index import EXAMPLES, BlockIndex, NeuronIndex
 from ffnviz.analysis.neurons.partners import SHOWN
 from ffnviz.analysis.neurons.token_class import TokenClass
-from ffnviz.assets import ASSETS
-from ffnviz.model.asked_indexes import VERSION, fingerprint_in
-from ffnviz.model.atomic import replace_file
+from ffnviz.models.assets import ASSETS
+from ffnviz.models.encoder.atomic import replace_file
+from ffnviz.models.index_registry import VERSION, fingerprint_in
 
 INDEXES = ASSETS / "index"  # of the twins
 NOT_ITS_OWN = "is an index of another network, or was made by an older ffnviz"

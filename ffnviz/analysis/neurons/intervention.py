@@ -9,8 +9,8 @@ from torch import Tensor
 
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Need, require, word_head
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.WORD_HEAD,)
 DIRECT_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM)

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Need, word_head
-from ffnviz.model.network import Network
+from ffnviz.models.network import Network
 
 NEEDS: tuple[Need, ...] = ()
 WRITES_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS)

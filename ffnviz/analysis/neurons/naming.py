@@ -13,8 +13,8 @@ from ffnviz.analysis.needs import Need
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.sparsity.awake import active
-from ffnviz.model.network import Network
-from ffnviz.model.spelling import as_read
+from ffnviz.models.network import Network
+from ffnviz.models.spelling import as_read
 
 NEEDS: tuple[Need, ...] = ()
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")

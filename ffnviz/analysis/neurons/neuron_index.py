@@ -12,7 +12,7 @@ from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE, BlockPart, IndexPart
 from ffnviz.analysis.neurons.partners import partners
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.model.network import Network
+from ffnviz.models.network import Network
 
 __all__ = ["EXAMPLES", "BlockIndex", "NeuronIndex", "build_index", "finish"]
 

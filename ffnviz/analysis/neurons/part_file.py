@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ffnviz.analysis.neurons.index_part import BlockPart, IndexPart
-from ffnviz.model.atomic import replace_file
+from ffnviz.models.encoder.atomic import replace_file
 
 
 def write_part(part: IndexPart, done: Collection[int], of: str, path: Path) -> None:

@@ -12,9 +12,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ffnviz.analysis.needs import Need, require, word_head
-from ffnviz.model.activations import Activation
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.activations import Activation
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PLAIN_FFN)
 AWAKE = 4.0  # its pre-activation at the token it was planted for

@@ -15,7 +15,7 @@ from ffnviz.analysis.neurons.probe_loss import MaskedBatch, ProbeLoss, losses_of
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity.awake import active
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.network import Network
+from ffnviz.models.network import Network
 
 NEEDS = (*PLANT_NEEDS, Need.MASK)
 SHOWN = 10

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, awake, threshold_for
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.network import Network
-from ffnviz.model.trace import Trace
+from ffnviz.models.network import Network
+from ffnviz.models.trace import Trace
 
 WORDS = 3  # of a neuron: the tokens that wake it most, each in another spelling
 NEURONS = 12

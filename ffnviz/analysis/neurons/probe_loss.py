@@ -13,8 +13,8 @@ from ffnviz.analysis.needs import Need, masked_id, require
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.spread import Progress
-from ffnviz.model.edit import Edit
-from ffnviz.model.network import Network
+from ffnviz.models.edit import Edit
+from ffnviz.models.network import Network
 
 NEEDS = (Need.MASK, Need.WORD_HEAD)
 MASKED = 0.2

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.trace import ForwardPass
 
 
 def neuron_values(trace: ForwardPass, block: int, neuron: int) -> NDArray[np.float32]:

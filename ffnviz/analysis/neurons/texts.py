@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.model.network import TokenizerLike
+from ffnviz.models.network import TokenizerLike
 
 BATCH_TOKENS = 2_048
 TEXTS_AT_ONCE = 512

@@ -5,7 +5,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.network import TokenizerLike
+from ffnviz.models.network import TokenizerLike
 
 
 class TokenClass(IntEnum):

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Need, word_head
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS: tuple[Need, ...] = ()
 LOGIT_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS)

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import word_head
 from ffnviz.analysis.neurons.memory import OFTEN_ENOUGH
-from ffnviz.model.network import Network
+from ffnviz.models.network import Network
 
 AT_ONCE = 2**25  # scores
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.model.activations import ACTIVATIONS, Activation
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.trace import ForwardPass
 
 NEAR_ZERO = 0.1
 

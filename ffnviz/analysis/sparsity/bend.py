@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.model.activations import ACTIVATIONS, Activation
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.trace import ForwardPass
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Need, require
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.PLAIN_FFN,)
 REACH, POINTS = 3.5, 141

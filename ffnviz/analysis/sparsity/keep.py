@@ -9,8 +9,8 @@ from torch import Tensor
 
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.WORD_HEAD,)
 RANDOM_SEED = 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.trace import ForwardPass
 
 
 @dataclass(frozen=True)

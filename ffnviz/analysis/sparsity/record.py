@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Need
-from ffnviz.model.model import MODELS, RECORD
-from ffnviz.model.network import Network, NotForThisNetwork
+from ffnviz.models.encoder.model import MODELS, RECORD
+from ffnviz.models.network import Network, NotForThisNetwork
 
 NEEDS = (Need.RECORD,)
 

@@ -8,10 +8,10 @@ import torch
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Need, encoder_of, require
 from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.model import Model
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.trace import ForwardPass
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Need.OURS, Need.PLAIN_FFN)
 WORDS = 10

@@ -9,8 +9,8 @@ import torch
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.analysis.timing.stages import WHOLE
-from ffnviz.model.network import Network
-from ffnviz.model.trace import Trace
+from ffnviz.models.network import Network
+from ffnviz.models.trace import Trace
 
 NEEDS: tuple[Need, ...] = ()
 

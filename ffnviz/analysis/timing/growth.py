@@ -8,10 +8,10 @@ import torch
 from ffnviz.analysis.needs import Need, encoder_of, require
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.analysis.timing.pointwise import as_convolution as kernel_1
-from ffnviz.model.draws import draws_from
-from ffnviz.model.feed_forward import feed_forward
-from ffnviz.model.model import Model
-from ffnviz.model.trace import Trace
+from ffnviz.models.encoder.feed_forward import feed_forward
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.random_init import draws_from
+from ffnviz.models.trace import Trace
 
 NEEDS = (Need.OURS,)
 CONVOLUTION_NEEDS = (Need.OURS, Need.PLAIN_FFN)

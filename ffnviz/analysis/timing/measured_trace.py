@@ -6,8 +6,8 @@ from collections.abc import Callable
 import torch
 
 from ffnviz.analysis.needs import Need
-from ffnviz.model.network import Network
-from ffnviz.model.trace import ForwardPass, Trace, usual_token
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass, Trace, usual_token
 
 NEEDS: tuple[Need, ...] = ()
 

@@ -14,8 +14,8 @@ from torch import Tensor
 from ffnviz.analysis.needs import Need, encoder_of, require
 from ffnviz.analysis.spread import Progress, Spread, in_turn, part_of
 from ffnviz.analysis.timing.held import kept_for_backward, peak_of
-from ffnviz.model.feed_forward import FeedForward
-from ffnviz.model.model import Model
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.encoder.model import Model
 
 NEEDS = (Need.OURS, Need.PLAIN_FFN)
 LEAST = 8  # tokens of the smallest chunk

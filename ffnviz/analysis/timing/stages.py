@@ -9,10 +9,10 @@ from torch import Tensor
 
 from ffnviz.analysis.needs import Need, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
-from ffnviz.model.block import Block
-from ffnviz.model.feed_forward import GatedFeedForward
-from ffnviz.model.model import Model
-from ffnviz.model.trace import BlockStages, Trace
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.feed_forward import GatedFeedForward
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.trace import BlockStages, Trace
 
 NEEDS = (Need.OURS,)
 WHOLE = "whole pass"

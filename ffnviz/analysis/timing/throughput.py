@@ -9,9 +9,9 @@ from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Need, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
-from ffnviz.model.feed_forward import GatedFeedForward
-from ffnviz.model.model import Model
-from ffnviz.model.trace import Trace
+from ffnviz.models.encoder.feed_forward import GatedFeedForward
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.trace import Trace
 
 NEEDS = (Need.OURS,)
 BEST_SIZE = 1_024

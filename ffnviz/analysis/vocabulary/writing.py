@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Need, masked_id, require
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution, entropy, pick
-from ffnviz.model.network import Network, NotForThisNetwork, TokenizerLike
-from ffnviz.model.tokenizer import MASK
+from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.models.network import Network, NotForThisNetwork, TokenizerLike
 
 NEEDS = (Need.WORD_HEAD,)  # and a mask, or reading from left to right
 

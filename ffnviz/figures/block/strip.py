@@ -6,14 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.layout import (
-    Figure,
-    axis,
-    escaped,
-    layout,
-    panel_title,
-    shortened,
-)
+from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
 
 Curve = NDArray[np.float64]
 Series = dict[str, tuple[Curve, str, str]]  # name → values, colour, dash

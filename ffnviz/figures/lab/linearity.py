@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ffnviz.analysis.number_format import short
 from ffnviz.figures.layout import Figure, axis, layout
-from ffnviz.numbers import short
 
 LEAST = 1e-17
 

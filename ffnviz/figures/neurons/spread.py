@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.analysis.number_format import short
 from ffnviz.figures.layout import Figure, axis, layout
-from ffnviz.numbers import short
 
 
 def values(

@@ -3,8 +3,8 @@
 import sqlite3
 from collections.abc import Iterable
 
-from ffnviz.lecture.classroom.course import AWAY_AFTER_S, MOST_PEOPLE
 from ffnviz.lecture.classroom.door import FullClassError
+from ffnviz.lecture.classroom.live_class import AWAY_AFTER_S, MOST_PEOPLE
 
 
 def door(db: sqlite3.Connection, code: str) -> tuple[bool, int]:

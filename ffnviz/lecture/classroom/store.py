@@ -5,10 +5,10 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-from ffnviz.installing import install
-from ffnviz.lecture.classroom.course import ClassStoreError, Course, Opened, Place, Sentence
+from ffnviz.lecture.classroom.live_class import ClassStoreError, Course, Opened, Place, Sentence
 from ffnviz.lecture.classroom.sqlite_file import usual_path
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from ffnviz.models.installing import install
 
 REDIS = ("redis", "rediss", "unix")  # what its addresses begin with
 

@@ -17,7 +17,8 @@ from redis.backoff import ConstantBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from ffnviz.lecture.classroom.course import (
+from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
+from ffnviz.lecture.classroom.live_class import (
     AWAY_AFTER_S,
     LONGEST_SENTENCE,
     MOST_OPTIONS,
@@ -34,7 +35,6 @@ from ffnviz.lecture.classroom.course import (
     new_secret,
     sum_of,
 )
-from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
 from ffnviz.lecture.classroom.redis_scripts import (
     CHANNEL,
     FULL,

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 
 from ffnviz.lecture.classroom import sqlite_people
-from ffnviz.lecture.classroom.course import (
+from ffnviz.lecture.classroom.door import pass_door, ticket_of
+from ffnviz.lecture.classroom.live_class import (
     LIVES_S,
     LONGEST_SENTENCE,
     MOST_OPTIONS,
@@ -25,7 +26,6 @@ from ffnviz.lecture.classroom.course import (
     new_secret,
     sum_of,
 )
-from ffnviz.lecture.classroom.door import pass_door, ticket_of
 from ffnviz.lecture.classroom.sqlite_file import ClassFile
 
 

@@ -5,8 +5,8 @@ from string import Formatter
 
 from ffnviz.figures.wording import Number, Sentence, Typed
 from ffnviz.lecture.facts import hidden, neuron, parts, words
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.run import Run
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.state.run import Run
 
 FACTS: Mapping[str, Callable[[Run], Number | Typed]] = {
     **hidden.FACTS,

@@ -10,8 +10,8 @@ from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
 from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
 from ffnviz.figures.wording import Number, number, percent, signed
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.run import Run, Watched
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.state.run import Run, Watched
 
 FEW = 0.05  # of the neurons, as the page “The strongest few” begins with
 

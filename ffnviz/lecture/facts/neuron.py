@@ -10,10 +10,10 @@ from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.wording import Number, Typed, neuron_name, number, percent, quoted, signed
-from ffnviz.model.edit import Edit
-from ffnviz.pages.neurons.choose import clear_neurons, index_at_hand, neuron_shown
-from ffnviz.pages.neurons.wakes import strongest_passages
-from ffnviz.run import Run
+from ffnviz.models.edit import Edit
+from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand, neuron_shown
+from ffnviz.parts.neurons.wakes import strongest_passages
+from ffnviz.state.run import Run
 
 SHOWN = 3  # words
 

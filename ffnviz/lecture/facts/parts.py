@@ -16,12 +16,12 @@ from ffnviz.analysis.dimensions.rank import out_of_reach, reach
 from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.analysis.needs import ours
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import Number, number, percent, signed
-from ffnviz.numbers import short
-from ffnviz.pages.lab.subject import kept
-from ffnviz.run import Run
+from ffnviz.parts.lab.subject import kept
+from ffnviz.state.run import Run
 
 
 def _path(run: Run) -> FfnPath:

@@ -14,11 +14,11 @@ from ffnviz.analysis.lab.bend_deleted import (
     fold,
 )
 from ffnviz.analysis.needs import ours
+from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
-from ffnviz.numbers import short
-from ffnviz.pages.lab.subject import kept, subject_of
-from ffnviz.run import Run
+from ffnviz.parts.lab.subject import kept, subject_of
+from ffnviz.state.run import Run
 
 
 def _told(run: Run) -> Prediction:

@@ -22,10 +22,10 @@ from ffnviz.analysis.block.stack import (
     untrained,
     watch,
 )
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
-from tests.model.test_against_pytorch import theirs
+from tests.models.test_against_pytorch import theirs
 
 N = 6
 X = torch.randn(N, D_MODEL, generator=torch.Generator().manual_seed(5), dtype=torch.float64)

@@ -20,13 +20,13 @@ from ffnviz.analysis.block.stations import (
     moved,
     with_norms_moved,
 )
-from ffnviz.model.block import Block
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
-from tests.model.reference import randomise
-from tests.model.test_against_pytorch import theirs
+from tests.models.reference import randomise
+from tests.models.test_against_pytorch import theirs
 
 TOLERANCE = 1e-5
 CONFIG = EncoderConfig(vocab_size=50, d_model=24, n_heads=3, d_ff=40, activation="gelu")

@@ -18,7 +18,7 @@ from ffnviz.analysis.block.turns import (
     untrained_like,
     what_is_read,
 )
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 
 D, H, N = 5, 7, 6

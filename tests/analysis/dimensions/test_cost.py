@@ -18,9 +18,9 @@ from ffnviz.analysis.dimensions.cost import (
     parameters,
 )
 from ffnviz.analysis.dimensions.presets import PRESETS
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.feed_forward import feed_forward
-from ffnviz.model.model import load
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.feed_forward import feed_forward
+from ffnviz.models.encoder.model import load
 
 PUBLISHED = {
     "gpt2": 124_439_808,

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
 from ffnviz.analysis.dimensions.projection import project
 from ffnviz.analysis.dimensions.rank import STAGES, out_of_reach, reach, spectra, spectrum
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK], and the dog sat on the floor beside her."

@@ -7,13 +7,13 @@ import pytest
 import torch
 
 from ffnviz.analysis.dimensions.forms import _PHI, NUMPY, forms
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.model import load
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
-from ffnviz.pages.dimensions.forms import CODE, TORCH, code
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.model import load
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.parts.dimensions.forms import CODE, TORCH, code
 from tests.analysis.networks import network, ours
-from tests.runs import run_of
+from tests.run_factory import run_of
 
 TEXT = "The cat sat on it."
 PLAIN = [name for name, each in ACTIVATIONS.items() if not each.gated]

@@ -6,9 +6,9 @@ import torch
 from numpy.testing import assert_allclose
 
 from ffnviz.analysis.dimensions.warp import CELLS, COARSE, Warp, pieces, warp
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.network import Network, NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import Network, NotForThisNetwork
 from tests.analysis.networks import network, ours
 
 TEXT = "The cat sat on it."

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.experiment import Finding, Result, Subject, in_double
-from ffnviz.model.attention import AttentionRecord, SelfAttention
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.feed_forward import FeedForward, FeedForwardRecord
-from ffnviz.model.model import Model, load
+from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.feed_forward import FeedForward, FeedForwardRecord
+from ffnviz.models.encoder.model import Model, load
 
 TEXT = "The cat sat on the mat, and the dog sat on the floor."
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, bend_deleted, try_all
 from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
-from ffnviz.model.encoder import initial_encoder
-from ffnviz.model.model import Model, load
-from ffnviz.pages.lab import PARTS
+from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.parts.lab import PARTS
 from tests.analysis.lab.broken import subject
 
 

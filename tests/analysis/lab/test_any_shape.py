@@ -5,8 +5,8 @@ import pytest
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
 from ffnviz.analysis.needs import Need
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network, ours
 
 SLOW = ("fit", "residual")  # which hardly look at the network: tested elsewhere

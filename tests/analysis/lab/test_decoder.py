@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from ffnviz.analysis.lab.decoder import DecoderBlock
-from ffnviz.model.config import EncoderConfig
+from ffnviz.models.encoder.config import EncoderConfig
 
 CONFIG = EncoderConfig(vocab_size=10, d_model=16, n_heads=4, d_ff=32, activation="gelu")
 

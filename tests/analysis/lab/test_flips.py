@@ -7,21 +7,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import (
-    bend_deleted,
-    convolution,
-    linearity,
-    positions,
-    sharing,
-)
+from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions, sharing
 from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.block import Block
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.model import load
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.model import load
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.lab.broken import ByPosition, Peeking, bent, deaf, finding, subject, with_ffn
 from tests.analysis.networks import ours
 

@@ -11,19 +11,13 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab import (
-    approximation,
-    dropout,
-    residual,
-    width,
-    zoo,
-)
+from ffnviz.analysis.lab import approximation, dropout, residual, width, zoo
 from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
-from ffnviz.model.activations import ACTIVATIONS, Activation
-from ffnviz.model.edit import Edit
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.model import load
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.model import load
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.lab.broken import Peeking, bent, finding, subject, with_ffn
 from tests.analysis.networks import ours
 

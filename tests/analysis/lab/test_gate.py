@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from ffnviz.analysis.lab.gate import NEAR, through_gate
-from ffnviz.model.activations import ACTIVATIONS
+from ffnviz.models.activations import ACTIVATIONS
 from tests.analysis.lab.broken import subject
 
 GATES = [name for name, each in ACTIVATIONS.items() if each.gated]

@@ -17,8 +17,8 @@ from ffnviz.analysis.lab.influence import who_hears_whom
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.timing.growth import grow_with_length, grow_with_width
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import initial_encoder
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import initial_encoder
 from tests.analysis.lab.bits import bits
 from tests.analysis.lab.broken import subject
 

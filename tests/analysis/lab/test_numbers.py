@@ -18,7 +18,7 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import importance, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
-from ffnviz.model.feed_forward import FeedForward
+from ffnviz.models.encoder.feed_forward import FeedForward
 from tests.analysis.lab.broken import subject
 
 

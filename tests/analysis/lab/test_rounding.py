@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.analysis.lab.rounding import ffn_bound, gamma, linear_bound, product_bound
-from ffnviz.model.feed_forward import FeedForward
+from ffnviz.models.encoder.feed_forward import FeedForward
 
 
 @given(

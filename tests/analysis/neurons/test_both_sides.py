@@ -16,14 +16,14 @@ from ffnviz.analysis.neurons.pool import read_pool
 from ffnviz.analysis.neurons.probe_loss import masked_batches
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.guest.network import Guest
-from ffnviz.guest.opening import proved_guest
-from ffnviz.guest.tokenizer import GuestTokenizer
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.external.network import Guest
+from ffnviz.models.external.opening import proved_guest
+from ffnviz.models.external.tokenizer import GuestTokenizer
 from tests.analysis.networks import Stranger, ours
-from tests.guest.families import GPT2, WIDE, build, two_texts
-from tests.guest.tokenizers import byte_level
+from tests.models.external.families import GPT2, WIDE, build, two_texts
+from tests.models.external.tokenizers import byte_level
 
 TEXT = "The cat sat on the mat."
 PROBES = [Probe(text, ("cat",) if "cat" in text else ("dog",))

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from ffnviz.analysis.neurons.compare import compare, pairs
 from ffnviz.analysis.neurons.naming import probe_inputs, score_tag, score_words, word_values
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 PROBES = [

@@ -21,8 +21,8 @@ from ffnviz.analysis.neurons.index_part import BlockPart, empty
 from ffnviz.analysis.neurons.neuron_index import EXAMPLES, NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
 from ffnviz.analysis.neurons.texts import batches
-from ffnviz.model.model import TWINS, Model, load
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import TWINS, Model, load
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 from tests.analysis.small import small_model
 

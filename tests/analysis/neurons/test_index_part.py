@@ -27,8 +27,8 @@ from ffnviz.analysis.neurons.index_part import (
 from ffnviz.analysis.neurons.partners import mixed, signs
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.tally import Tally, counted
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 N_POSITIONS, D_FF, TAGS, CLASSES = 8, 24, 2, 3

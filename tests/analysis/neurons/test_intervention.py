@@ -10,10 +10,10 @@ from ffnviz.analysis.neurons.intervention import change, direct_contributions
 from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.vocabulary.lens import contributions
-from ffnviz.model.edit import Edit
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
-from ffnviz.model.trace import StreamTrace
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.trace import StreamTrace
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

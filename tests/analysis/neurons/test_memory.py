@@ -8,8 +8,8 @@ import torch
 
 from ffnviz.analysis.neurons import memory
 from ffnviz.analysis.neurons.memory import key_matches, similar, written_words
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 

@@ -15,11 +15,11 @@ from ffnviz.analysis.neurons.plant import (
 from ffnviz.analysis.neurons.plant_spread import spread
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import Encoder
-from ffnviz.model.model import Model
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import SHAPES, network, ours
 
 TEXT, TOKEN, WORD = "The cat sat on the [MASK].", 3, 77

@@ -3,7 +3,7 @@
 import torch
 
 from ffnviz.analysis.neurons.pool import NEURONS, read_pool
-from ffnviz.model.model import load
+from ffnviz.models.encoder.model import load
 
 TEXTS = ("The old dog slept.", "It cost forty [MASK].", "She opened the door.", "forty")
 

@@ -11,7 +11,7 @@ from ffnviz.analysis.neurons import histogram
 from ffnviz.analysis.neurons.histogram import BINS, LEAST, MOST, SIDE, edges, quantile
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.model.model import TWINS, load
+from ffnviz.models.encoder.model import TWINS, load
 
 SHARES = (0.0, 0.05, 0.5, 0.9, 0.99, 1.0)
 Values = NDArray[np.float32]

@@ -12,11 +12,11 @@ from tokenizers import models, normalizers
 from ffnviz.analysis.neurons import texts
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import CHARACTERS, _cut
-from ffnviz.guest.tokenizer import GuestTokenizer
-from ffnviz.model.model import load
-from ffnviz.model.network import TokenizerLike
-from ffnviz.model.tokenizer import Encoding
-from tests.guest.tokenizers import byte_level, metaspace, word_piece
+from ffnviz.models.encoder.model import load
+from ffnviz.models.encoder.tokenizer import Encoding
+from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.network import TokenizerLike
+from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
 WORDS = [
     *(

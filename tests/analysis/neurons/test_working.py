@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ffnviz.analysis.neurons.working import DotProduct, logit, output_component, pre_activation
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -8,8 +8,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from ffnviz.analysis.sparsity.gate import DRAWS, gate, gated_token
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network, ours
 
 TEXT = "The cat sat on it."

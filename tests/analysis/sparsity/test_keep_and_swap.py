@@ -7,8 +7,8 @@ import torch
 from ffnviz.analysis.prediction import logits_with_ffn_output, predict
 from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest, strengths
 from ffnviz.analysis.sparsity.swap import swap, with_activation
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -8,9 +8,9 @@ import torch
 
 from ffnviz.analysis.neurons.strongest import strongest_neuron
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.model.activations import ACTIVATIONS
-from ffnviz.model.config import EncoderConfig
-from ffnviz.model.encoder import EncoderTrace, initial_encoder
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import EncoderTrace, initial_encoder
 
 
 @pytest.fixture(scope="module")

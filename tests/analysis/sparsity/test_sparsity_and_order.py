@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
 from ffnviz.analysis.journey.path import ffn_path
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.model.model import Model, load
+from ffnviz.models.encoder.model import Model, load
 
 HIDDEN = hnp.arrays(
     np.float32,

@@ -13,10 +13,10 @@ from ffnviz.analysis.sparsity.bend import curve, landing, reach
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import training_record
 from ffnviz.analysis.sparsity.threshold import share_against_threshold
-from ffnviz.model.encoder import initial_encoder
-from ffnviz.model.model import Model, load
-from ffnviz.model.tokenizer import Tokenizer
-from ffnviz.model.trace import Trace
+from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.trace import Trace
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

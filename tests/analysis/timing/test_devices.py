@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
-from ffnviz.model.model import Model, load
-from ffnviz.pages.timing import devices
-from tests.runs import run_of
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.parts.timing import devices
+from tests.run_factory import run_of
 
 
 def test_one_core_all_cores_and_the_gpu_each_have_their_run(

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 
 from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.timing.grouped import GroupedFfn, grouped
-from ffnviz.model.model import Model
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network
 from tests.analysis.small import small_model
 

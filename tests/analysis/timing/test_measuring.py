@@ -18,8 +18,8 @@ from ffnviz.analysis.timing.growth import (
 )
 from ffnviz.analysis.timing.stages import stages, time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -7,8 +7,8 @@ from torch import nn
 from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.timing.held import kept_for_backward, peak_of
 from ffnviz.analysis.timing.memory import in_chunks, memory, peak_by_hand, whole
-from ffnviz.model.network import NotForThisNetwork
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network
 from tests.analysis.small import small_model
 

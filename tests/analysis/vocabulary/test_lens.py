@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from ffnviz.analysis.vocabulary.lens import contributions, largest_gain, read_early
-from ffnviz.model.model import Model, load
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

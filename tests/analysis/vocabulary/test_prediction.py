@@ -10,8 +10,8 @@ import torch
 from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.timing.measured_trace import timed_trace
-from ffnviz.model.model import Model
-from ffnviz.model.tokenizer import Tokenizer
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -7,15 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.analysis.vocabulary.decoding import Strategy
-from ffnviz.analysis.vocabulary.writing import (
-    Writing,
-    begin,
-    logits_before,
-    no_text,
-    write_word,
-)
-from ffnviz.model.model import Model, load
-from ffnviz.model.tokenizer import MASK, Tokenizer
+from ffnviz.analysis.vocabulary.writing import Writing, begin, logits_before, no_text, write_word
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 from tests.analysis.small import small_model
 
 CHANCE = Strategy(sample=True, seed=5, top_k=50)

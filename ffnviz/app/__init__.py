@@ -1,0 +1,1 @@
+"""The Streamlit page: navigation, header, controls, session, and what the lecture shows on it."""

@@ -1,0 +1,66 @@
+"""The foot of every part: the order in which the parts tell their story, and what helps."""
+
+from collections.abc import Callable, Sequence
+
+from ffnviz.analysis.needs import ours
+from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.app.session import Session
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Page, Part
+from ffnviz.pictures import foot as component
+from ffnviz.state.run import Run
+
+
+def following(page: Page, part: Part, run: Run) -> tuple[Page, Part] | None:
+    """The next part that the network can show, on this page or on a later one; None at the end."""
+    parts = [(each, its) for each in PAGES for its in each.parts]
+    after = parts[parts.index((page, part)) + 1 :]
+    return next(((p, its) for p, its in after if not its.missing(run)), None)
+
+
+def what_it_knows(run: Run) -> list[str]:
+    """What to expect of the network, by what it is and what it was trained on."""
+    if not run.card.ours or run.card.provenance is None or run.card.provenance.record is None:
+        return []
+    count = sum(weight.numel() for weight in ours(run.model).encoder.parameters())
+    read = int(record_of(run.model).tokens[-1])
+    return [
+        f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
+        "has thousands of times as many. It has one task: to guess hidden words. It answers no "
+        "questions and looks nothing up.",
+        f"It learnt English from old novels and other books that are free of copyright, "
+        f"{read / 1e6:.1f} million tokens in all. So it knows grammar better than facts, and it "
+        "writes as people wrote a hundred years ago.",
+        "Words of other languages, and signs that are rare in these books, it reads piece by "
+        "piece; other scripts byte by byte. It shows how it computes with them, but it "
+        "understands hardly any of it.",
+    ]
+
+
+def foot(
+    session: Session,
+    page: Page,
+    part: Part,
+    run: Run,
+    lecture: Sequence[tuple[str, str]] = (),
+    on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
+    outcome: str = "",
+) -> None:
+    """Show the foot; of a lecture, what can be done and what came of it: as the component."""
+    coming = following(page, part, run)
+    there, its = coming or (PAGES[0], PAGES[0].parts[0])
+    if coming is None:
+        label = f"Back to the start: {there.title}"
+    elif there is page:
+        label = f"Next: {its.title}"
+    else:
+        label = f"Next: {there.title}" + (f" · {its.title}" if len(there.parts) > 1 else "")
+    component.foot(
+        label,
+        run.subject.once("what it knows", lambda: what_it_knows(run)),
+        key="foot",
+        on_next=lambda: session.navigator().turn(there.name, its.name),
+        lecture=lecture,
+        on_lecture=on_lecture,
+        outcome=outcome,
+    )

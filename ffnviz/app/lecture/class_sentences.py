@@ -1,0 +1,188 @@
+"""The class brain: what the networks make of all the sentences that a class has sent."""
+
+import hashlib
+from collections.abc import Sequence
+from contextlib import suppress
+
+import streamlit as st
+
+from ffnviz.analysis.neurons.pool import WORDS, Pool, Woken, read_pool
+from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.app.lecture.classroom import BRAIN, lecturer_of, store
+from ffnviz.app.session import Session
+from ffnviz.figures.class_pool import neurons_of_class
+from ffnviz.figures.wording import Sentence as Words
+from ffnviz.figures.wording import number, percent
+from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
+from ffnviz.parts.measurement import Measured, measure_button
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.sentences import Guess, Line, sentences
+from ffnviz.state.actions import Meet, Turn
+from ffnviz.state.run import Run, labels_of
+
+
+def is_open() -> bool:
+    """Whether the lecturer looks at it."""
+    return bool(st.session_state.get(BRAIN)) and lecturer_of() is not None
+
+
+def show_brain(session: Session, run: Run) -> None:
+    """The sentences with their guesses, and below what they share."""
+    led = lecturer_of()
+    if led is None:
+        return
+    try:
+        sent = store().sentences(led[0])
+    except NoSuchClassError:
+        st.info("The class is over.")
+        return
+    except ClassStoreError:
+        st.warning(GONE)
+        st.button("Try again")
+        return
+    with st.container(key="class-brain"):
+        if not sent:
+            st.info("No sentence has come yet. Students send one from the line above their page.")
+            return
+        shown = [each for each in sent if not each.hidden]
+        pools = read(run, shown)
+        the_sentences(session, run, sent, led, pools)
+        if pools:
+            neurons(session, run, [each.text for each in shown], pools[run.card.id])
+
+
+def counted(n: int, what: str) -> str:
+    """How many, in words."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def read(run: Run, shown: Sequence[Sentence]) -> dict[str, Pool]:
+    """What each network, by its id, makes of the sentences; empty until that is computed."""
+    if not shown:
+        return {}
+    texts = tuple(each.text for each in shown)
+    # What is kept for later knows the sentences by a sum only.
+    summed = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    of = (run.card.id, run.state.block, summed)
+    name = f"class-brain-{summed[:16]}"  # other sentences are read by themselves, too
+    kept = st.session_state.get("measured", {})
+    for old in [each for each in kept if each.startswith("class-brain-") and each != name]:
+        del kept[old]
+    measured: Measured[dict[str, Pool]] | None = measure_button(
+        name, of, run, read_all, texts, label="Try again", once=True,
+        doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
+    )  # fmt: skip
+    return measured.result if measured is not None and measured.of == of else {}
+
+
+def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, Pool]:
+    """Each network's, by its id."""
+    both = run.both
+    return {
+        of.card.id: read_pool(
+            of.network, texts, run.state.block, part_of(progress, place, len(both))
+        )
+        for place, of in enumerate(both)
+    }
+
+
+def the_sentences(
+    session: Session,
+    run: Run,
+    sent: Sequence[Sentence],
+    led: tuple[str, str],
+    pools: dict[str, Pool],
+) -> None:
+    """All of them with their guesses; those that are hidden come last."""
+    shown = [each for each in sent if not each.hidden]
+    told: Words = [number(counted(len(shown), "sentence"))]
+    for of in run.both if pools else ():
+        share = float(pools[of.card.id].shares.mean())
+        told += [f"; {of.card.label} has ", number(percent(share), of.card.colour), " active"]
+    block = f" in block {run.state.block + 1}" if pools else ""
+    lines = [
+        line_of(each, guesses_of(run, pools, place), read=bool(pools))
+        for place, each in enumerate(shown)
+    ] + [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
+    sentences(
+        Head([*told, f"{block}."], "class-sentences", run.card.colour),
+        lines,
+        f"{run.stamp} {len(sent)}",
+        key="class-sentences",
+        on_open=lambda chosen: open_sentence(session, sent, chosen),
+        on_hide=lambda chosen: _hide(led, sent, chosen),
+    )
+
+
+def line_of(each: Sentence, guesses: list[Guess], *, read: bool) -> Line:
+    """A sentence with what is guessed there, or why nothing is."""
+    why = "" if guesses or not read else "No [MASK], so nothing to guess"
+    return Line(each.number, each.text, hidden=False, guesses=guesses, remark=why)
+
+
+def guesses_of(run: Run, pools: dict[str, Pool], place: int) -> list[Guess]:
+    """What the networks guess at one of the sentences that were read."""
+    return [
+        Guess(of.card.label, of.card.colour, *guess)
+        for of in run.both
+        if pools and (guess := pools[of.card.id].guesses[place]) is not None
+    ]
+
+
+def neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> None:
+    """The neurons that most sentences activate, each with the words that do."""
+    most = pool.woken[0] if pool.woken else None
+    told: Words = (
+        ["They share no active neuron."] if most is None
+        else ["What they share: neuron ", number(f"{run.state.block + 1}:{most.neuron}"),
+              " is active in ", number(f"{most.sentences} of {len(texts)}"),
+              ". Click a bar to meet its neuron."]
+    )  # fmt: skip
+    chart(
+        Head(told, "class-neurons", run.card.colour),
+        neurons_of_class(
+            [(each.neuron, each.sentences, each.mean, words_of(run, texts, each))
+             for each in pool.woken],
+            len(texts), run.state.block, run.card.colour,
+        ),
+        "The neurons that most of the sentences activate.",
+        f"{run.stamp} {len(texts)}",
+        key="class-neurons",
+        height=420,
+        on_choose=lambda neuron: _meet(session, run, neuron),
+    )  # fmt: skip
+
+
+def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
+    """The words at which a neuron is strongest, each spelling once."""
+    found: dict[str, str] = {}
+    for place, token in woken.strongest:
+        tokens = run.model.tokenizer.encode(texts[place], run.model.sizes.max_tokens).tokens
+        label = labels_of(tokens)[token]
+        found.setdefault(label.lower(), label)
+    return ", ".join(list(found.values())[:WORDS])
+
+
+def open_sentence(session: Session, sent: Sequence[Sentence], chosen: int) -> None:
+    """The Journey shows a student's sentence."""
+    text = next((each.text for each in sent if each.number == chosen), None)
+    if text is not None:
+        _close()
+        session.type(text)
+        session.do(Turn("journey"))
+
+
+def _meet(session: Session, run: Run, neuron: int) -> None:
+    _close()
+    session.do(Meet(run.neuron(neuron), "neurons", "wakes"))
+
+
+def _hide(led: tuple[str, str], sent: Sequence[Sentence], chosen: int) -> None:
+    hidden = next(each.hidden for each in sent if each.number == chosen)
+    with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
+        store().hide(*led, chosen, not hidden)
+
+
+def _close() -> None:
+    st.session_state[BRAIN] = False

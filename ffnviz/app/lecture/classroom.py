@@ -1,0 +1,240 @@
+"""A page that takes part in a class: as the lecturer's, or as a student's that follows."""
+
+import os
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from urllib.parse import urlsplit, urlunsplit
+
+import segno
+import streamlit as st
+from streamlit.net_util import get_internal_ip
+
+from ffnviz.app.session import Session
+from ffnviz.lecture.chosen import OWN, lecture_of
+from ffnviz.lecture.classroom.live_class import (
+    GONE,
+    LONGEST_SENTENCE,
+    ClassStoreError,
+    NoSuchClassError,
+    Place,
+)
+from ffnviz.lecture.classroom.store import ClassStore, store_at
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.scene import Lecture
+from ffnviz.lecture.writing import written_lecture
+from ffnviz.pictures.classroom import Attending, klass
+from ffnviz.state.actions import Look
+from ffnviz.state.run import Run
+from ffnviz.state.state import House, from_url, to_url
+
+ALLOWED = "FFNVIZ_CLASSES"  # set by `ffnviz app` where others can reach it on purpose
+STORE = "FFNVIZ_CLASS_STORE"
+CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
+PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
+TICKET = "class-ticket"
+OURS = ("localhost", "127.0.0.1", "::1")
+
+
+def allowed() -> bool:
+    """Whether classes can be opened at this server."""
+    return os.environ.get(ALLOWED) == "1"
+
+
+@cache
+def store() -> ClassStore:
+    """Where this server's classes are kept.
+
+    Raises:
+        ClassStoreError: if there can be none; the message says why.
+    """
+    return store_at(os.environ.get(STORE, ""))
+
+
+def open_class(session: Session) -> None:
+    """A class that follows this page, from now on."""
+    try:
+        opened = store().open(written_lecture(lecture_of(session.house), session.house))
+    except ClassStoreError:
+        st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
+        return
+    st.session_state[CLASS] = (opened.code, opened.secret)
+    st.session_state[TOLD] = None
+    st.session_state[OPENED] = opened.code
+
+
+def lecturer_of() -> tuple[str, str] | None:
+    """Code and secret of the class that this page leads."""
+    kept: tuple[str, str] | None = st.session_state.get(CLASS)
+    return kept
+
+
+def attend(session: Session) -> None:
+    """The line of the class; where none is attended, what finds out whether one was led here."""
+    if not allowed():
+        return
+    led, code = lecturer_of(), session.showing.follows
+    if led is not None:
+        link = link_of(st.session_state.get(BASE, ""), led[0])
+        shown = Attending(
+            "lecturer", *led, link, picture_of(link) if link else "",
+            just_opened=st.session_state.get(OPENED) == led[0],
+            brain=bool(st.session_state.get(BRAIN)),
+        )  # fmt: skip
+    elif code:
+        alone = bool(st.session_state.get(ALONE))
+        of, moved = st.session_state.get(FOLLOWED, ("", 0))
+        followed = moved if of == code else 0
+        who, ticket = ticket_for(code)
+        shown = Attending("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
+                          longest=LONGEST_SENTENCE)  # fmt: skip
+    else:
+        shown = Attending("")
+    klass(
+        shown,
+        key="klass",
+        on_resume=resume,
+        on_moved=lambda: follow(session),
+        on_ask=lambda what: ask(session, what),
+    )
+
+
+def ticket_for(code: str) -> tuple[str, str]:
+    """Who this page's visitor is in a class, and the ticket for it: one a session, and no more."""
+    of, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+    if of != code or not ticket:
+        ticket = ""
+        with suppress(NoSuchClassError, ClassStoreError):  # the page then hears which
+            ticket = store().ticket(code, who)
+        st.session_state[TICKET] = (code, who, ticket)
+    return who, ticket
+
+
+def resume(code: str, secret: str, base: str) -> None:
+    """The browser has the secret of a class: this page leads it, if the secret is right."""
+    try:
+        if not store().is_lecturer(code, secret):
+            return
+    except (NoSuchClassError, ClassStoreError):
+        return
+    if lecturer_of() is None:
+        st.session_state[CLASS] = (code, secret)
+    st.session_state[BASE] = base
+
+
+DOOR: dict[str, Callable[[str, str], None]] = {
+    "close": lambda code, secret: store().set_door(code, secret, closed=True),
+    "open": lambda code, secret: store().set_door(code, secret, closed=False),
+    "remove": lambda code, secret: store().remove_all(code, secret),
+}
+
+
+def ask(session: Session, what: str) -> None:
+    """What the line's buttons ask for; one that only looks again has done so as the page runs."""
+    led = lecturer_of()
+    if what == "brain" and led is not None:
+        st.session_state[BRAIN] = not st.session_state.get(BRAIN)
+    elif what == "end" and led is not None:
+        st.session_state[BRAIN] = False
+        try:
+            with suppress(NoSuchClassError):  # it was over
+                store().end(*led)
+        except ClassStoreError:
+            st.session_state[PROBLEM] = f"The class goes on. {GONE}"
+            return
+        st.session_state.pop(CLASS)
+    elif what in DOOR and led is not None:
+        try:
+            DOOR[what](*led)
+        except (NoSuchClassError, ClassStoreError):
+            st.session_state[PROBLEM] = f"The class is as it was. {GONE}"
+    elif what == "ticket":
+        of, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+        st.session_state[TICKET] = (of, who, "")
+    elif what == "left":
+        st.session_state.pop(CLASS, None)
+        session.show_as(replace(session.showing, follows=""))
+    elif what == "alone":
+        st.session_state[ALONE] = True
+    elif what == "back":
+        st.session_state[ALONE] = False
+        follow(session)
+
+
+def follow(session: Session) -> None:
+    """To where the lecturer is."""
+    code = session.showing.follows
+    if not code or lecturer_of() is not None or st.session_state.get(ALONE):
+        return
+    try:
+        course, text = store().course(code), store().lecture(code)
+    except (NoSuchClassError, ClassStoreError):
+        return
+    if not course.place.page:
+        return
+    st.session_state[FOLLOWED] = (code, course.moved)
+    lecture = lecture_of_class(text, session.house)
+    if lecture is not None:
+        st.session_state[OWN] = lecture
+    place = course.place
+    showing = replace(session.showing, scene=place.scene, short=place.short, exploring=False)
+    session.show_as(replace(showing, presenting=False))
+    session.do(Look(from_url(place.page, place.query, session.house)))
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def lecture_of_class(text: str, _house: House) -> Lecture | None:
+    """The lecture of a class, read once for all who follow it."""
+    try:
+        return read_lecture(text, _house, FACTS)
+    except LectureError:
+        return None
+
+
+def tell_class(session: Session, run: Run | None) -> None:
+    """Where this page is, if it leads a class and has not left its scene for a while."""
+    led, showing = lecturer_of(), session.showing
+    if led is None or run is None or showing.exploring:
+        return
+    state = replace(run.state, token=run.token)
+    place = Place(state.page, to_url(state, session.house), showing.scene, showing.short)
+    lecture = lecture_of(session.house)
+    if st.session_state.get(TOLD) == (place, lecture):
+        return
+    try:
+        store().move(*led, place, written_lecture(lecture, session.house))
+    except NoSuchClassError:
+        return
+    except ClassStoreError:
+        st.session_state[PROBLEM] = f"The class did not follow. {GONE}"
+        return
+    st.session_state[TOLD] = (place, lecture)
+
+
+def link_of(base: str, code: str) -> str:
+    """The address that students open; one of this computer alone becomes the network's."""
+    parts = urlsplit(base)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        return ""
+    host = parts.hostname
+    if host in OURS:
+        host = get_internal_ip() or host
+    shown = f"[{host}]" if ":" in host else host
+    port = f":{parts.port}" if parts.port else ""
+    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
+    return urlunsplit((parts.scheme, f"{shown}{port}", f"{path}class/{code}", "", ""))
+
+
+@cache
+def _qr(link: str) -> str:
+    return str(
+        segno.make(link, error="m", micro=False).svg_data_uri(scale=10, border=3, light="#fff")
+    )
+
+
+def picture_of(link: str) -> str:
+    """The link as a QR code, in an address that holds the picture itself."""
+    return _qr(link[:300])

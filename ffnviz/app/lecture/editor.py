@@ -1,0 +1,177 @@
+"""Where a visitor's own lecture is put in order, worded, saved and opened."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from ffnviz.app.lecture.draft import (
+    DESK,
+    PREVIEWING,
+    Draft,
+    draft,
+    forget_the_form,
+    form_key,
+    keep,
+    opened,
+)
+from ffnviz.app.lecture.editor_scene import form_of_scene
+from ffnviz.app.lecture.story import go, start
+from ffnviz.app.session import Session
+from ffnviz.lecture.chosen import OWN
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.reading import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError, read_lecture
+from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.lecture.writing import written_lecture
+from ffnviz.parts import PAGES
+from ffnviz.pictures.opening import open_file
+from ffnviz.pictures.saving import save_button
+from ffnviz.pictures.scene_list import Listed, scene_list
+
+PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
+
+
+def open_desk(page: str) -> None:
+    """Have it in the place of what the page shows, until the visitor turns to another."""
+    st.session_state[DESK] = page
+
+
+def is_open(page: str) -> bool:
+    """Whether the visitor is at it, on that page."""
+    return bool(st.session_state.get(DESK) == page)
+
+
+def show_desk(session: Session) -> None:
+    """The scenes, and a form for the one that is chosen; what is written counts at once."""
+    made = draft()
+    with st.container(key="desk"):
+        st.subheader("My lecture", anchor=False)
+        about_all(made)
+        if not made.scenes:
+            st.info("Nothing is in it yet. Turn to any page, and choose “Add this view” there.")
+        lecture = checked(session, made)
+        buttons(session, made, lecture)
+        if made.scenes:
+            place = chosen(made)
+            left, right = st.columns([1, 1.6], gap="medium")
+            with left:
+                the_scenes(made, place)
+            with right:
+                preview = None if lecture is None else (lambda: show(session, lecture, place))
+                form_of_scene(session, *made.scenes[place], preview)
+        bring(session)
+
+
+def about_all(made: Draft) -> None:
+    """The lecture's title, and how long it is to take."""
+    title, minutes = form_key("title"), form_key("minutes")
+    with st.container(horizontal=True):
+        st.text_input(
+            "Title", made.title, LENGTHS["title"], key=title,
+            on_change=lambda: keep(replace(draft(), title=st.session_state[title])),
+        )  # fmt: skip
+        st.number_input(
+            "Minutes planned", 0, MOST_MINUTES, made.minutes, key=minutes, width=180,
+            on_change=lambda: keep(replace(draft(), minutes=int(st.session_state[minutes]))),
+        )  # fmt: skip
+
+
+def chosen(made: Draft) -> int:
+    """The place of the scene that is worked on."""
+    numbers = [number for number, _ in made.scenes]
+    number = st.session_state.get(CHOSEN)
+    return numbers.index(number) if number in numbers else 0
+
+
+def the_scenes(made: Draft, place: int) -> None:
+    """All of them, small."""
+    thumbnails = dict(made.thumbnails)
+    numbers = [number for number, _ in made.scenes]
+
+    def choose(at: int) -> None:
+        st.session_state[CHOSEN] = numbers[at]
+
+    def move(start: int, end: int) -> None:
+        choose(start)
+        keep(draft().moved(numbers[start], end - start))
+
+    listed = [
+        Listed(scene.title, where(scene), scene.state.sentence, thumbnails.get(number, ""))
+        for number, scene in made.scenes
+    ]
+    scene_list(listed, place, "desk-list", on_choose=choose, on_move=move)
+
+
+def where(scene: Scene) -> str:
+    """The page that a scene shows, and its part if it has several."""
+    page = next(page for page in PAGES if page.name == scene.state.page)
+    part = page.part(scene.state.part)
+    return f"{page.title}: {part.title}" if len(page.parts) > 1 else page.title
+
+
+def checked(session: Session, made: Draft) -> Lecture | None:
+    """The lecture as its file would be read; None, and what is wrong, if it could not be."""
+    if not made.scenes:
+        return None
+    try:
+        return read_lecture(written_lecture(made.lecture, session.house), session.house, FACTS)
+    except LectureError as error:
+        st.error("It cannot be saved or shown like this.")
+        st.text(str(error).partition(": ")[2] or str(error))
+        return None
+
+
+def show(session: Session, lecture: Lecture, place: int) -> None:
+    """A scene as a hall would see it; whoever ends that is here again."""
+    st.session_state[OWN] = lecture
+    st.session_state[DESK], st.session_state[PREVIEWING] = None, True
+    session.show_as(replace(session.showing, short=False, presenting=True))
+    go(session, place)
+
+
+def buttons(session: Session, made: Draft, lecture: Lecture | None) -> None:
+    """What can be done with all of it."""
+
+    def follow() -> None:
+        st.session_state[OWN] = lecture
+        st.session_state[DESK] = None
+        start(session, short=False, anew=True)
+
+    def leave() -> None:
+        st.session_state[DESK] = None
+
+    def built_in() -> None:
+        st.session_state.pop(OWN, None)
+        forget_the_form()
+        keep(Draft())
+
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Back to the page", on_click=leave)
+        st.button("Show it", on_click=follow, disabled=lecture is None)
+        text = written_lecture(lecture, session.house) if lecture else None
+        save_button("Save as a file", text, "my-lecture.toml", "application/toml", key="desk-save")
+        st.button("Begin a new one", on_click=built_in, disabled=not made.scenes)
+
+
+def bring(session: Session) -> None:
+    """A lecture of a file takes the place of this one."""
+    open_file(
+        f"Open a lecture: a .toml file of up to {LONGEST_FILE:,} characters",
+        ".toml",
+        LONGEST_FILE,
+        key="desk-file",
+        on_text=lambda name, text: take(session, name, text),
+    )
+    problem = st.session_state.get(PROBLEM)
+    if problem:
+        st.error("The file could not be opened.")
+        st.text(problem)
+
+
+def take(session: Session, name: str, text: str) -> None:
+    """A file that was chosen."""
+    try:
+        keep(opened(read_lecture(text, session.house, FACTS)))
+        st.session_state[PROBLEM] = ""
+        forget_the_form()
+    except LectureError as error:
+        st.session_state[PROBLEM] = f"{name}: {error}"

@@ -1,0 +1,103 @@
+"""What stands behind “Lecture” at the foot of every page."""
+
+import streamlit as st
+
+from ffnviz.app.lecture import classroom, editor
+from ffnviz.app.lecture.draft import add_view, draft
+from ffnviz.app.lecture.story import LEFT, ask, start
+from ffnviz.app.session import Session
+from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.reading import LectureError
+from ffnviz.parts.part import Page
+from ffnviz.state.view_options import Showing
+
+OUTCOME = "lecture-outcome"
+HOW = (
+    "A class can follow when others can reach this server. Start it with "
+    "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
+)
+
+
+def short_label(session: Session) -> str:
+    """What the button says that leads on to the shorter path; empty if there is no lecture."""
+    try:
+        lecture = lecture_of(session.house)
+    except LectureError:
+        return ""
+    minutes = lecture.planned(short=True)
+    return "Follow the story" + (f" ({minutes} minutes)" if minutes else "")
+
+
+def entries(session: Session) -> list[tuple[str, str]]:
+    """What can be done now: an id and its words, each."""
+    try:
+        lecture = lecture_of(session.house)
+    except LectureError:
+        return [("add", "Add this view to my lecture"), ("desk", _desk_label())]
+    left: Showing | None = st.session_state.get(LEFT)
+    found = []
+    if left is not None and left.scene is not None and session.showing.scene is None:
+        place = lecture.path(left.short)
+        at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
+        found.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
+    found.append(("short", short_label(session)))
+    minutes = f", {lecture.minutes} minutes" if lecture.minutes else ""
+    whole = f"{len(lecture.scenes)} scenes{minutes}"
+    found += [
+        ("whole", f"The whole lecture ({whole})"),
+        ("present", "Present it: only the scene, large"),
+        ("add", "Add this view to my lecture"),
+        ("desk", _desk_label()),
+    ]
+    if not classroom.allowed():
+        found.append(("how", "How to run a live class"))
+    elif classroom.lecturer_of() is None and not session.showing.follows:
+        found.append(("class", "Open a class that follows this page"))
+    return found
+
+
+def _desk_label() -> str:
+    n = len(draft().scenes)
+    return f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"
+
+
+def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
+    """What a button of the menu asks for, on a page with these pictures."""
+    if what in ("short", "whole"):
+        start(session, short=what == "short", anew=True)
+    elif what == "return":
+        left: Showing = st.session_state[LEFT]
+        start(session, short=left.short)
+    elif what == "present":
+        if session.showing.scene is None:
+            start(session, short=False)
+        ask(session, "present")
+    elif what == "add":
+        part = page.part(session.state.part)
+        title = part.title if len(page.parts) > 1 else page.title
+        before = len(draft().scenes)
+        add_view(session.state, title, pictures, thumbnail)
+        n = len(draft().scenes)
+        st.session_state[OUTCOME] = (
+            f"Added: it is scene {n} of your lecture." if n > before
+            else f"Not added: a lecture has at most {n} scenes."
+        )  # fmt: skip
+    elif what == "desk":
+        editor.open_desk(page.name)
+    elif what == "class":
+        classroom.open_class(session)
+        st.session_state[OUTCOME] = st.session_state.pop(classroom.PROBLEM, "")
+    elif what == "how":
+        st.session_state[OUTCOME] = HOW
+
+
+def outcome() -> str:
+    """What came of what was last asked for; said once."""
+    return str(st.session_state.pop(OUTCOME, ""))
+
+
+def notices() -> None:
+    """What the class has to say once."""
+    problem = st.session_state.pop(classroom.PROBLEM, "")
+    if problem:
+        st.warning(problem)

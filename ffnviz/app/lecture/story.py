@@ -1,0 +1,157 @@
+"""A visitor on the way through a lecture: which scene, whether they left it, and the way back."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from ffnviz.app.lecture.draft import DESK, PREVIEWING
+from ffnviz.app.session import Session
+from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.facts import computed
+from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.models.trace import usual_token
+from ffnviz.pictures.story import Asked, Told, story
+from ffnviz.state.actions import Look
+from ffnviz.state.run import Run
+from ffnviz.state.state import State
+from ffnviz.state.view_options import Showing
+
+LEFT = "left_scene"  # where the visitor left the lecture: a Showing
+BEFORE = "before_lecture"  # what the visitor looked at when they began it: a State
+BEGUN = "lecture_begun"
+
+
+def begin(session: Session) -> None:
+    """Who comes by a link that names a scene and nothing else is shown that scene."""
+    if st.session_state.setdefault(BEGUN, False):
+        return
+    st.session_state[BEGUN] = True
+    scene = session.showing.scene
+    if scene is not None and "text" not in session.came_with:
+        go(session, scene)
+
+
+def go(session: Session, place: int) -> None:
+    """To a scene, as the lecture has it."""
+    lecture = lecture_of(session.house)
+    place = min(place, len(lecture.scenes) - 1)
+    session.show_as(replace(session.showing, scene=place, exploring=False))
+    session.do(Look(lecture.scenes[place].state))
+
+
+def start(session: Session, *, short: bool, anew: bool = False) -> None:
+    """To where the visitor left this path, or to its beginning."""
+    if session.showing.scene is None:
+        st.session_state[BEFORE] = session.state
+    left: Showing | None = st.session_state.get(LEFT)
+    known = None if left is None or anew or left.short != short else left.scene
+    first = lecture_of(session.house).path(short)[0] if known is None else known
+    session.show_as(replace(session.showing, scene=first, short=short))
+    go(session, first)
+
+
+def ask(session: Session, what: str) -> None:
+    """What the scene's own buttons ask for."""
+    showing = session.showing
+    if showing.scene is None:
+        return
+    if what == "leave":
+        st.session_state[LEFT] = showing
+        _give_back(session, showing.scene)
+        session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
+    elif what == "present":
+        session.show_as(replace(showing, presenting=not showing.presenting, exploring=False))
+        go(session, showing.scene)
+    elif what == "explore":
+        session.show_as(replace(showing, exploring=showing.presenting))
+    elif what == "back":
+        go(session, showing.scene)
+    if what in ("leave", "present") and st.session_state.pop(PREVIEWING, False):
+        session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
+        st.session_state[DESK] = session.state.page
+
+
+def _give_back(session: Session, place: int) -> None:
+    """The visitor's own sentence and network, unless they have typed another in the lecture."""
+    before: State | None = st.session_state.pop(BEFORE, None)
+    scenes, state = lecture_of(session.house).scenes, session.state
+    if before is not None and state.sentence == scenes[min(place, len(scenes) - 1)].state.sentence:
+        same = (before.page, before.part) == (state.page, state.part)
+        settings = before.settings if same else ()
+        session.do(Look(replace(before, page=state.page, part=state.part, settings=settings)))
+
+
+def is_shown(scene: Scene, run: Run) -> bool:
+    """Whether the page shows the scene as it stands in the lecture; a URL names the usual token."""
+    state, wanted = run.state, scene.state
+    if replace(state, token=None) != replace(wanted, token=None):
+        return False
+    usual = usual_token(run.trace.tokens, run.model.tokenizer.mask_id)
+    return state.token == wanted.token or (wanted.token is None and state.token == usual)
+
+
+def is_near(scene: Scene, run: Run) -> bool:
+    """Whether it shows the scene's part and networks, if perhaps with another sentence or token.
+
+    What is said of ReLU need not hold of GELU.
+    """
+    shown, wanted = (
+        (state.page, state.part, state.network, state.partner) for state in (run.state, scene.state)
+    )
+    return shown == wanted
+
+
+def show_scene(session: Session, run: Run | None) -> None:
+    """The scene above what it is about, where a lecture is followed."""
+    showing = session.showing
+    if showing.scene is None:
+        return
+    try:
+        lecture = lecture_of(session.house)
+    except LectureError as error:
+        st.error("The lecture cannot be shown.")
+        st.text(str(error))
+        return
+    place = min(showing.scene, len(lecture.scenes) - 1)
+    story(
+        told(lecture, place, showing, run),
+        key="story",
+        on_go=lambda wanted: go(session, wanted),
+        on_ask=lambda what: ask(session, what),
+    )
+
+
+def _says_sentence(scene: Scene) -> bool:
+    asked = scene.question.ask if scene.question else ""
+    return "{sentence}" in scene.say and (not asked or "{sentence}" in asked)
+
+
+def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Told:
+    """A scene with its numbers, as they are for what the page shows."""
+    scene, path = lecture.scenes[place], lecture.path(showing.short)
+    here = run is not None and is_near(scene, run)
+    exactly = run is not None and is_shown(scene, run)
+    question = None
+    if scene.question is not None and run is not None and here:
+        asked = scene.question
+        answer = asked.answer if exactly else None
+        question = Asked(computed(asked.ask, run), asked.options, answer)
+    after = next((each for each in path if each > place), None)
+    return Told(
+        lecture=lecture.title,
+        at=place,
+        titles=[each.title for each in lecture.scenes],
+        path=path,
+        sentence="" if run is None or _says_sentence(scene) else run.trace.text,
+        say=computed(scene.say, run) if run is not None and here else (),
+        look=scene.look if here else "",
+        question=question,
+        notes=computed(scene.notes, run) if run is not None and here else (),
+        coming="" if after is None else lecture.scenes[after].title,
+        minutes=lecture.planned(showing.short),
+        presenting=showing.presenting,
+        exploring=showing.exploring,
+        strayed=not exactly,
+        accent=run.card.colour if run is not None else "text",
+    )

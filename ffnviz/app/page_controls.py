@@ -1,0 +1,197 @@
+"""What all pages share above their own parts: sentence, device, examples, parts, tokens."""
+
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+
+import streamlit as st
+
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.app.session import Session, find_gpu, label_of, tie
+from ffnviz.figures.journey import sentences
+from ffnviz.jobs.run_queue import TURNS
+from ffnviz.models.assets import ASSETS
+from ffnviz.parts.guess import question, words_to_hide
+from ffnviz.parts.part import Page
+from ffnviz.pictures.chips import chips
+from ffnviz.pictures.examples import examples
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.page_bar import page_bar
+from ffnviz.state.actions import ChooseToken, HideWord, Turn
+from ffnviz.state.run import Run
+from ffnviz.state.state import with_masks
+
+EXAMPLES = ASSETS / "examples.toml"
+
+
+@dataclass(frozen=True)
+class Example:
+    """A sentence to start from.
+
+    Attributes:
+        title: what it shows; examples of the same title stand together.
+        sentence: with whatever it hides.
+        why: in a line, why it is there.
+        token: the one that is chosen with it, from 1; None takes the usual one.
+        says, without: the word that wins at the mask, and the one that wins without the last FFN.
+        not_among: a word that is not among the ten likeliest.
+    """
+
+    title: str
+    sentence: str
+    why: str
+    token: int | None = None
+    says: str = ""
+    without: str = ""
+    not_among: str = ""
+
+
+@cache
+def read_examples() -> tuple[Example, ...]:
+    """The sentences of assets/examples.toml."""
+    table = tomllib.loads(EXAMPLES.read_text(encoding="utf-8"))
+    return tuple(Example(**entry) for entry in table["example"])
+
+
+def choose_example(session: Session, sentence: str) -> None:
+    """Type an example, and choose the token that it is about."""
+    example = next(each for each in read_examples() if each.sentence == sentence)
+    session.type(sentence)
+    if example.token is not None:
+        session.do(ChooseToken(example.token - 1))
+
+
+def sentence_box(session: Session) -> None:
+    """The sentence, and the examples in a menu beside it."""
+    if not session.box_shows_the_sentence:
+        st.session_state["text"] = session.state.sentence
+    with st.container(horizontal=True, vertical_alignment="center", key="controls"):
+        st.text_input(
+            "Sentence",
+            key="text",
+            live=f"{TURNS.pause_ms}ms",
+            placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
+            autocomplete="off",
+            label_visibility="collapsed",
+            on_change=lambda: session.type(st.session_state["text"] or ""),
+        )
+        known = read_examples()
+        examples(
+            [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)],
+            key="examples",
+            on_choose=lambda sentence: choose_example(session, sentence),
+            why={example.sentence: example.why for example in known},
+        )
+
+
+def device(page: Page) -> None:
+    """The GPU's switch, where the page speaks of time."""
+    gpu = find_gpu()
+    with st.container(key=f"device-{page.name}"):
+        st.toggle(
+            "GPU", key="gpu", persist_state="session", disabled=gpu.device is None, help=gpu.why
+        )
+
+
+def left_out_notice(run: Run) -> None:
+    """What the network cannot read of a long text."""
+    trace = run.whole
+    if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
+        st.warning(
+            f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
+            f"characters, and the network reads at most {run.model.sizes.max_tokens} "
+            "tokens. The rest is left out below; shorten it to see it."
+        )
+    elif trace.n_left_out:
+        st.warning(
+            f"The network reads at most {len(trace.tokens)} tokens. The last {trace.n_left_out:,} "
+            "of your text are left out below; shorten it to see them."
+        )
+
+
+def bar(
+    session: Session, page: Page, run: Run | None, on_take: Callable[[], None] | None = None
+) -> None:
+    """The page's name, its link and file, and what a screen reader hears of a click's changes."""
+    state = session.state
+    part = page.part(state.part).title if len(page.parts) > 1 else ""
+    network = [label_of(state.network), f"block {state.block + 1}"]
+    token = run.labels[run.token] if run else ""
+    page_bar(page.title, part, state.sentence, network, token, key="bar", on_take=on_take)
+
+
+def token_chips(run: Run, session: Session, page: Page) -> None:
+    """The tokens, each with the share of neurons it wakes; the chosen one drives the page.
+
+    What the shares say stands on the first page only.
+    """
+    block = run.state.block
+    counted = awake(run.trace, block, threshold_for(run.card.phi))
+    words, asks = words_to_hide(run), question(run)
+    why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
+    sentence = [
+        *([f"{why} "] if why else []),
+        *asks,
+        *sentences.of_tokens(run.labels, counted.shares, block),
+    ]
+
+    def hide(chip: int) -> None:
+        word = words[chip]
+        if word is not None:
+            session.do(HideWord(word.start, word.end, word.token))
+
+    chips(
+        Head(sentence, "tokens", run.card.colour) if len(page.parts) == 1 else None,
+        run.card.colour,
+        run.labels,
+        counted.shares.tolist(),
+        run.token,
+        f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
+        run.stamp,
+        key="chips",
+        on_choose=lambda chip: session.do(ChooseToken(chip)),
+        hides=[word.text if word else "" for word in words],
+        on_hide=hide,
+        asks=bool(asks),
+    )
+
+
+def part_buttons(session: Session, page: Page, run: Run | None) -> None:
+    """The parts of a page that this network can show, one shown at a time."""
+    key = f"part-{page.name}"
+    away = {part.name: part.missing(run) for part in page.parts} if run else {}
+    titles = {
+        part.name: part.title
+        for part in page.parts
+        if not away.get(part.name) or part.name == session.state.part
+    }
+    tie(key, session.state.part)
+    st.segmented_control(
+        f"Parts of {page.title}",
+        list(titles),
+        key=key,
+        format_func=lambda name: titles[name],
+        required=True,
+        label_visibility="collapsed",
+        on_change=lambda: session.do(Turn(page.name, st.session_state[key])),
+    )
+
+
+def parts_away(session: Session, page: Page, run: Run) -> None:
+    """In a line, the other parts that this network cannot show; pointed at, it says why."""
+    away = {
+        part.title: missing[0]
+        for part in page.parts
+        if part.name != session.state.part and (missing := part.missing(run))
+    }
+    if away:
+        titles = {
+            need: ", ".join(title for title, why in away.items() if why is need)
+            for need in away.values()
+        }
+        st.caption(
+            f"Not for this network: {', '.join(away)}.",
+            help="\n\n".join(f"{parts}: {need.value}" for need, parts in titles.items()),
+        )

@@ -1,0 +1,298 @@
+"""One visitor: the state they look at, tied to widgets and URL, and the run that follows from it.
+
+The state is one value in st.session_state. Widgets and clicks ask for actions; the URL is written
+from the state and read when a link, Back or Forward brings another.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import streamlit as st
+import torch
+
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.timing.measured_trace import timed_trace
+from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.registry import at_hand, open_at_hand
+from ffnviz.models.trace import ForwardPass, words_among
+from ffnviz.parts.part import Navigator
+from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
+from ffnviz.state.actions import Action, Meet, Set, Turn, Type, reduce
+from ffnviz.state.cache import Cache
+from ffnviz.state.run import Run, TraceTiming, Watched
+from ffnviz.state.state import House, Size, State, from_url, readable, to_url, with_masks
+from ffnviz.state.view_options import Showing, showing_from_url
+
+THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
+CACHE = Cache()
+START_WITH = "relu"
+TIMED = 3  # passes, of which the quickest counts
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Whether there is one: its PyTorch name, or why there is none."""
+
+    device: str | None
+    why: str
+
+
+@st.cache_resource(show_spinner=False)
+def find_gpu() -> Gpu:
+    """The GPU that PyTorch can use, if any."""
+    if torch.cuda.is_available():
+        return Gpu("cuda", f"found {torch.cuda.get_device_name()}")
+    if torch.backends.mps.is_available():
+        return Gpu("mps", "found Apple's Metal GPU")
+    built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU only"
+    return Gpu(
+        None, f"No GPU was found: this PyTorch is built for {built}, and sees no Apple GPU either."
+    )
+
+
+def network_sizes() -> dict[str, Size]:
+    """The networks one can choose from, by their ids.
+
+    Raises:
+        ModelFolderError: if one cannot be read.
+    """
+    sizes = {name: _model(name, _device()).sizes for name in at_hand()}
+    return {name: Size(size.n_blocks, size.d_ff) for name, size in sizes.items()}
+
+
+@dataclass(frozen=True)
+class Session:
+    """What one visitor looks at.
+
+    Attributes:
+        house: what there is to be looked at.
+    """
+
+    house: House
+
+    @property
+    def state(self) -> State:
+        """What is looked at now."""
+        state: State = st.session_state["state"]
+        return state
+
+    def open(self, page: str) -> None:
+        """Come to a page of that id, by a link, by Back or Forward, or because it ran again.
+
+        What a URL lacks or garbles takes its default. A URL that differs from the last one written
+        comes from the browser's history only if nothing else changed; otherwise it is merely late.
+        A link to another page of ours has no parameters at all: there, everything stays as it is.
+        """
+        url, table = st.query_params.to_dict(), st.session_state
+        if "state" not in table:
+            table["gpu"] = find_gpu().device is not None
+            table["left"], table["parts"] = {}, {}
+            table["url"], table["shown"] = url, None  # a first page may lead on before it is shown
+            table["bare"] = not url
+            table["came_with"] = frozenset(url)
+            self._follow(page, url)
+            typed = text_brought_along()
+            if typed is not None and typed != table["text"]:
+                self.type(typed)
+                table["text"] = typed
+        elif url not in ({}, table["url"]) and self.state == table["shown"]:
+            self._follow(page, url)
+        elif page != self.state.page and "turn_to" not in table:
+            self.do(Turn(page))
+
+    @property
+    def came_bare(self) -> bool:
+        """Whether the visit began at an address that says nothing of what to show."""
+        bare: bool = st.session_state["bare"]
+        return bare
+
+    @property
+    def came_with(self) -> frozenset[str]:
+        """The names of the parameters that the visit began with."""
+        names: frozenset[str] = st.session_state["came_with"]
+        return names
+
+    @property
+    def showing(self) -> Showing:
+        """How it is shown."""
+        showing: Showing = st.session_state["showing"]
+        return showing
+
+    def show_as(self, showing: Showing) -> None:
+        """Show it in another way; the URL follows with the page."""
+        st.session_state["showing"] = showing
+
+    @property
+    def box_shows_the_sentence(self) -> bool:
+        """Whether the sentence box has what is looked at; gaps in it stand for masks."""
+        return readable(st.session_state.get("text") or "") == self.state.sentence
+
+    def do(self, action: Action, settled: bool = True) -> None:
+        """Do what was asked for. The URL follows at once where nothing else will write it."""
+        table, before = st.session_state, self.state
+        if isinstance(action, Turn | Meet):
+            part = action.part or table["parts"].get(action.page, "")
+            action = replace(action, part=part, settings=table["left"])
+        self._look_at(reduce(before, action, self.house))
+        if self.state.page != before.page:
+            table["turn_to"] = self.state.page
+        if isinstance(action, Set) and settled:
+            names = {setting.name for setting in self._settings}
+            kept = {name: text for name, text in table["url"].items() if name not in names}
+            self._show_url(kept | dict(self.state.settings))
+
+    def type(self, sentence: str) -> None:
+        """Another sentence; the chosen token stays if all up to it stayed as it was."""
+        state = self.state
+        up_to = self._text_up_to_token(state)
+        self.do(Type(sentence, up_to is not None and with_masks(sentence).startswith(up_to)))
+
+    def navigator(self) -> Navigator:
+        """What parts get."""
+        return Navigator(lambda: self.state, self.do, self.run)
+
+    def page_to_turn_to(self) -> str | None:
+        """The page that a click asked for, by its id; asked for once."""
+        page: str | None = st.session_state.pop("turn_to", None)
+        return page
+
+    def run(self) -> Run | None:
+        """What the state asks for; None if there is no sentence.
+
+        Raises:
+            ModelFolderError: if a network cannot be read.
+        """
+        return self.run_at(self.state)
+
+    def run_at(self, state: State) -> Run | None:
+        """The same for what the visitor does not look at now."""
+        return run_of(state, _device(), self.house.networks) if state.sentence else None
+
+    def write_url(self, run: Run | None) -> None:
+        """Make the URL say what the page shows."""
+        state = self.state
+        if run is not None:
+            # Beyond the last token nothing is computed, and a browser's URL must stay short.
+            trace = run.trace
+            text = trace.text[: trace.tokens[-1].end]
+            state = replace(state, sentence=text, token=run.token)
+        self._show_url(to_url(state, self.house) | self.showing.to_url())
+
+    def _follow(self, page: str, url: Mapping[str, str]) -> None:
+        # A link may hold what is set on other parts of the page, for whoever turns to them.
+        for part in self.house.rooms[page]:
+            st.session_state["left"] |= dict(self.house.legal(page, part, url))
+        self._look_at(from_url(page, url, self.house))
+        st.session_state["showing"] = showing_from_url(url)
+        # The box keeps all of a text, also what no link of ours would hold.
+        st.session_state["text"] = url.get("text", self.house.start)
+
+    def _look_at(self, state: State) -> None:
+        table = st.session_state
+        table["state"] = state
+        # What was set on a part is there again when one comes back to it.
+        names = {setting.name for setting in self._settings}
+        left = {name: text for name, text in table["left"].items() if name not in names}
+        table["left"] = left | dict(state.settings)
+        table["parts"] = {**table["parts"], state.page: state.part}
+
+    def _show_url(self, wanted: Mapping[str, str]) -> None:
+        if st.query_params.to_dict() != wanted:
+            st.query_params.from_dict(wanted)
+        st.session_state["url"], st.session_state["shown"] = dict(wanted), self.state
+
+    def _text_up_to_token(self, state: State) -> str | None:
+        if state.token is None or not state.sentence:
+            return None
+        model = _model(state.network, _device())
+        tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
+        if not state.special:
+            tokens = tuple(tokens[place] for place in words_among(tokens))
+        return state.sentence[: tokens[min(state.token, len(tokens) - 1)].end] if tokens else None
+
+    @property
+    def _settings(self) -> tuple[Any, ...]:
+        return self.house.settings_of(self.state.page, self.state.part)
+
+
+def run_of(state: State, device: str, networks: Mapping[str, Size]) -> Run:
+    """What a state with a sentence asks for, on that device.
+
+    Raises:
+        ModelFolderError: if a network cannot be read.
+    """
+    others = (name for name in networks if name != state.network)
+    partner, gpu = state.partner or next(others, None), find_gpu()
+    return Run(
+        state,
+        device,
+        _watched(state.network, device, state),
+        _watched(partner, device, state) if partner else None,
+        {d: partial(_model, state.network, d) for d in ("cpu", gpu.device) if d},
+        gpu.why,
+        networks,
+    )
+
+
+def _device() -> str:
+    gpu = find_gpu().device
+    return gpu if gpu and st.session_state.get("gpu", True) else "cpu"
+
+
+@st.cache_resource(show_spinner="Loading the networks …")
+def _model(name: str, device: str) -> Network:
+    torch.set_num_threads(THREADS)
+    return open_at_hand(name, device)
+
+
+def _watched(name: str, device: str, state: State) -> Watched:
+    model, text = _model(name, device), state.sentence
+
+    def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        return CACHE.get((name, device, *key), compute)
+
+    def untrained() -> ForwardPass:
+        return _before_training(model).run(watched.whole.ids)
+
+    def timing() -> TraceTiming:
+        # The first pass of a length is slower than all that follow, and a busy machine slows some.
+        runs = [timed_trace(model, text)[1:] for _ in range(TIMED)]
+        return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
+
+    trace = partial(model.trace, text, look_at=state.block)
+    watched = Watched(model, text, cached, trace, untrained, timing, state.special)
+    return watched
+
+
+def _before_training(network: Network) -> Model:
+    known = network.card.provenance
+    if known is None or known.seed is None or not isinstance(network, Model):
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
+    config, seed = network.encoder.config, known.seed
+    # The twins began with the same weights: they are kept once, whichever φ reads them.
+    began = replace(config, activation=START_WITH) if not network.card.gated else config
+    key = ("untrained", began, seed, str(network.device))
+    encoder = CACHE.get(key, lambda: initial_encoder(began, seed).to(network.device).eval())
+    started = replace(network, encoder=encoder)
+    return started if began == config else with_activation(started, config.activation)
+
+
+def network_of(name: str) -> Network:
+    """One of those at hand, by its id."""
+    return _model(name, _device())
+
+
+def label_of(name: str) -> str:
+    """What a page calls a network."""
+    return network_of(name).card.label
+
+
+def tie(key: str, value: object) -> None:
+    """Have the widget of that key show a value."""
+    if st.session_state.get(key) != value:
+        st.session_state[key] = value

@@ -1,0 +1,29 @@
+"""The `ffnviz` command line. A command is one file here and a line below."""
+
+import click
+
+from ffnviz.cli.app import app
+from ffnviz.cli.check import check
+from ffnviz.cli.errors import Commands
+from ffnviz.cli.export import export
+from ffnviz.cli.flips import flips
+from ffnviz.cli.index import index
+from ffnviz.cli.lab import lab
+from ffnviz.cli.timing import timing
+from ffnviz.cli.train import train
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="ffnviz")
+def main() -> None:
+    """Watch a Transformer's feed-forward network work on a sentence."""
+
+
+main.add_command(app)
+main.add_command(check)
+main.add_command(export)
+main.add_command(flips)
+main.add_command(index)
+main.add_command(lab)
+main.add_command(timing)
+main.add_command(train)

@@ -1,0 +1,290 @@
+"""`ffnviz app`: serve the page."""
+
+import errno
+import os
+import socket
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+
+import click
+from streamlit.net_util import get_internal_ip
+
+from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
+from ffnviz.app.lecture.classroom import ALLOWED, STORE, store
+from ffnviz.cli.hosts import allowed_hosts, host_names
+from ffnviz.cli.network import dtype_option
+from ffnviz.lecture.chosen import FILE as LECTURE
+from ffnviz.lecture.chosen import lecture_file
+from ffnviz.lecture.classroom.live_class import ClassStoreError
+from ffnviz.lecture.reading import LectureError
+from ffnviz.models.assets import TOP
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.index_registry import made_of, show_indexes
+from ffnviz.models.registry import Asked, at_hand, open_at_hand, show_also, usual_device
+from ffnviz.server.application import FRAMED_BY, HOSTS, application
+from ffnviz.server.headers import content_security_policy
+from ffnviz.server.workers import serve_with
+
+
+@click.command()
+@click.option(
+    "--host",
+    default="localhost",
+    envvar="STREAMLIT_SERVER_ADDRESS",
+    show_default=True,
+    show_envvar=True,
+    help="The address to listen at; 0.0.0.0 lets others on your network open the page.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(1, 65_535),
+    default=8_501,
+    envvar="STREAMLIT_SERVER_PORT",
+    show_default=True,
+    show_envvar=True,
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    envvar="FFNVIZ_WORKERS",
+    show_default=True,
+    show_envvar=True,
+    help="Processes that serve; one for each processor core, if many people come.",
+)
+@click.option(
+    "--frame-ancestors",
+    default="'self'",
+    envvar=FRAMED_BY,
+    show_default=True,
+    show_envvar=True,
+    help="Addresses whose pages may show this one in a frame, with blanks between them.",
+)
+@click.option(
+    "--allowed-host",
+    "named",
+    multiple=True,
+    metavar="NAME",
+    envvar=HOSTS,
+    show_envvar=True,
+    callback=host_names,
+    help="A name that the page may be opened at, besides this computer's own. Repeatable. If left "
+    "out: localhost alone where only this computer can open it, else any name.",
+)
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="PATH_OR_ID[@REVISION]",
+    envvar="FFNVIZ_MODEL",
+    show_envvar=True,
+    help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable; in the "
+    "environment, with blanks between them.",
+)
+@click.option("--no-twins", is_flag=True, help="Show only what --model names.")
+@dtype_option
+@click.option(
+    "--lecture",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    envvar=LECTURE,
+    show_envvar=True,
+    help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
+)
+@click.option(
+    "--index",
+    "indexes",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    multiple=True,
+    envvar="FFNVIZ_INDEX",
+    show_envvar=True,
+    help="An index that `ffnviz index` made, shown on Neurons' pages for the network it is of, in "
+    f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
+)
+@click.option(
+    "--class-store",
+    metavar="FILE_OR_ADDRESS",
+    envvar=STORE,
+    show_envvar=True,
+    help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
+    "share them. A file of this user's, if left out.",
+)
+def app(
+    host: str,
+    port: int,
+    workers: int,
+    frame_ancestors: str,
+    named: tuple[str, ...],
+    models: tuple[str, ...],
+    no_twins: bool,
+    dtype: str | None,
+    lecture: Path | None,
+    indexes: tuple[Path, ...],
+    class_store: str | None,
+) -> None:
+    """Serve the page, to this computer alone unless --host says otherwise.
+
+    By now the package has imported PyTorch, so the first visitor need not wait for that. Networks
+    of other people are opened and proved before anything is served.
+    """
+    try:
+        content_security_policy("", frame_ancestors)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
+    if no_twins and not models:
+        raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
+    _take_lecture(lecture)
+    address = free_address(host, port)
+    _open_to_classes(address, class_store)
+    os.environ[HOSTS] = " ".join(allowed_hosts(address, named))
+    show_indexes(indexes)
+    show([asked(name, dtype) for name in models], not no_twins)
+    for path in indexes:
+        click.echo(opened_index(path))
+    click.echo(announcement(address, port))
+    os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
+    if workers > 1:
+        serve_with(workers, host, port)
+        return
+    # Streamlit looks for its settings beside what was started.
+    sys.argv = [str(TOP / "app.py")]
+    application(TOP / "app.py").run(config={"server.address": host, "server.port": port})
+
+
+def asked(name: str, dtype: str | None) -> Asked:
+    """What --model names; a revision on the Hub stands behind an @."""
+    if Path(name).exists():
+        return Asked(str(Path(name).resolve()), dtype)
+    model, _, revision = name.partition("@")
+    return Asked(model, dtype, revision or None)
+
+
+def show(models: list[Asked], twins: bool) -> None:
+    """Open and prove what is to be shown, and say what was proved.
+
+    Raises:
+        ClickException: in a sentence, if one of them cannot be shown.
+    """
+    if not models:
+        return
+    show_also(models, twins)
+    try:
+        for name in (name for name, each in at_hand().items() if each):
+            open_at_hand(name, usual_device(), click.echo)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def opened_index(path: Path) -> str:
+    """What is in an index, and which of the networks at hand it is shown for.
+
+    Raises:
+        ClickException: in a sentence, if it is no index, or of none of them.
+    """
+    labels = []
+    for name in at_hand():
+        network = open_at_hand(name, usual_device())
+        labels.append(network.card.label)
+        if network.fingerprint != made_of(path):
+            continue
+        sizes = network.sizes
+        try:
+            index = read_index(path, sizes.d_ff, sizes.n_blocks, network.fingerprint)
+        except IndexFileError as error:
+            raise click.ClickException(str(error)) from error
+        some = len(index.numbers) < sizes.n_blocks
+        of = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
+        told = f"{of}{index.n_tokens:,} tokens of {index.source}"
+        return f"{network.card.label}: index {path}, {told}."
+    why = (
+        "is an index of another network"
+        if made_of(path)
+        else "is not an index of neurons, or was made by an older ffnviz, which did not tell "
+        "networks apart well enough"
+    )
+    raise click.ClickException(
+        f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
+        "show the network that it is of with --model."
+    )
+
+
+def _take_lecture(lecture: Path | None) -> None:
+    """The lecture is read now, so that what is wrong with it is said before anything is served."""
+    if lecture is None:
+        return
+    from ffnviz.app.main import house  # no other command needs all pages
+
+    try:
+        lecture_file(lecture, house())
+    except LectureError as error:
+        raise click.ClickException(str(error)) from error
+    os.environ[LECTURE] = str(lecture.resolve())
+
+
+def _open_to_classes(address: str, class_store: str | None) -> None:
+    """Where others can reach the page, classes may be opened.
+
+    Raises:
+        ClickException: in a sentence, if they cannot be kept there.
+    """
+    if class_store:
+        is_address = "://" in class_store
+        os.environ[STORE] = class_store if is_address else str(Path(class_store).resolve())
+    if not ip_address(address).is_loopback:
+        os.environ[ALLOWED] = "1"
+    elif not class_store:
+        return
+    try:
+        store().ready()
+    except ClassStoreError as error:
+        raise click.ClickException(
+            f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
+        ) from error
+
+
+def free_address(host: str, port: int) -> str:
+    """The numeric address that a host stands for, once it was seen that we can listen there.
+
+    Raises:
+        ClickException: if we cannot; it says why, and what to do.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        if not host:
+            raise OSError("it is empty")  # to a socket that means every network
+        with socket.create_server((host, port), family=family) as listener:
+            return str(listener.getsockname()[0])
+    except (OSError, UnicodeError) as error:
+        code = getattr(error, "errno", None)
+        if code == errno.EADDRINUSE:
+            message = f"Port {port} is taken: another program, perhaps another ffnviz, has it."
+        elif code == errno.EACCES:
+            message = f"Port {port} is not yours to open on this system."
+        else:
+            why = getattr(error, "strerror", None) or error
+            raise click.ClickException(
+                f"Nothing can listen at host “{host}” ({why}). --host takes an address of this "
+                "computer: localhost, or 0.0.0.0 for all its networks."
+            ) from error
+        other = port + 1 if 1_023 < port < 65_535 else 8_501
+        raise click.ClickException(f"{message} Choose another: --port {other}") from error
+
+
+def announcement(address: str, port: int) -> str:
+    """Where to open the page, and who can."""
+    ip = ip_address(address)
+    shown = "localhost" if address == "127.0.0.1" or ip.is_unspecified else address
+    lines = [f"ffnviz: {_url(shown, port)} (Ctrl-C ends it)"]
+    if not ip.is_loopback:
+        own = (get_internal_ip() if ip.is_unspecified else None) or shown
+        where = f", at {_url(own, port)}" if own != shown else ""
+        lines.append(
+            f"Others on your network can open it too{where}. Nobody is asked for a password: "
+            "whoever opens it can have this computer compute, and read at /metrics how many do. "
+            "They can read no files."
+        )
+    return "\n".join(lines)
+
+
+def _url(host: str, port: int) -> str:
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

@@ -1,0 +1,86 @@
+"""`ffnviz export`: the Journey of a sentence as one HTML file that needs no server."""
+
+from pathlib import Path
+
+import click
+import torch
+from streamlit.logger import get_logger
+
+from ffnviz.app.main import house
+from ffnviz.cli.device import device_option
+from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.progress import with_bar
+from ffnviz.cli.threads import threads_option
+from ffnviz.export.document import TooLargeError
+from ffnviz.export.journey_file import journey_file
+from ffnviz.export.runs import run_of
+from ffnviz.lecture.chosen import OURS, lecture_file
+from ffnviz.lecture.html_file import lecture_html
+from ffnviz.lecture.reading import LectureError
+from ffnviz.models.encoder.atomic import check_file, replace_file
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.encoder.model import TWINS
+from ffnviz.state.state import with_masks
+
+NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
+
+
+@click.command()
+@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
+@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
+@model_option
+@click.option(
+    "--lecture", is_flag=False, flag_value=str(OURS), metavar="[FILE]",
+    help="A whole lecture instead of a sentence: a .toml file; ours if no file is named.",
+)  # fmt: skip
+@device_option
+@threads_option(default=1)
+@click.option(
+    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
+    "ffnviz-journey.html or ffnviz-lecture.html if absent. One that is there is replaced.",
+)  # fmt: skip
+def export(
+    text: str,
+    twin: str,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    lecture: str | None,
+    device: torch.device,
+    out: Path | None,
+) -> None:
+    """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins."""
+    out = out or Path("ffnviz-journey.html" if lecture is None else "ffnviz-lecture.html")
+    check_file(out)
+    if lecture is not None:
+        _save(_lecture(Path(lecture), device), out, "")
+        return
+    if not text.strip():
+        raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
+    names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
+    networks = [opened(name, device, dtype, revision) for name in names]
+    try:
+        run = run_of(networks, with_masks(text))
+        made = with_bar("pictures", lambda progress: journey_file(run, progress))
+    except (TooLargeError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    if made.notice:
+        click.echo(made.notice, err=True)
+    _save(made.html, out, f", {made.n_tokens} tokens")
+
+
+def _lecture(path: Path, device: torch.device) -> str:
+    """Its scenes show the twins, as the app does."""
+    get_logger(NO_SESSION).disabled = True  # it says again and again that there is none here
+    try:
+        rooms = house()
+        told = lecture_file(path, rooms)
+        return with_bar("scenes", lambda tell: lecture_html(told, rooms, device.type, tell))
+    except (LectureError, ModelFolderError, TooLargeError, RuntimeError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _save(html: str, out: Path, more: str) -> None:
+    content = html.encode()
+    replace_file(out, content)
+    click.echo(f"{click.format_filename(out)}: {len(content) / 1e6:.2f} MB{more}")

@@ -1,0 +1,74 @@
+"""`ffnviz flips`: sentences in which the FFN decides which word wins."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ffnviz.analysis.journey.flips import Flip, find_flips
+from ffnviz.analysis.neurons.probes import read_probes
+from ffnviz.analysis.prediction import Prediction
+from ffnviz.cli.number import Number
+from ffnviz.cli.output import show_json
+from ffnviz.cli.progress import with_bar
+from ffnviz.cli.threads import threads_option
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.encoder.model import TWINS, load
+
+
+@click.command()
+@click.option(
+    "--sentences",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A text file with a sentence on each line. Our own probe sentences if absent.",
+)
+@click.option("--least", type=Number(0, 1), default=0.25, show_default=True,
+              help="How likely the hidden word must be, from 0 to 1.")  # fmt: skip
+@threads_option(default=1)
+@click.option("--json", "as_json", is_flag=True, help="As JSON instead of a list.")
+def flips(sentences: Path | None, least: float, as_json: bool) -> None:
+    """Find sentences in which the last FFN of both twins decides which word wins.
+
+    Each word of each sentence is hidden in turn. Listed are those in which both twins find the
+    word, and without this FFN would say another.
+    """
+    try:
+        networks = [load(twin) for twin in TWINS]
+    except (ModelFolderError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    lines = _read(sentences) if sentences else [probe.text for probe in read_probes()]
+    found = with_bar("sentences", lambda told: find_flips(networks, lines, least, told))
+    if as_json:
+        show_json({"sentences": len(lines), "flips": [_values(flip) for flip in found]})
+        return
+    click.echo(f"{len(found):,} found in {len(lines):,} sentences, the surest first.")
+    for flip in found:
+        told = "; ".join(
+            f"{twin} {_said(one)}, without {_said(other)}"
+            for twin, one, other in zip(TWINS, flip.with_ffn, flip.without, strict=True)
+        )
+        click.echo(f"{flip.sentence}\n    {told}")
+
+
+def _read(path: Path) -> Sequence[str]:
+    try:
+        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"{path} cannot be read as text ({error}).") from error
+
+
+def _said(told: Prediction) -> str:
+    return f"{told.words[0]} {told.probabilities[0]:.0%}"
+
+
+def _values(flip: Flip) -> dict[str, Any]:
+    def best(told: Prediction) -> dict[str, Any]:
+        return {"word": told.words[0], "probability": float(told.probabilities[0])}
+
+    return {
+        "sentence": flip.sentence,
+        "word": flip.word,
+        "with_ffn": dict(zip(TWINS, map(best, flip.with_ffn), strict=True)),
+        "without": dict(zip(TWINS, map(best, flip.without), strict=True)),
+    }

@@ -1,0 +1,190 @@
+"""`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import torch
+
+from ffnviz.analysis.neurons.index_file import write_index
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
+from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
+from ffnviz.cli.corpus import Corpus
+from ffnviz.cli.device import device_option
+from ffnviz.cli.engine import Hands, engine_options, started
+from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.progress import bar
+from ffnviz.cli.threads import threads_option
+from ffnviz.jobs.indexing.files import Place
+from ffnviz.jobs.indexing.job import Job, gatherer_of, hold
+from ffnviz.jobs.indexing.memory_estimate import room_for, too_much
+from ffnviz.jobs.indexing.run import Engine, Told, counted, with_problems
+from ffnviz.jobs.indexing.sources import Piece, SourcesError, pieces_of
+from ffnviz.jobs.indexing.stores import Address, StoreError
+from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
+from ffnviz.models.encoder.atomic import check_writable
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.encoder.model import TWINS
+from ffnviz.models.external.memory import free_bytes
+from ffnviz.models.network import Network
+
+MOST_TAGS = 256  # files that are tags; of more, a tag says little
+
+
+@click.command()
+@click.option(
+    "--corpus",
+    type=Corpus(),
+    multiple=True,
+    help="A .txt, .jsonl, .jsonl.gz, .jsonl.zst or .parquet file, or a folder of them, on this "
+    "machine or in a store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER. May be given again. Our probe "
+    "sentences if absent.",
+)
+@click.option("--column", default="text", show_default=True, help="Of .jsonl and .parquet files.")
+@click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
+@click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
+@engine_options
+@model_option
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("ffnviz-index"),
+    show_default=True,
+    help="Folder to write <network>.npz to; `ffnviz app --index` shows it.",
+)
+@threads_option()
+@device_option
+def index(
+    corpus: tuple[Place, ...],
+    column: str,
+    twin: str | None,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    blocks: str | None,
+    out: Path,
+    device: torch.device,
+    **hands: Any,
+) -> None:
+    """Find each neuron's strongest examples, and count where it fires.
+
+    A corpus may be of any size: memory does not grow with it. What cannot be read is counted and
+    named at the end. A run that was stopped goes on where it was: give the same command again.
+    Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
+    page's tests.
+    """
+    try:
+        check_writable(out)
+        if twin and model:
+            raise click.UsageError("Give --twin or --model, not both.")
+        asked = Hands(**hands)
+        if asked.engine != "local" and not corpus:
+            raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
+        chosen = model or twin
+        pieces, problems = pieces_of(corpus) if corpus else ((), {})
+        with started(asked) as engine:
+            for name in [chosen] if chosen else TWINS:
+                network = opened(name, device, dtype, revision)
+                path = out / f"{network.card.id}.npz"
+                numbers = _numbers(blocks, network.sizes.n_blocks)
+                if corpus:
+                    where = asked.device or device.type
+                    job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
+                    hold(job, network)
+                    _tell_room(network, job, asked)
+                    fitting = cut(pieces, piece_bytes(network.sizes, where))
+                    made = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
+                else:
+                    made = _of_probes(network, numbers)
+                write_index(made, path)
+                _tell(made, path, f"--model {model} " if model else "")
+    except (ModelFolderError, ProbesError, SourcesError, StoreError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
+    """The blocks asked for, from 0."""
+    if blocks is None:
+        return None
+    try:
+        numbers = tuple(int(each) - 1 for each in blocks.split(","))
+    except ValueError:
+        numbers = (-1,)
+    if not all(0 <= number < n_blocks for number in numbers):
+        raise ValueError(f"--blocks {blocks}: give numbers from 1 to {n_blocks}, with commas.")
+    return numbers
+
+
+def _tell_room(network: Network, job: Job, asked: Hands) -> None:
+    """What it takes of memory, before it begins; of this machine's, also whether that is there."""
+    n_blocks = len(job.blocks or range(network.sizes.n_blocks))
+    on_cpu = job.device == "cpu"
+    weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
+    # Whoever adds up has the network, too, if only to know its shapes.
+    here = 1 if asked.address else asked.workers + (asked.workers > 1 or asked.engine == "ray")
+    room = room_for(network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed)
+    mine = room.weights  # is loaded already
+    problem = too_much(room, n_blocks, free_bytes(torch.device("cpu")) + mine)
+    click.echo(problem or room.in_words, err=True)
+
+
+def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
+    names = sorted({piece.tag for piece in pieces})
+    return tuple(names) if 1 < len(names) <= MOST_TAGS else ()
+
+
+def _source(pieces: tuple[Piece, ...], corpus: tuple[Place, ...]) -> str:
+    files = len({piece.path for piece in pieces})
+    names = ", ".join(
+        place.name if isinstance(place, Address) else place.resolve().name for place in corpus
+    )
+    shown = names.encode(errors="replace").decode()
+    return shown if files == 1 else f"{files:,} files of {shown}"
+
+
+def _of_probes(model: Network, blocks: tuple[int, ...] | None) -> NeuronIndex:
+    probes, _ = split(read_probes())
+    tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
+    source = f"{len(probes):,} sentences of our probe set"
+    with bar(unit=" tokens", unit_scale=True, desc=model.card.id) as read:
+        return build_index(model, probes, tags, source, lambda n: read.update(n - read.n), blocks)
+
+
+def _count(
+    job: Job,
+    pieces: tuple[Piece, ...],
+    engine: Engine,
+    path: Path,
+    problems: Mapping[str, int],
+    source: str,
+) -> NeuronIndex:
+    # Tokens are news, too: the bar shows them before a piece is done.
+    with bar(
+        total=len(pieces), unit=" pieces", desc=job.network, miniters=0, mininterval=1
+    ) as done:
+
+        def tell(told: Told) -> None:
+            done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)
+            done.update(told.done - done.n)
+
+        kept = path.with_suffix(".part.npz")
+        try:
+            part = counted(job, pieces, engine, kept, tell)
+        except KeyboardInterrupt:
+            if kept.exists():
+                told = f"{kept} holds what is counted so far: the same command goes on from there."
+                click.echo(f"\n{told}", err=True)
+            raise
+    gatherer = gatherer_of(job)
+    whole = with_problems(part, dict(problems))
+    return finish(whole, source, job.tags, gatherer)
+
+
+def _tell(made: NeuronIndex, path: Path, shown_with: str) -> None:
+    for problem, times in made.problems.items():
+        click.echo(f"{problem}: {times:,}")
+    click.echo(
+        f"{path}: {made.n_texts:,} texts, {made.n_tokens:,} tokens, "
+        f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
+    )

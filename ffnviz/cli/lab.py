@@ -1,0 +1,133 @@
+"""`ffnviz lab`: what textbooks say of the FFN, tested on a sentence."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import torch
+
+from ffnviz.analysis.lab import Tested, try_all
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
+from ffnviz.analysis.needs import ours
+from ffnviz.cli.device import device_option
+from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.output import show_json
+from ffnviz.cli.progress import with_bar
+from ffnviz.cli.threads import threads_option
+from ffnviz.models.device import device_name
+from ffnviz.models.encoder.model import TWINS
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.trace import usual_token
+
+
+@click.command()
+@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
+@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
+@model_option
+@click.option("--block", type=click.IntRange(1), help="The last if absent.")
+@click.option("--token", type=click.IntRange(1), help="The first [MASK] or last word if absent.")
+@device_option
+@threads_option(default=1)
+@click.option("--json", "as_json", is_flag=True, help="All claims as JSON instead of a list.")
+def lab(
+    text: str,
+    twin: str,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    block: int | None,
+    token: int | None,
+    device: torch.device,
+    as_json: bool,
+) -> None:
+    """Test every claim of the Lab on a sentence, with computed verdicts."""
+    try:
+        network = opened(model or twin, device, dtype, revision)
+        trace = network.trace(text)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    block = len(trace.blocks) if block is None else block
+    if block > len(trace.blocks):
+        raise click.BadParameter(f"there are {len(trace.blocks)} blocks.", param_hint="--block")
+    if token is not None and token > len(trace.tokens):
+        raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
+    chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
+    encoder = in_double(ours(network)) if network.card.ours else None
+    subject = Subject(network, trace, block - 1, chosen, encoder)
+    try:
+        tested = with_bar("claims", lambda progress: try_all(subject, progress))
+    except NotForThisNetwork as error:
+        raise click.ClickException(str(error)) from error
+    report = {
+        "on": device_name(network.device),
+        "pytorch": torch.__version__,
+        "twin": network.card.id,
+        "network": network.card.label,
+        "block": block,
+        "text": text,
+        "token": chosen + 1,
+        "claims": [claim for each in tested for claim in _claims(each)],
+        "not_tested": {e.experiment.title: e.why_not for e in tested if e.why_not},
+        "counted": _counted([finding for each in tested for finding in each.findings]),
+    }
+    if as_json:
+        show_json(report)
+    else:
+        click.echo(_listed(report))
+
+
+def _claims(tested: Tested) -> list[dict[str, Any]]:
+    return [
+        {
+            "experiment": tested.experiment.name,
+            "said": str(finding.said),
+            "claim": finding.claim,
+            "verdict": str(finding.verdict),
+            "verdict_text": finding.verdict_text,
+            "expected": finding.expected,
+            "measured": finding.measured,
+            "value": finding.check.value,
+            "relation": finding.check.relation,
+            "tolerance": finding.check.tolerance,
+            "unit": finding.check.unit,
+        }
+        for finding in tested.findings
+    ]
+
+
+def _counted(findings: Sequence[Finding]) -> dict[str, dict[str, int]]:
+    """How many claims have each verdict, apart by who makes them."""
+    return {
+        str(said): {
+            str(verdict): sum(f.said is said and f.verdict is verdict for f in findings)
+            for verdict in Verdict
+        }
+        for said in Said
+    }
+
+
+def _label(said: str) -> str:
+    return "Often thought: " if said == Said.PEOPLE else ""
+
+
+def _listed(report: dict[str, Any]) -> str:
+    lines = [
+        f"{report['network']}, block {report['block']}, token {report['token']}; "
+        f"{report['on']}; PyTorch {report['pytorch']}",
+    ]
+    experiment = None
+    for claim in report["claims"]:
+        if claim["experiment"] != experiment:
+            experiment = claim["experiment"]
+            lines += ["", experiment]
+        lines += [
+            f"  {Verdict(claim['verdict']).sign} {_label(claim['said'])}{claim['claim']}",
+            f"    {claim['verdict_text']}: {claim['measured']}",
+        ]
+    for title, why_not in report["not_tested"].items():
+        lines += ["", f"{title}: not tested. {why_not}"]
+    lines.append("")
+    for said, counts in report["counted"].items():
+        told = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)
+        lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {told}")
+    return "\n".join(lines)

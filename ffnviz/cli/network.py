@@ -1,0 +1,47 @@
+"""The options that name a network, and opening it for a command."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+import torch
+
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.external.network import Guest
+from ffnviz.models.registry import DTYPES, load
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+revision_option = click.option(
+    "--revision", help="A branch, tag or commit on the Hugging Face Hub; the newest if absent."
+)
+dtype_option = click.option(
+    "--dtype",
+    type=click.Choice(list(DTYPES)),
+    help="Of networks that are not ours; what their size suggests if absent.",
+)
+
+
+def model_option(command: F) -> F:
+    """--model with --dtype and --revision: a network of somebody else, or a folder of ours."""
+    named = click.option(
+        "--model",
+        metavar="PATH_OR_ID",
+        help="A network of your own instead: a folder, or a name on the Hugging Face Hub.",
+    )
+    return named(dtype_option(revision_option(command)))
+
+
+def opened(
+    name: str, device: torch.device, dtype: str | None = None, revision: str | None = None
+) -> Model | Guest:
+    """The network.
+
+    Raises:
+        ClickException: in a sentence, if it cannot be opened.
+    """
+    try:
+        return load(name, device, dtype=dtype, revision=revision)
+    except (ModelFolderError, ValueError) as error:
+        raise click.ClickException(str(error)) from error

@@ -1,0 +1,166 @@
+"""`ffnviz timing`: where the time goes, as a table or as JSON."""
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+import torch
+
+from ffnviz.analysis.timing.ffns import time_ffns
+from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
+from ffnviz.analysis.timing.stages import time_stages
+from ffnviz.analysis.timing.throughput import throughput
+from ffnviz.cli.device import device_option
+from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.output import show_json
+from ffnviz.cli.progress import with_bar
+from ffnviz.cli.threads import threads_option
+from ffnviz.models.device import device_name
+from ffnviz.models.encoder.model import TWINS, Model
+from ffnviz.models.network import Network
+from ffnviz.models.trace import Trace
+
+GROWTH_RUNS = 5
+
+
+@click.command()
+@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
+@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
+@model_option
+@click.option("--block", type=click.IntRange(1), help="The last if absent.")
+@device_option
+@click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
+@threads_option()
+@click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of tables.")
+def timing(
+    text: str,
+    twin: str,
+    model: str | None,
+    dtype: str | None,
+    revision: str | None,
+    block: int | None,
+    device: torch.device,
+    repeats: int,
+    as_json: bool,
+) -> None:
+    """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.
+
+    Of networks that are not ours: each block's FFN beside the whole pass.
+    """
+    network = opened(model or twin, device, dtype, revision)
+    try:
+        trace = network.trace(text)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    n_blocks = network.sizes.n_blocks
+    block = n_blocks if block is None else block
+    if block > n_blocks:
+        raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
+    if isinstance(network, Model):
+        report, written = measure(network, trace, block - 1, repeats), tables
+    else:
+        report, written = measure_ffns(network, trace, repeats), ffn_table
+    if as_json:
+        show_json(report)
+    else:
+        click.echo(written(report))
+
+
+def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]:
+    """Each block's FFN and the whole pass, as JSON values; progress goes to stderr."""
+    took = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
+    return {
+        "on": device_name(network.device),
+        "pytorch": torch.__version__,
+        "network": network.card.label,
+        "tokens": len(trace.tokens),
+        "ffns_ms": [asdict(spread) for spread in took.ffns],
+        "ffns_sum_ms": took.total,
+        "whole_ms": asdict(took.whole),
+    }
+
+
+def ffn_table(report: dict[str, Any]) -> str:
+    """That report for a terminal."""
+    share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
+    return "\n".join([
+        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
+        "",
+        *(f"  {f'block {number} FFN':<22}{_written(spread)}"
+          for number, spread in enumerate(report["ffns_ms"], start=1)),
+        f"  {'sum of the medians':<22}{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass",
+        f"  {'whole pass':<22}{_written(report['whole_ms'])}",
+    ])  # fmt: skip
+
+
+def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
+    """Everything that is measured, as JSON values; progress goes to stderr."""
+    stages = with_bar("stages", lambda p: time_stages(model, trace, repeats, p))
+    products = with_bar("products", lambda p: throughput(model, trace, block, repeats, p))
+    length = with_bar("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
+    width = with_bar("width", lambda p: grow_with_width(model, GROWTH_RUNS, p))
+    conv = with_bar("Conv1d", lambda p: as_convolution(model, trace, block, repeats, p))
+    return {
+        "on": device_name(model.device),
+        "pytorch": torch.__version__,
+        "twin": model.name,
+        "block": block + 1,
+        "tokens": len(trace.tokens),
+        "stages_ms": {name: asdict(spread) for name, spread in stages.times.items()},
+        "stages_sum_ms": stages.total,
+        "whole_ms": asdict(stages.whole),
+        "products": [
+            {"name": p.name, "shape": p.shape, "multiply_adds": p.multiply_adds,
+             "per_second": p.per_second, "share_of_best": p.per_second / products.best_per_second}
+            for p in products.products
+        ],
+        "best_per_second": products.best_per_second,
+        "growth_with_tokens_ms": _growth(length),
+        "growth_with_d_ff_ms": _growth(width),
+        "convolution": {
+            "largest_difference": conv.difference,
+            "largest_output": conv.largest,
+            "linear_ms": asdict(conv.linear),
+            "convolution_ms": asdict(conv.convolution),
+        },
+    }  # fmt: skip
+
+
+def tables(report: dict[str, Any]) -> str:
+    """The report for a terminal."""
+    lines = [
+        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{report['twin']} twin, {report['tokens']} tokens; milliseconds: median (quartiles)",
+        "",
+    ]
+    for name, spread in report["stages_ms"].items():
+        lines.append(f"  {name:<22}{_written(spread)}")
+    lines += [f"  {'sum of the medians':<22}{report['stages_sum_ms']:10.3f}",
+              f"  {'whole pass':<22}{_written(report['whole_ms'])}", ""]  # fmt: skip
+    best = report["best_per_second"]
+    lines.append(f"multiply-adds a second; the best here: {best / 1e9:.1f} billion")
+    for p in report["products"]:
+        lines.append(f"  {p['name']:<22}{p['per_second'] / 1e9:8.1f} billion "
+                     f"{p['share_of_best']:6.0%}  {p['shape']}")  # fmt: skip
+    for title, key in (("tokens", "growth_with_tokens_ms"), ("d_ff", "growth_with_d_ff_ms")):
+        sizes = report[key]["sizes"]
+        lines += ["", f"{title:<24}" + "".join(f"{size:>10,}" for size in sizes)]
+        for name, spreads in report[key]["times"].items():
+            medians = "".join(f"{spread['median']:10.2f}" for spread in spreads)
+            lines.append(f"  {name:<22}{medians}")
+    conv = report["convolution"]
+    apart = f"{conv['largest_difference']:.1g}"
+    lines += ["", f"as Conv1d, kernel 1: outputs differ by at most {apart}",
+              f"  {'Linear':<22}{_written(conv['linear_ms'])}",
+              f"  {'Conv1d':<22}{_written(conv['convolution_ms'])}"]  # fmt: skip
+    return "\n".join(lines)
+
+
+def _growth(grown: Growth) -> dict[str, Any]:
+    times = {name: [asdict(s) for s in spreads] for name, spreads in grown.times.items()}
+    return {"sizes": list(grown.sizes), "times": times}
+
+
+def _written(spread: dict[str, float]) -> str:
+    return f"{spread['median']:10.3f} ({spread['lower']:.3f}-{spread['upper']:.3f})"

@@ -1,0 +1,100 @@
+"""One HTML file that needs nothing else: script, data, and the rule that it loads nothing."""
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import plotly
+from numpy.typing import NDArray
+
+from ffnviz.export.bundle import OWN, script
+from ffnviz.export.font import font_face
+from ffnviz.pictures.payload import pack
+
+LARGEST = 3_000_000  # bytes of a file
+PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
+NO_SCRIPT = (
+    "The pictures are drawn by a script in this file. Your browser does not run scripts: "
+    "open the file in another one."
+)
+
+
+class TooLargeError(ValueError):
+    """What was asked for does not fit into a file: a sentence says why, and what to do."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file shows.
+
+    Attributes:
+        title: of the browser's tab; it may hold what somebody typed.
+        pictures: that are drawn, by their names in shell.js.
+        header: for player.js: JSON values.
+        arrays: that go with them.
+        charts: whether plotly.js is needed.
+        font: whether the page's font goes along; without, the reader's own is taken.
+    """
+
+    title: str
+    pictures: tuple[str, ...]
+    header: Mapping[str, Any]
+    arrays: Mapping[str, NDArray[Any]]
+    charts: bool = False
+    font: bool = True
+
+
+def document(contents: Contents) -> str:
+    """The file's text.
+
+    All that is data is packed and encoded, so that nothing in it can be read as markup.
+    """
+    code = script(contents.pictures)
+    style = (font_face() if contents.font else "") + (OWN / "player.css").read_text(
+        encoding="utf-8"
+    )
+    library = [PLOTLY.read_text(encoding="utf-8")] if contents.charts else []
+    title = contents.title.encode(errors="replace").decode()  # half a character is none
+    packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
+    return "\n".join([
+        "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_policy([code, *library], style)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        f"<title>{escape(title)}</title>", f"<style>{style}</style>", "</head>", "<body>",
+        f"<noscript>{NO_SCRIPT}</noscript>",
+        f'<script type="text/plain" id="data">{base64.b64encode(packed).decode()}</script>',
+        *(f'<script type="text/plain" id="plotly">{_packed_plotly()}</script>' for _ in library),
+        f"<script>{code}</script>", "</body>", "</html>", "",
+    ])  # fmt: skip
+
+
+@cache
+def _packed_plotly() -> str:
+    return base64.b64encode(gzip.compress(PLOTLY.read_bytes(), mtime=0)).decode()
+
+
+def _policy(scripts: Sequence[str], style: str) -> str:
+    """Nothing is loaded from anywhere; only these scripts and this style sheet count."""
+    rules = {
+        "default-src": "'none'",
+        "script-src": " ".join(map(_sum, scripts)),
+        # Plotly writes styles as it goes.
+        "style-src": "'unsafe-inline'" if scripts[1:] else _sum(style),
+        "font-src": "data:",
+        "connect-src": "data:",  # a saved picture carries the font
+        "img-src": "data: blob:",  # what is saved as PNG is drawn from an SVG of its own
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+    return "; ".join(f"{name} {value}" for name, value in rules.items())
+
+
+def _sum(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

@@ -1,0 +1,220 @@
+"""The Journey of one sentence, for every token, block and network, as data for play_journey.js.
+
+The pictures' data are what the page itself would send; the vectors are taken out of them and kept
+once. So the numbers in a file are those of the page.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.needs import missing
+from ffnviz.analysis.neurons.memory import WRITES_NEEDS
+from ffnviz.analysis.neurons.written import written_ids
+from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.spread import Progress
+from ffnviz.figures.journey import sentences
+from ffnviz.parts import journey as page
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.chips import chips
+from ffnviz.pictures.declare import Collected, collected
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.payload import as_numbers, as_order
+from ffnviz.state.run import Run, Watched, labels_of
+from ffnviz.state.state import Neuron
+
+PICTURES = ("chips", "ffn_picture", "prediction", "activation_map", "neuron_card")
+NOTES = ("tokens", "ffn", "gated", "prediction", "nearest", "maps", "any-maps", "neuron")
+WORDS = 8  # that a neuron writes, as on the page
+MOST_WORK = 5e10  # products for what neurons write: some seconds on two cores
+STRONGEST = 24  # neurons of each token whose words are looked up where all would be too many
+SLOT = "\ue000"  # stands in a template where the browser puts a token
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Journey:
+    """What play_journey.js gets.
+
+    Attributes:
+        header: JSON values.
+        arrays: by "network block name": vectors of every token, (T, width), and orders.
+    """
+
+    header: dict[str, Any]
+    arrays: Arrays
+
+
+def journey_of(
+    run: Run, progress: Progress = lambda _: None, most_work: float = MOST_WORK
+) -> Journey:
+    """All that can be chosen on the Journey of a run's sentence.
+
+    Args:
+        run: of the sentence, with one network or two.
+        progress: told which share is done.
+        most_work: products for what neurons write; where all would take more, the words of the
+            strongest alone are in it.
+    """
+    arrays: Arrays = {}
+    words: dict[int, int] = {}  # a vocabulary's row → its place among the words of the file
+    views, cards = {}, {}
+    total = sum(of.network.sizes.n_blocks * len(of.trace.tokens) for of in run.both)
+    done = 0
+    for of in run.both:
+        partner = next((other for other in run.both if other is not of), None)
+        for block in range(of.network.sizes.n_blocks):
+            here = replace(run, subject=of, partner=partner, state=replace(
+                run.state, network=of.card.id, block=block, neuron=None, order=ORDERS[0],
+            ))  # fmt: skip
+            name = f"{of.card.id} {block}"
+            views[name] = _view(here, name, arrays, partial(_tell, progress, done, total))
+            cards[name] = _card(here, name, arrays, words, most_work)
+            done += len(of.trace.tokens)
+    header = {
+        "networks": [
+            {"id": of.card.id, "label": of.card.label, "n_blocks": of.network.sizes.n_blocks}
+            for of in run.both
+        ],
+        "start": start_of(run),
+        "orders": ORDERS,
+        "views": views,
+        "cards": cards,
+        "words": [of.network.tokenizer.label(row) for row in words],
+    }  # fmt: skip
+    return Journey(header, arrays)
+
+
+def _tell(progress: Progress, done: int, total: int, more: int) -> None:
+    progress((done + more) / total)
+
+
+def start_of(run: Run) -> dict[str, Any]:
+    """What the Journey shows first."""
+    state, chosen = run.state, run.state.neuron
+    return {
+        "network": run.card.id, "block": state.block, "token": run.token, "order": state.order,
+        "neuron": chosen and {"network": chosen.network, "index": chosen.index},
+    }  # fmt: skip
+
+
+def _nowhere(run: Run) -> Navigator:
+    """For a page on which nobody clicks."""
+    return Navigator(lambda: run.state, lambda *_: None, lambda: run)
+
+
+def _kept(picture: Collected) -> dict[str, Any]:
+    """What a picture gets, without what the browser sets itself."""
+    return {k: v for k, v in picture.data.items() if k not in ("stamp", "neuron", "order")}
+
+
+def _sent(show: Callable[[], None]) -> dict[str, Any]:
+    with collected() as pictures:
+        show()
+    return _kept(pictures[0])
+
+
+def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> dict[str, Any]:
+    """The pictures of one block of one network: those of all tokens, and those of each."""
+    of, block, nav = run.subject, run.state.block, _nowhere(run)
+    hidden = _hidden(of, block)
+    stages: dict[str, list[NDArray[Any]]] = {}
+    ffns, predictions = [], []
+    for token in range(len(of.trace.tokens)):
+        tell(token)
+        here = replace(run, state=replace(run.state, token=token))
+        with collected() as pictures:
+            page.ffn_of_the_token(here, nav)
+            page.what_it_says(here)
+        for stage, values in pictures[0].arrays.items():
+            stages.setdefault(stage, []).append(values)
+        ffns.append(_kept(pictures[0]))
+        predictions.append(_kept(pictures[1]) if pictures[1:] else None)
+    for stage, rows in stages.items():
+        if stage not in ("order", "hidden"):
+            arrays[f"{name} {stage}"] = np.stack(rows)
+    arrays[f"{name} hidden"] = hidden
+    if "pre" not in stages:  # what the neurons of a gated FFN are sorted by
+        before = of.trace.blocks[block].ffn.pre_activation.float().cpu().numpy()
+        arrays[f"{name} pre"] = before.astype(np.float16)
+    for order in ORDERS[:-1]:  # the last is that of the weights
+        arrays[f"{name} by {order}"] = as_order(neuron_order(hidden, order))
+    return {
+        "chips": _sent(lambda: _chips(run)),
+        "maps": _sent(lambda: page.every_token_every_neuron(run, nav)),
+        "ffn": ffns,
+        "prediction": predictions,
+        "blocks": {each.card.id: run.block_of(each) for each in run.both},
+        "tokens": {each.card.id: list(run.tokens_of(each)) for each in run.both},
+    }
+
+
+def _hidden(of: Watched, block: int) -> NDArray[np.float32]:
+    """(T, d_ff), in full precision: the neuron's card reads it."""
+    hidden: NDArray[np.float32] = of.trace.blocks[block].ffn.hidden.float().cpu().numpy()
+    return hidden
+
+
+def _chips(run: Run) -> None:
+    """The tokens as controls.py shows them; no word can be hidden where nothing is computed."""
+    block = run.state.block
+    counted = awake(run.trace, block, threshold_for(run.card.phi))
+    chips(
+        Head(sentences.of_tokens(run.labels, counted.shares, block), "tokens", run.card.colour),
+        run.card.colour,
+        run.labels,
+        [float(share) for share in counted.shares],
+        run.token,
+        f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
+        "",
+        key="chips",
+        on_choose=lambda _: None,
+        hides=[""] * len(run.labels),
+        on_hide=lambda _: None,
+    )
+
+
+def _card(
+    run: Run, name: str, arrays: Arrays, words: dict[int, int], most_work: float
+) -> dict[str, Any]:
+    """What all neurons of a block have in common on their card, and the words of each."""
+    of, block = run.subject, run.state.block
+    threshold = threshold_for(of.card.phi)
+    shown = replace(run, state=replace(run.state, neuron=Neuron(of.card.id, block, 0)))
+    card = _sent(lambda: page.chosen_neuron(shown, _nowhere(shown)))
+    if not missing(of.card, WRITES_NEEDS):
+        neurons = _looked_up(of, block, most_work)
+        ids = written_ids(of.network, block, neurons, WORDS)
+        rows, at = np.unique(ids, return_inverse=True)
+        places = np.array([words.setdefault(int(row), len(words)) for row in rows])
+        arrays[f"{name} writes"] = as_numbers(places[at].reshape(ids.shape), len(words))
+        arrays[f"{name} writers"] = as_numbers(neurons, of.network.sizes.d_ff)
+    return {
+        "title": card["title"],
+        "texts": labels_of(of.trace.tokens),
+        "head": card["head"],
+        "threshold": threshold,
+        "awake": _template(1e9, threshold, block),
+        "asleep": _template(0.0, threshold, block),
+    }
+
+
+def _template(value: float, threshold: float, block: int) -> list[list[str]]:
+    """What is said of a neuron with such a value, with slots for the token and the value."""
+    said = sentences.of_neuron([SLOT], np.array([value]), threshold, block)
+    return Head(said, "", "").to_json()["spans"]  # type: ignore[no-any-return]
+
+
+def _looked_up(of: Watched, block: int, most_work: float) -> NDArray[np.int64]:
+    """The neurons whose words are in the file: all, or the strongest where that takes too long."""
+    sizes = of.network.sizes
+    if sizes.n_blocks * sizes.d_ff * sizes.d_model * sizes.vocab_size <= most_work:
+        return np.arange(sizes.d_ff)
+    strongest = np.argsort(-np.abs(_hidden(of, block)), axis=1, kind="stable")[:, :STRONGEST]
+    return np.unique(strongest)

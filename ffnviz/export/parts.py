@@ -1,0 +1,52 @@
+"""A part of any page, rendered for nobody: the pictures that it would show."""
+
+from collections.abc import Callable
+
+from streamlit.testing.v1 import AppTest
+
+from ffnviz.parts.part import Navigator, Part
+from ffnviz.pictures.declare import Collected, collected
+from ffnviz.state.actions import Action, reduce
+from ffnviz.state.run import Run
+from ffnviz.state.state import House, State
+
+LONGEST_S = 600
+
+
+def pictures_of(
+    part: Part, state: State, run_of: Callable[[State], Run], house: House
+) -> list[Collected]:
+    """What a part shows of a state, in order; what it measures is measured at once.
+
+    Args:
+        part: of any page.
+        state: what is looked at; settings of the part are part of it.
+        run_of: what is computed for a state.
+        house: what there is to be looked at.
+
+    Raises:
+        RuntimeError: if the part fails.
+    """
+    pictures: list[Collected] = []
+    held = [state]
+
+    def do(action: Action, settled: bool = True) -> None:
+        if settled:
+            held[0] = reduce(held[0], action, house)
+
+    def show() -> None:
+        navigator = Navigator(lambda: held[0], do, lambda: run_of(held[0]))
+        if part.follow is not None:
+            part.follow(run_of(held[0]), navigator)
+        with collected() as found:
+            part.render(run_of(held[0]), navigator)
+        pictures.extend(found)
+
+    app = AppTest.from_function(_call, default_timeout=LONGEST_S, args=(show,)).run()
+    if app.exception:
+        raise RuntimeError(f"{part.title} could not be rendered: {app.exception[0].message}")
+    return pictures
+
+
+def _call(show):  # type: ignore[no-untyped-def]  # Streamlit runs this as a script of its own
+    show()

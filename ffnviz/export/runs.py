@@ -1,0 +1,42 @@
+"""A run outside of any session: networks and a sentence, and nobody who looks."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn
+
+from ffnviz.models.network import Network
+from ffnviz.models.trace import Trace
+from ffnviz.state.cache import Cache
+from ffnviz.state.run import Run, Watched
+from ffnviz.state.state import Size, State
+
+
+def run_of(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
+    """The Journey's run of a sentence.
+
+    Args:
+        networks: the one that drives the page, and perhaps one beside it.
+        text: the sentence.
+        traced: the first network's trace of it, if there is one already.
+    """
+    cache, first = Cache(), networks[0]
+    sizes = {n.card.id: Size(n.sizes.n_blocks, n.sizes.d_ff) for n in networks}
+    state = State("journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None,
+                  "token")  # fmt: skip
+
+    def watched(network: Network) -> Watched:
+        name = network.card.id
+
+        def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+            return cache.get((name, *key), compute)
+
+        def trace() -> Trace:
+            return traced if traced is not None and network is first else network.trace(text)
+
+        return Watched(network, text, cached, trace, _not_here, _not_here)
+
+    both = [watched(network) for network in networks[:2]]
+    return Run(state, first.device.type, both[0], both[1] if both[1:] else None, {}, "", sizes)
+
+
+def _not_here() -> NoReturn:
+    raise RuntimeError("Neither training nor time is looked at here.")

@@ -1,0 +1,75 @@
+"""What is to be counted, so that any process anywhere can count a piece of it."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+from ffnviz.analysis.neurons.gathering import Gatherer
+from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.jobs.allocator import keep_what_is_free
+from ffnviz.jobs.indexing.sources import Piece, texts_of
+from ffnviz.models.network import Network
+from ffnviz.models.registry import load
+
+PLACES = 2**36  # texts that a piece may have
+
+
+@dataclass(frozen=True)
+class Job:
+    """The same for all pieces.
+
+    Attributes:
+        network: what `load` takes.
+        device: by name.
+        dtype, revision: of a network that is not ours.
+        blocks: which are looked at, from 0; all, if none are named.
+        tags: the names of all files, if each is a tag.
+        column: of .jsonl and .parquet files.
+    """
+
+    network: str
+    device: str = "cpu"
+    dtype: str | None = None
+    revision: str | None = None
+    blocks: tuple[int, ...] | None = None
+    tags: tuple[str, ...] = ()
+    column: str = "text"
+
+
+_HELD: dict[Job, Gatherer] = {}
+
+
+def gatherer_of(job: Job) -> Gatherer:
+    """The network, loaded once in each process."""
+    if job not in _HELD:
+        hold(job, load(job.network, job.device, dtype=job.dtype, revision=job.revision))
+    return _HELD[job]
+
+
+def hold(job: Job, network: Network) -> None:
+    """Have this process count the job with a network that it has already.
+
+    One thread: how a matrix product is split among threads changes its last bits, and more
+    processes use a machine's cores better than more threads.
+    """
+    torch.set_num_threads(1)
+    keep_what_is_free()
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    _HELD[job] = Gatherer(network, job.tags, job.blocks)
+
+
+def count(job: Job, piece: Piece, reading: Callable[[int], None] = lambda _: None) -> IndexPart:
+    """What is counted on a piece; `reading` is told now and then how many of its tokens are."""
+    problems: Counter[str] = Counter()
+    tags = (piece.tag,) if job.tags else ()
+
+    def texts() -> Iterator[Probe]:
+        for text in texts_of(piece, job.column, problems):
+            yield Probe(text, tags)
+
+    part = gatherer_of(job).gather(texts(), piece.number * PLACES, reading)
+    return replace(part, problems=dict(problems))

@@ -1,0 +1,60 @@
+"""Processes of this machine, each with the network in it."""
+
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from itertools import islice
+
+from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.jobs.indexing.job import Job, count
+from ffnviz.jobs.indexing.sources import Piece
+
+AHEAD = 2  # pieces handed out to each process; more parts would wait in memory
+
+
+def run_local(
+    job: Job, pieces: Sequence[Piece], reading: Callable[[int], None], workers: int
+) -> Iterator[tuple[list[int], IndexPart]]:
+    """The numbers of the pieces that are done, and what was counted on them, as they come in.
+
+    Only one process alone, which is this one, tells how far it is in a piece.
+    """
+    if workers == 1:
+        for piece in pieces:
+            yield [piece.number], count(job, piece, reading)
+        return
+    waiting = iter(pieces)
+    running: dict[Future[IndexPart], int] = {}
+    with _processes(workers) as pool:
+        while True:
+            for piece in islice(waiting, AHEAD * workers - len(running)):
+                running[pool.submit(count, job, piece)] = piece.number
+            if not running:
+                return
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for each in done:
+                yield [running.pop(each)], each.result()
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """A pool that ends at once when it is left early: a piece may take minutes.
+
+    Ctrl-C reaches all processes of a terminal; only this one is to act on it.
+    """
+    others = set(multiprocessing.active_children())
+    # PyTorch's threads do not survive a fork.
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(
+        workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
+    )
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        raise
+    pool.shutdown()

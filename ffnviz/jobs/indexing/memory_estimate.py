@@ -1,0 +1,109 @@
+"""What an index takes of memory, known before anything is counted, and whether it is there."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+
+from ffnviz.analysis.neurons import histogram, partners
+from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST
+from ffnviz.analysis.neurons.index_part import EXAMPLES
+from ffnviz.analysis.neurons.sketching import Sketching
+from ffnviz.analysis.neurons.texts import BATCH_TOKENS
+from ffnviz.analysis.neurons.token_class import TokenClass
+from ffnviz.models.card import Sizes
+from ffnviz.models.external.memory import gigabytes
+
+PROCESS = 350 * 2**20  # Python, PyTorch and pyarrow themselves
+PARTS = 3  # at a time: what was counted, what comes in, and both together
+BATCHES = 6  # hidden values of a batch, and what is made of them on the way
+COUNT, VALUE, TOKEN = 8, 4, 4  # bytes: int64, float32, int32
+
+
+@dataclass(frozen=True)
+class Room:
+    """Bytes.
+
+    Attributes:
+        part: of what is counted, of all blocks.
+        waiting: of what becomes sketches later, of all blocks.
+        weights: of the network.
+        batch: of what a pass has at a time.
+        processes: that each hold all of these.
+    """
+
+    part: int
+    waiting: int
+    weights: int
+    batch: int
+    processes: int
+
+    @property
+    def each(self) -> int:
+        """Of one process at its largest."""
+        return PROCESS + self.weights + self.batch + self.waiting + PARTS * self.part
+
+    @property
+    def in_words(self) -> str:
+        """For people."""
+        more = self.processes > 1
+        return (
+            f"About {gigabytes(self.each)}{' in each of ' * more}"
+            f"{f'{self.processes} processes' * more}: {gigabytes(self.weights)} of weights, "
+            f"{gigabytes(self.part)} of counts, up to {PARTS} times"
+            f"{f', {gigabytes(self.waiting)} of buffers' * bool(self.waiting)}."
+        )
+
+
+def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int, signed: bool) -> int:
+    """Of an IndexPart's arrays, for so many blocks; texts that are examples come besides."""
+    d_ff, n_positions = sizes.d_ff, min(LONGEST, sizes.max_tokens)
+    sketched = partners.M if d_ff <= partners.MOST else 0
+    counts = n_positions + len(TokenClass) + histogram.BINS + sketched + 6
+    counts += (1 + signed) * n_tags
+    of_block = d_ff * (COUNT * counts + (1 + signed) * EXAMPLES * (VALUE + COUNT + TOKEN))
+    return n_blocks * of_block + COUNT * (n_positions + len(TokenClass) + n_tags)
+
+
+def waiting_bytes(d_ff: int) -> int:
+    """Of what a block's Sketching holds on this machine beside the sketch itself."""
+    there = Sketching(d_ff, torch.device("cpu"))  # not written to, it takes no memory yet
+    held = sum(each.nbytes for each in vars(there).values() if isinstance(each, torch.Tensor))
+    sketched = partners.M if d_ff <= partners.MOST else 0
+    return held - COUNT * sketched * d_ff
+
+
+def room_for(
+    sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int, signed: bool
+) -> Room:
+    """What counting takes.
+
+    Args:
+        sizes: the network's.
+        n_blocks: that are looked at.
+        n_tags: of the corpus.
+        bytes_each: of a weight; 0 if the network is not in this machine's memory but in a GPU's,
+            where then also the buffers are.
+        processes: on this machine, the one that adds up counted.
+        signed: whether hidden can be below zero.
+    """
+    values = min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES)
+    return Room(
+        part_bytes(sizes, n_blocks, n_tags, signed),
+        n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,
+        sizes.n_parameters * bytes_each, BATCHES * VALUE * values, processes,
+    )  # fmt: skip
+
+
+def too_much(room: Room, n_blocks: int, free: int) -> str | None:
+    """Why it does not fit into so many bytes, and what would; None if it fits."""
+    if room.each * room.processes <= free:
+        return None
+    of_blocks = PARTS * room.part + room.waiting
+    fixed = room.each - of_blocks
+    most = math.floor((free / room.processes - fixed) / (of_blocks / n_blocks))
+    said = f"{room.in_words} {gigabytes(max(0, free))} are free on this machine."
+    fewer = [f"look at fewer blocks at a time, at most {most}: --blocks"] * (0 < most < n_blocks)
+    fewer += ["use fewer --workers"] * (room.processes > 1)
+    advice = " or ".join(fewer) or "take a machine with more memory"
+    return f"{said} It may not fit: {advice}."

@@ -1,0 +1,197 @@
+"""Ray Data hands out the pieces, and again where a node is lost; parts are added up on the way.
+
+The items are stretches of files (`sources.Piece`), not rows that Ray has read: `read_text` and its
+kin stop at, or silently drop, what `sources` counts and names; and which texts share a batch must
+follow from the files alone, or the last bit of every value would depend on who read what. Each
+worker opens its files itself, so texts never travel. Scheduling, retries, and moving parts about
+are Ray Data's.
+"""
+
+import json
+import logging
+import pickle
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import Any
+
+from ffnviz.analysis.neurons.index_part import IndexPart, merged
+from ffnviz.jobs.indexing.cluster import ClusterError
+from ffnviz.jobs.indexing.files import File
+from ffnviz.jobs.indexing.job import Job, count, gatherer_of
+from ffnviz.jobs.indexing.sources import Piece
+from ffnviz.jobs.indexing.stores import Stored, StoreError
+
+VERSION = version_of("ffnviz")
+FAN_IN = 8  # parts, on any node, that become one before they come here
+AT_ONCE = 8  # pieces that one GPU adds up at most before it hands over: some minutes' work
+ON_A_PROCESSOR = 2  # likewise
+ROUNDS = 8  # but every worker hands over so often at least: what is lost with a node is little
+
+Row = dict[str, Any]
+
+
+def counting(batch: Row, job: Job, version: str, files: Sequence[File]) -> Row:
+    """Some pieces, counted and added up, in whichever process has time.
+
+    A task, and no actor that keeps the network: what a lost node owes, any other process can do
+    over, while Ray waits until a lost actor itself has a place again, which is for ever where all
+    places are taken. Ray uses a process again for the next task, and it keeps the network (`hold`).
+    What is wrong with a node is a row of its own, so that it arrives as the sentence it is.
+    """
+    wrong = wrong_here(job, version, files)
+    if wrong:
+        return {"wrong": [wrong]}
+    pieces: list[Piece] = pickle.loads(batch["pieces"][0])  # noqa: S301, from `run_ray`
+    try:
+        part = merged([count(job, piece) for piece in pieces])
+    except StoreError as error:
+        return {"wrong": [_without_stop(error)]}
+    return _row([piece.number for piece in pieces], part)
+
+
+def wrong_here(job: Job, version: str, files: Sequence[File]) -> str:
+    """Why this process cannot count; empty if it can.
+
+    Args:
+        job: what to count.
+        version: of ffnviz, of whoever asks.
+        files: one from each kind of place: a disk, a store. It is not they that must be there, one
+            file may vanish, but the folder or the store that they are in.
+    """
+    if version != VERSION:
+        return f"it has ffnviz {VERSION}, and {version} asks"
+    for file in files:
+        if isinstance(file, Stored):
+            try:
+                file.address.check()
+            except StoreError as error:
+                return _without_stop(error)
+        elif not file.parent.is_dir():
+            return (
+                f"it has no folder {file.parent}: all nodes must see the corpus under the same path"
+            )
+    try:
+        gatherer_of(job)
+    except Exception as error:  # whatever it is, the person who waits is elsewhere
+        return f"the network {job.network} does not open there ({error})"
+    return ""
+
+
+def run_ray(
+    job: Job,
+    pieces: Sequence[Piece],
+    _reading: Callable[[int], None],
+    workers: int,
+    cpus: float = 1,
+    gpus: float = 0,
+) -> Iterator[tuple[list[int], IndexPart]]:
+    """The numbers of the pieces that are done, and what was counted on them, as they come in.
+
+    Parts are added up thrice: some pieces in a worker, some workers' sums on a node, the rest by
+    whoever asked. What waits in memory is bounded by Ray Data.
+
+    Args:
+        job: what to count; every node must be able to open the network by this name.
+        pieces: every node must see their files under the same paths, or reach their store.
+        workers: processes, each with the network in it.
+        cpus: that Ray keeps for each worker, though it computes with one thread.
+        gpus: of each worker.
+
+    Raises:
+        ClusterError: if a node cannot count, or Ray gives up.
+    """
+    if not pieces:
+        return
+    import ray.data
+
+    logging.getLogger("ray.data").setLevel(logging.ERROR)  # progress is told by who asked
+    context = ray.data.DataContext.get_current()
+    context.enable_progress_bars = context.print_on_execution_start = False
+    context.execution_no_progress_timeout_s = -1  # a large network's piece may take an hour
+    job, there = _from_anywhere(job), [_by_whole_path(piece) for piece in pieces]
+    items = [{"pieces": pickle.dumps(some)} for some in _handed_out(there, workers, job.device)]
+    rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
+        counting, batch_size=1, num_cpus=cpus, num_gpus=gpus,
+        fn_args=(job, VERSION, _one_of_each([piece.path for piece in there])),
+        compute=ray.data.TaskPoolStrategy(size=workers),
+        max_calls=0,  # a process with a GPU, too, is used again
+    )  # fmt: skip
+    if workers >= FAN_IN:
+        tasks = ray.data.TaskPoolStrategy(size=workers // FAN_IN)
+        rows = rows.map_batches(added_up, batch_size=FAN_IN, num_cpus=0, compute=tasks)
+    try:
+        for row in rows.iter_batches(batch_size=1):
+            yield _read(row)
+    except ray.exceptions.RayError as error:
+        raise ClusterError(f"The cluster gave up: {_last_line(error)}") from error
+
+
+def _from_anywhere(job: Job) -> Job:
+    """A network's folder by its whole path: a worker starts in a folder of its own."""
+    folder = Path(job.network)
+    return replace(job, network=str(folder.absolute())) if folder.exists() else job
+
+
+def _by_whole_path(piece: Piece) -> Piece:
+    if isinstance(piece.path, Stored):
+        return piece
+    return replace(piece, path=piece.path.absolute())
+
+
+def _one_of_each(files: Sequence[File]) -> list[File]:
+    """The first of this machine's, and the first of each address."""
+    first: dict[object, File] = {}
+    for file in files:
+        first.setdefault(file.address if isinstance(file, Stored) else "here", file)
+    return list(first.values())
+
+
+def _without_stop(error: Exception) -> str:
+    return str(error).rstrip(".")
+
+
+def _handed_out(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
+    """Neighbours together: those of one size are most often of one file."""
+    most = ON_A_PROCESSOR if device == "cpu" else AT_ONCE
+    n = max(1, min(most, len(pieces) // (ROUNDS * workers)))
+    return [list(pieces[start : start + n]) for start in range(0, len(pieces), n)]
+
+
+def added_up(batch: Row) -> Row:
+    """Some parts as one: so much less comes to the process that asked."""
+    for wrong in batch.get("wrong", ()):
+        if wrong:
+            return {"wrong": [wrong]}
+    return _row(*_read(batch))
+
+
+def _row(numbers: list[int], part: IndexPart) -> Row:
+    """A block a column: Arrow has room for 2 GB in one value."""
+    blocks = {f"block {n}": [pickle.dumps(block)] for n, block in enumerate(part.blocks)}
+    rest = pickle.dumps(replace(part, blocks=()))
+    return {"wrong": [""], "numbers": [json.dumps(numbers)], "part": [rest], **blocks}
+
+
+def _read(batch: Row) -> tuple[list[int], IndexPart]:
+    """All rows together.
+
+    Raises:
+        ClusterError: if one says what is wrong with a node.
+    """
+    parts = []
+    for place, wrong in enumerate(batch["wrong"]):
+        if wrong:
+            raise ClusterError(f"A node of the cluster cannot count: {wrong}.")
+        rest = pickle.loads(batch["part"][place])  # noqa: S301, from `_row`
+        names = [f"block {n}" for n in range(sum(name.startswith("block ") for name in batch))]
+        blocks = tuple(pickle.loads(batch[name][place]) for name in names)  # noqa: S301
+        parts.append(replace(rest, blocks=blocks))
+    numbers = [number for each in batch["numbers"] for number in json.loads(each)]
+    return numbers, merged(parts)
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,101 @@
+"""A corpus is counted from its first piece to its last, and goes on where it was stopped."""
+
+import hashlib
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from ffnviz.analysis.neurons.index_part import IndexPart, merge
+from ffnviz.analysis.neurons.part_file import read_part, write_part
+from ffnviz.jobs.indexing.job import Job, gatherer_of
+from ffnviz.jobs.indexing.sources import Piece
+from ffnviz.jobs.indexing.stores import Stored
+from ffnviz.jobs.indexing.work_splitting import largest_first
+
+SAVE_EVERY_S = 60.0
+
+Engine = Callable[
+    [Job, Sequence[Piece], Callable[[int], None]], Iterator[tuple[list[int], IndexPart]]
+]
+
+
+@dataclass(frozen=True)
+class Told:
+    """How far it is: pieces done of all; tokens, also of a piece at hand if that is known."""
+
+    done: int
+    of: int
+    tokens: int
+
+
+def counted(
+    job: Job,
+    pieces: Sequence[Piece],
+    engine: Engine,
+    kept: Path,
+    tell: Callable[[Told], None] = lambda _: None,
+    save_every_s: float = SAVE_EVERY_S,
+) -> IndexPart:
+    """All pieces together.
+
+    Args:
+        job: what to count.
+        pieces: of the corpus.
+        engine: hands over parts; in which order and for how many pieces each makes no difference.
+            It may say how many tokens are read of a piece that is not done.
+        kept: a file for what is done so far. It is used if it is of the same job and pieces, and
+            removed at the end.
+        tell: told how far it is.
+        save_every_s: how often it is written; also when the run is broken off.
+    """
+    of = _description(job, pieces, gatherer_of(job).network)
+    # One value, so that whatever breaks the run off finds a part and its pieces together.
+    now = written = read_part(kept, of) or (gatherer_of(job).empty(), set())
+    saved = time.monotonic()
+
+    def reading(n_tokens: int) -> None:
+        part, done = now
+        tell(Told(len(done), len(pieces), part.n_tokens + n_tokens))
+
+    reading(0)
+    left = largest_first([piece for piece in pieces if piece.number not in now[1]])
+    parts = engine(job, left, reading)
+    try:
+        for numbers, more in parts:
+            now = merge(now[0], more), now[1] | set(numbers)
+            reading(0)
+            if time.monotonic() - saved > save_every_s:
+                write_part(*now, of, kept)
+                written, saved = now, time.monotonic()
+    except BaseException:  # Ctrl-C, a store or a cluster that is lost
+        if isinstance(parts, Generator):
+            parts.close()  # ends the processes, too, if it is not they that broke off
+        if now is not written:
+            write_part(*now, of, kept)
+        raise
+    part, done = now
+    if len(done) < len(pieces):
+        raise RuntimeError(f"Only {len(done)} of {len(pieces)} pieces were counted.")
+    kept.unlink(missing_ok=True)
+    return part
+
+
+def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
+    """The part, with what was wrong before anything was read."""
+    return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
+
+
+def _description(job: Job, pieces: Sequence[Piece], fingerprint: str) -> str:
+    """What makes two runs the same: the job, the network's weights, the files with their sizes."""
+    about = [asdict(job) | {"device": "", "fingerprint": fingerprint}]
+    for piece in pieces:
+        if isinstance(piece.path, Stored):
+            path, size = piece.path.shown, piece.path.size
+        else:
+            path = str(piece.path.resolve())
+            size = piece.path.stat().st_size if piece.path.exists() else -1
+        about.append({**asdict(piece), "path": path, "size": size})
+    return hashlib.sha256(json.dumps(about).encode()).hexdigest()

@@ -1,0 +1,214 @@
+"""A corpus as pieces of work: which stretch of which file each is, and the texts in it.
+
+A line of a .txt is a text; of a .jsonl or .parquet, one column is. What cannot be read is counted
+and named, and never stops the others: a run of many hours must not end at one bad line.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+import pyarrow as pa
+
+from ffnviz.jobs.indexing.files import (
+    File,
+    Place,
+    check_store,
+    files_in,
+    kind_of,
+    name_of,
+    opened,
+    pure,
+    readable,
+    shown,
+    size_of,
+    table_of,
+)
+from ffnviz.jobs.indexing.stores import why
+
+PIECE_BYTES = 2**21  # of a file; about half a million tokens
+LONGEST_LINE = 2**20  # bytes; what a longer line has besides is left out
+_HALF = re.compile("[\ud800-\udfff]")  # as JSON can write of an emoji, and no text can hold
+
+
+class SourcesError(ValueError):
+    """Nothing to read: says why."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a file.
+
+    Attributes:
+        number: its place in the corpus, from 0.
+        path: the file, on this machine or in a store.
+        kind: one of files.KINDS.
+        start, end: bytes of a .txt or .jsonl, row groups of a .parquet; end None for a packed
+            file, which can be read from its start only.
+    """
+
+    number: int
+    path: File
+    kind: str
+    start: int
+    end: int | None
+
+    @property
+    def name(self) -> str:
+        """The file's, whatever bytes it has."""
+        return name_of(self.path)
+
+    @property
+    def tag(self) -> str:
+        """The same, without what it ends in."""
+        return readable(pure(self.path).stem)
+
+
+def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]]:
+    """The pieces of files and folders, sorted by path, and the files that have none.
+
+    Raises:
+        SourcesError: if there is nothing to read in any of them.
+        StoreError: if a store does not answer, or has not what was asked for.
+    """
+    problems: Counter[str] = Counter()
+    found: list[tuple[File, str, int, int | None]] = []
+    for path in files_in(paths):
+        kind, packed = kind_of(pure(path))
+        try:
+            stretches = _stretches(path, kind, packed)
+        except (OSError, pa.ArrowException) as error:
+            check_store(path)
+            problems[f"{name_of(path)}: cannot be read ({_short(error)})"] += 1
+            continue
+        if not stretches:
+            problems[f"{name_of(path)}: is empty"] += 1
+        found += [(path, kind, start, end) for start, end in stretches]
+    if not found:
+        raise SourcesError(
+            f"{', '.join(map(shown, paths))}: there is no text in it. Give .txt, .jsonl, "
+            ".jsonl.gz, .jsonl.zst or .parquet files, or a folder of them."
+        )
+    return tuple(Piece(number, *each) for number, each in enumerate(found)), dict(problems)
+
+
+def _stretches(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
+    if kind == ".parquet":
+        n_groups = table_of(path).num_row_groups
+        return [(group, group + 1) for group in range(n_groups)]
+    size = size_of(path)
+    if packed:
+        return [(0, None)] if size else []
+    return [*stretches(0, size, PIECE_BYTES)]
+
+
+def stretches(start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
+    """All from start to end, so many bytes at a time."""
+    for at in range(start, end, most):
+        yield at, min(at + most, end)
+
+
+def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
+    """The texts of a piece, with single spaces; what is wrong is counted in `problems`.
+
+    Raises:
+        StoreError: if it is not the file that cannot be read, but all of its store.
+    """
+    try:
+        yield from _texts(piece, column, problems)
+    except (OSError, pa.ArrowException) as error:
+        check_store(piece.path)
+        problems[f"{piece.name}: cannot be read ({_short(error)})"] += 1
+
+
+def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
+    if piece.kind == ".parquet":
+        rows: Iterator[object] = _rows(piece, column, problems)
+    else:
+        rows = _lines(piece, problems)
+        if piece.kind == ".jsonl":
+            rows = _column(rows, column, piece.name, problems)
+    for row in rows:
+        if isinstance(row, str):
+            text = " ".join(row.split())
+            if text:
+                yield text
+        else:
+            problems[f"{piece.name}: rows without text in “{column}”"] += 1
+
+
+def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
+    """Lines that begin in the piece: a line is that piece's in which its first byte lies."""
+    name, at = piece.name, piece.start
+    with opened(piece.path) as file:
+        if at:
+            file.seek(at - 1)
+            at += sum(_line(file, at - 1, piece.end)[1:]) - 1  # the rest of one that began before
+        while piece.end is None or at < piece.end:
+            line, size, left_out = _line(file, at, piece.end)
+            if not size:
+                return
+            at += size + left_out
+            if left_out:
+                problems[f"{name}: lines of more than {LONGEST_LINE:,} bytes, cut"] += 1
+            elif not _is_utf8(line):
+                problems[f"{name}: lines that are not UTF-8, read with � for what is wrong"] += 1
+            yield line.decode("utf-8", errors="replace")
+
+
+def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int, int]:
+    """The start of the next line, its length, and how much more of the line there is.
+
+    Of a line that goes on beyond the end of the piece nobody needs to know how far: without that,
+    each of a long line's pieces would read all that follows it.
+    """
+    line = more = file.readline(LONGEST_LINE)
+    left_out = 0
+    while more and not more.endswith(b"\n"):
+        if left_out and end is not None and at + len(line) + left_out >= end:
+            break
+        more = file.readline(LONGEST_LINE)
+        left_out += len(more)
+    return line, len(line), left_out
+
+
+def _column(
+    lines: Iterator[str], column: str, name: str, problems: Counter[str]
+) -> Iterator[object]:
+    for line in lines:
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            problems[f"{name}: lines that are not JSON"] += 1
+            continue
+        text = row.get(column) if isinstance(row, dict) else None
+        if isinstance(text, str) and _HALF.search(text):
+            problems[f"{name}: lines with half a character, read with � for it"] += 1
+            text = _HALF.sub("\ufffd", text)
+        yield text
+
+
+def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]:
+    file = table_of(piece.path)
+    if column not in file.schema_arrow.names:
+        problems[f"{piece.name}: has no column “{column}”"] += 1
+        return
+    for batch in file.iter_batches(row_groups=[piece.start], columns=[column]):
+        yield from batch.column(0).to_pylist()
+
+
+def _is_utf8(line: bytes) -> bool:
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _short(error: Exception) -> str:
+    return str(getattr(error, "strerror", None) or why(error)).splitlines()[0][:120]

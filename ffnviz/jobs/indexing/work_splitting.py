@@ -1,0 +1,58 @@
+"""How a corpus is handed out: in pieces that a network counts in minutes, the large ones first.
+
+The larger a network, the smaller its pieces, or a run that is killed loses an hour of each worker's
+and tells nothing for as long. They follow from the corpus, the network and what it computes on,
+never from who counts: which texts share a batch decides the last bits of their values.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ffnviz.jobs.indexing import sources
+from ffnviz.jobs.indexing.sources import Piece
+from ffnviz.models.card import Sizes
+
+WEIGHTS = 2**23  # of a network that counts a piece as `pieces_of` cuts it in a minute or two
+LEAST_BYTES = 2**14  # some thousand tokens: adding up a piece costs as much as some of them
+
+
+def piece_bytes(sizes: Sizes, device: str) -> int:
+    """How much of a text file a piece should be.
+
+    A processor takes the longer, the more weights are in the blocks; a GPU is as fast as hundreds
+    of processors.
+
+    Args:
+        sizes: the network's.
+        device: where it computes.
+    """
+    if device != "cpu":
+        return sources.PIECE_BYTES
+    attention, ffn = 4 * sizes.d_model**2, 2 * sizes.d_model * sizes.d_ff
+    weights = sizes.n_blocks * (attention + ffn)
+    return min(sources.PIECE_BYTES, max(LEAST_BYTES, sources.PIECE_BYTES * WEIGHTS // weights))
+
+
+def cut(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
+    """The same corpus in pieces of so many bytes at most, numbered anew.
+
+    A packed file stays whole, for it is read from its start, and so does a row group of a .parquet.
+    """
+    found: list[Piece] = []
+    for piece in pieces:
+        if piece.end is None or piece.kind == ".parquet":
+            found.append(replace(piece, number=len(found)))
+            continue
+        for start, end in sources.stretches(piece.start, piece.end, most):
+            found.append(replace(piece, number=len(found), start=start, end=end))
+    return tuple(found)
+
+
+def largest_first(pieces: Sequence[Piece]) -> list[Piece]:
+    """In the order to hand them out, or one process works on while the others have nothing left.
+
+    A packed file comes before all, for it is read from end to end by one of them.
+    """
+    return sorted(
+        pieces, key=lambda piece: (piece.end is None, (piece.end or 0) - piece.start), reverse=True
+    )

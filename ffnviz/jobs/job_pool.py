@@ -1,0 +1,308 @@
+"""Long computations in a process of their own, beside the pages: first come, first served.
+
+In the pages' own interpreter a long computation would slow down everybody who types. Here it has a
+process, which steps back whenever a page needs the processor. Whoever asked sees their place in the
+queue and how far it is, may cancel, and may look at something else meanwhile.
+"""
+
+import logging
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import IO, Any
+
+from ffnviz.jobs.daemon_threads import repeat
+from ffnviz.jobs.run_queue import TURNS, Turns
+from ffnviz.state.state import Size, State
+
+MOST_WAITING = 60
+LONGEST_S = 600.0
+FORSAKEN_S = 10.0  # who comes back sooner, as after a gap in the network, finds it still on its way
+IDLE_S = 300.0  # then the process ends, and gives its memory back
+LOOK_EVERY_S = 2.0
+BUSY = 0.05  # a share of the time, or of a processor, from which on the machine was shared
+PACKAGE = Path(__file__).parents[1]
+
+log = logging.getLogger(__name__)
+
+
+class QueueIsFullError(RuntimeError):
+    """So many wait already that another would wait too long."""
+
+
+class Fate(Enum):
+    """What became of a job."""
+
+    WAITS = "waits"
+    RUNS = "runs"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to compute. All of it can be pickled.
+
+    Attributes:
+        work: a function of a module, called with a Run, what is told the progress, and the rest.
+        state: what the Run is of.
+        device: where its networks run.
+        networks: all there are.
+        args: the rest.
+    """
+
+    work: Callable[..., object]
+    state: State
+    device: str
+    networks: Mapping[str, Size]
+    args: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shared:
+    """With whom a computation shared the machine.
+
+    Attributes:
+        processor: the share of a processor that it got, from 0 to 1.
+        pages: the share of the time in which pages were made, from 0 to 1.
+    """
+
+    processor: float
+    pages: float
+
+    @property
+    def much(self) -> bool:
+        """Whether it may have taken longer for that."""
+        return self.processor < 1 - BUSY or self.pages > BUSY
+
+
+@dataclass(eq=False)
+class Job:
+    """An order on its way.
+
+    Attributes:
+        order: what to compute.
+        fate: what has become of it.
+        share: how much of it is done, from 0 to 1.
+        result: what came out.
+        problem: why nothing did, in words.
+        shared: with whom it shared the machine.
+        wanted: whether whoever asked is still there.
+    """
+
+    order: Order
+    wanted: Callable[[], bool] = lambda: True
+    fate: Fate = Fate.WAITS
+    share: float = 0.0
+    result: Any = None
+    problem: str = ""
+    shared: Shared | None = None
+    seen: float = field(default_factory=time.monotonic)
+    began: float | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.fate not in (Fate.WAITS, Fate.RUNS)
+
+
+class Pool:
+    """One process and the queue before it; both are made when first needed."""
+
+    def __init__(self, most_waiting: int = MOST_WAITING, turns: Turns = TURNS) -> None:
+        self.most_waiting = most_waiting
+        self._turns = turns
+        self._jobs: list[Job] = []  # the one that runs comes first
+        self._changed = threading.Condition()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._serving = self._watched = False
+
+    def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
+        """Have it computed when all before it are.
+
+        Args:
+            order: what to compute.
+            wanted: whether whoever asked is still there; it is dropped when they have gone.
+
+        Raises:
+            QueueIsFullError: if too many wait; in words for whoever asked.
+        """
+        with self._changed:
+            if len(self._jobs) >= self.most_waiting:
+                raise QueueIsFullError(
+                    f"{len(self._jobs)} computations wait already. Try again in some minutes."
+                )
+            job = Job(order, wanted)
+            self._jobs.append(job)
+            self._serve_from_now_on()
+            self._changed.notify_all()
+        return job
+
+    def warm_up(self) -> None:
+        """Start the process, which takes some seconds, before somebody needs it."""
+        with self._changed:
+            self._serve_from_now_on()
+
+    def before(self, job: Job) -> list[Job]:
+        """Those that must be finished before it begins."""
+        with self._changed:
+            return self._jobs[: self._jobs.index(job)] if job in self._jobs else []
+
+    def cancel(self, job: Job) -> None:
+        """Leave the queue, or stop at once."""
+        with self._changed:
+            runs = job.fate is Fate.RUNS
+            if job.ended:
+                return
+            job.fate = Fate.CANCELLED
+            if runs:
+                self._kill()
+            else:
+                self._jobs.remove(job)
+
+    @property
+    def queue(self) -> int:
+        """How many wait or run."""
+        return len(self._jobs)
+
+    def end(self) -> None:
+        """Stop the process; another starts when one is needed."""
+        with self._changed:
+            self._kill()
+
+    def _serve_from_now_on(self) -> None:
+        if not self._serving:
+            self._serving = True
+            threading.Thread(target=self._serve, name="beside", daemon=True).start()
+            if not self._watched:
+                self._watched = True
+                repeat("beside-watch", LOOK_EVERY_S, self._drop_what_nobody_wants)
+
+    def _serve(self) -> None:
+        while (job := self._next()) is not None:
+            before, began = self._turns.counted.seconds, time.monotonic()
+            try:
+                answer = self._answer(job)
+            except Exception as error:  # whatever it is, the next must be computed
+                answer = ("failed", _why(error))
+                if job.fate is not Fate.CANCELLED:
+                    log.exception("A computation beside the pages came to nothing.")
+                with self._changed:
+                    self._kill()
+            took = time.monotonic() - began
+            pages = (self._turns.counted.seconds - before) / max(took, 1e-9)
+            with self._changed:
+                self._jobs.remove(job)
+                self._settle(job, answer, min(1.0, pages))
+
+    def _next(self) -> Job | None:
+        """The next to compute; None where there was none for long."""
+        with self._changed:
+            with suppress(OSError):  # if it cannot start now, perhaps it can for the next
+                self._started()
+            while not self._jobs:
+                if not self._changed.wait(IDLE_S) and not self._jobs:
+                    self._kill()
+                    self._serving = False
+                    return None
+            job = self._jobs[0]
+            job.fate, job.began = Fate.RUNS, time.monotonic()
+            return job
+
+    def _settle(self, job: Job, answer: tuple[Any, ...], pages: float) -> None:
+        if job.fate is Fate.CANCELLED:
+            return
+        if answer[0] == "failed":
+            job.fate, job.problem = Fate.FAILED, answer[1]
+            return
+        job.result, job.shared = answer[1], Shared(answer[2], pages)
+        job.fate = Fate.DONE
+
+    def _answer(self, job: Job) -> tuple[Any, ...]:
+        with self._changed:
+            if job.ended:  # cancelled since
+                return ("failed", "")
+            process = self._started()
+        tell(process.stdin, job.order)
+        while True:
+            message: tuple[Any, ...] = hear(process.stdout)
+            if message[0] != "share":
+                return message
+            job.share = message[1]
+
+    def _drop_what_nobody_wants(self) -> None:
+        now, jobs = time.monotonic(), list(self._jobs)
+        for job in jobs:
+            if job.wanted():
+                job.seen = now
+            # Where somebody waits behind it, it is not kept for who may come back.
+            patience = FORSAKEN_S if job is jobs[-1] else 0.0
+            too_long = job.began is not None and now - job.began > LONGEST_S
+            if now - job.seen > patience or too_long:
+                self.cancel(job)
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        if self._process is None or self._process.poll() is not None:
+            path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "ffnviz.jobs.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
+            )
+        return self._process
+
+    def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None and not pipe.closed:
+                    close(pipe)
+
+
+def _why(error: Exception) -> str:
+    """Why nothing came of a computation, for whoever asked."""
+    if isinstance(error, OSError | EOFError):
+        return (
+            "The process that computed it ended before it was done: "
+            f"{type(error).__name__}. Perhaps its memory did not suffice. Try again, "
+            "with a shorter sentence or fewer repeats."
+        )
+    return f"Its result could not be passed on ({type(error).__name__}). Try again."
+
+
+def close(pipe: IO[bytes]) -> None:
+    """Close a pipe between two processes of ours, of which one may be gone."""
+    with suppress(OSError):  # what was not yet written to a process that is gone
+        pipe.close()
+
+
+def tell(pipe: IO[bytes] | None, message: object) -> None:
+    """Write one message into a pipe between two processes of ours."""
+    assert pipe is not None  # noqa: S101
+    pickle.dump(message, pipe)
+    pipe.flush()
+
+
+def hear(pipe: IO[bytes] | None) -> Any:
+    """Read one.
+
+    Raises:
+        EOFError: if the other end was closed.
+    """
+    assert pipe is not None  # noqa: S101
+    return pickle.load(pipe)  # noqa: S301  # from our own process
+
+
+POOL = Pool()

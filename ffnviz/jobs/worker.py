@@ -1,0 +1,66 @@
+"""The process that computes what takes long: orders come in, progress and results go out."""
+
+import os
+import sys
+import time
+import traceback
+from typing import IO, Any
+
+from streamlit.logger import set_log_level
+
+from ffnviz.app.session import run_of
+from ffnviz.jobs.job_pool import Order, close, hear, tell
+from ffnviz.server.streamlit_patches.idle_collection import collect, leave_out_what_stays
+
+STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
+TELL_EVERY_S = 0.1
+
+
+def main() -> None:
+    """Compute one order after the other, until nobody sends any."""
+    if hasattr(os, "nice"):
+        os.nice(STEP_BACK)
+    leave_out_what_stays()
+    set_log_level("ERROR")  # otherwise it says again and again that there is no session here
+    orders = sys.stdin.buffer
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whoever prints does not disturb
+    while True:
+        try:
+            order: Order = hear(orders)
+        except EOFError:
+            return
+        try:
+            tell(answers, answer(order, answers))
+        except BrokenPipeError:  # the process of the pages is gone
+            close(answers)
+            return
+        collect()
+
+
+def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
+    """What came of an order: the result and the share of a processor it got, or why none did."""
+    told = 0.0
+
+    def progress(share: float) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if now - told > TELL_EVERY_S:
+            told = now
+            tell(answers, ("share", min(1.0, share)))
+
+    try:
+        run = run_of(order.state, order.device, order.networks)
+        began, worked = time.perf_counter(), time.process_time()
+        result = order.work(run, progress, *order.args)
+        took = time.perf_counter() - began
+        return "done", result, min(1.0, (time.process_time() - worked) / max(took, 1e-9))
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        traceback.print_exc()  # for whoever runs the server
+        return "failed", f"It could not be computed: {error}"
+
+
+if __name__ == "__main__":
+    main()

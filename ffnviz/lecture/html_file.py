@@ -1,0 +1,161 @@
+"""A lecture as one HTML file: its scenes, each with its picture and its computed numbers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ffnviz.analysis.spread import Progress
+from ffnviz.app.session import run_of
+from ffnviz.export.bundle import texts
+from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
+from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, start_of
+from ffnviz.export.journey_file import made_by
+from ffnviz.export.parts import pictures_of
+from ffnviz.figures.wording import Sentence
+from ffnviz.lecture.facts import computed
+from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.parts import PAGES
+from ffnviz.pictures.declare import Collected
+from ffnviz.pictures.story import spans
+from ffnviz.state.run import Run
+from ffnviz.state.state import House, State
+
+RunOf = Callable[[State], Run]
+# What a picture's data say of clicks that a page would answer.
+UNANSWERED = {"clickable": False, "stays": True}
+SHOWN = frozenset({*PICTURES, "block_picture", "chart", "passages", "points", "verdicts"})
+KEYS = "The arrow keys lead through the scenes."
+STILL = (
+    "The pictures of the Journey stand still here: with all that can be clicked on them this file "
+    "would have more than 3 MB. `ffnviz export --text` saves one sentence with all of it."
+)
+
+
+@dataclass
+class _Told:
+    """What is in the file so far."""
+
+    scenes: list[dict[str, Any]] = field(default_factory=list)
+    journeys: list[dict[str, Any]] = field(default_factory=list)
+    places: dict[tuple[object, ...], int] = field(default_factory=dict)
+    arrays: Arrays = field(default_factory=dict)
+    pictures: set[str] = field(default_factory=set)
+    notes: set[str] = field(default_factory=set)
+    labels: dict[str, None] = field(default_factory=dict)
+
+
+def lecture_html(
+    lecture: Lecture,
+    house: House,
+    device: str = "cpu",
+    progress: Progress = lambda _: None,
+    largest: int = LARGEST,
+) -> str:
+    """The file's text. Scenes of the Journey can be clicked, if there is room for that.
+
+    Args:
+        lecture: to be saved.
+        house: what there is to be looked at.
+        device: where the networks run, as PyTorch names it.
+        progress: told which share is done.
+        largest: bytes that the file may have.
+
+    Raises:
+        TooLargeError: if the scenes have no room even without what can be clicked.
+        RuntimeError: if a page cannot be made.
+    """
+
+    def run(state: State) -> Run:
+        return run_of(state, device, house.networks)
+
+    for clickable in (True, False):
+        made = _contents(lecture, house, run, progress, clickable)
+        for font in (True, False):
+            html = document(replace(made, font=font))
+            if len(html.encode()) <= largest:
+                return html
+    raise TooLargeError(
+        f"The pictures of these {len(lecture.scenes)} scenes take more room than a file of "
+        f"{largest / 1e6:g} MB has. Take fewer scenes, or shorter sentences."
+    )
+
+
+def _contents(
+    lecture: Lecture, house: House, run: RunOf, progress: Progress, clickable: bool
+) -> Contents:
+    told = _Told()
+    for place, scene in enumerate(lecture.scenes):
+        progress(place / len(lecture.scenes))
+        told.scenes.append(_scene(told, place, scene, house, run, clickable))
+    pictures = tuple(sorted(told.pictures))
+    header = {
+        "plays": "lecture",
+        "files": texts(pictures, sorted(told.notes)),
+        "title": lecture.title,
+        "scenes": told.scenes,
+        "journeys": told.journeys,
+        "says": [*([] if clickable else [STILL]), made_by(list(told.labels), KEYS)],
+    }
+    modules = ("play_lecture", *pictures)
+    title = f"{lecture.title} · ffnviz"
+    return Contents(title, modules, header, told.arrays, "chart" in pictures)
+
+
+def _scene(
+    told: _Told, place: int, scene: Scene, house: House, make_run: RunOf, clickable: bool
+) -> dict[str, Any]:
+    """One scene for play_lecture.js; what its pictures need goes to the rest."""
+    run = make_run(scene.state)
+    told.labels |= dict.fromkeys(of.card.label for of in run.both)
+    made = {
+        "title": scene.title,
+        "say": spans(computed(scene.say, run)),
+        "look": scene.look,
+        "notes": spans(computed(scene.notes, run)) if scene.notes else [],
+        "question": _question(scene, run),
+        "accent": run.card.colour,
+        "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],
+    }
+    if scene.state.page == "journey" and clickable:
+        return made | {"journey": _journey(told, run), "start": start_of(run), "pictures": []}
+    page = next(page for page in PAGES if page.name == scene.state.page)
+    part = page.part(scene.state.part)
+    shown = [p for p in pictures_of(part, scene.state, make_run, house) if _is_looked_at(p, scene)]
+    return made | {
+        "journey": None,
+        "pictures": [_picture(told, f"s{place}.{n} ", each) for n, each in enumerate(shown)],
+    }
+
+
+def _is_looked_at(picture: Collected, scene: Scene) -> bool:
+    note = picture.data.get("head", {}).get("note")
+    return picture.name in SHOWN and note is not None and scene.look in ("", note)
+
+
+def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
+    asked = scene.question
+    if asked is None:
+        return None
+    ask: Sentence = computed(asked.ask, run)
+    return {"ask": spans(ask), "options": list(asked.options), "answer": asked.answer}
+
+
+def _picture(told: _Told, prefix: str, picture: Collected) -> dict[str, Any]:
+    told.pictures.add(picture.name)
+    told.notes.add(picture.data["head"]["note"])
+    told.arrays |= {f"{prefix}{name}": values for name, values in picture.arrays.items()}
+    data: Mapping[str, Any] = {**picture.data, **UNANSWERED}
+    return {"name": picture.name, "prefix": prefix, "data": data}
+
+
+def _journey(told: _Told, run: Run) -> int:
+    """The place of the run's Journey among those of the file; one sentence is in it once."""
+    key = (run.state.sentence, *(of.card.id for of in run.both))
+    if key not in told.places:
+        journey = journey_of(run, most_work=0)
+        place = told.places[key] = len(told.journeys)
+        told.journeys.append(journey.header)
+        told.arrays |= {f"j{place} {name}": values for name, values in journey.arrays.items()}
+        told.pictures |= set(PICTURES)
+        told.notes |= set(NOTES)
+    return told.places[key]

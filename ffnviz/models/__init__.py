@@ -1,0 +1,1 @@
+"""Networks: the protocol they are seen through, our own encoder, other people's, the registry."""

@@ -1,0 +1,34 @@
+"""GELU: exact, its tanh approximation, and the gated variant GEGLU."""
+
+from functools import partial
+
+from torch.nn import functional as F
+
+from ffnviz.models.activations.activation import Activation
+
+GELU = Activation(
+    name="gelu",
+    label="GELU",
+    formula=r"x\,\Phi(x)",
+    function=F.gelu,
+    gated=False,
+    source="Hendrycks & Gimpel 2016, section 2",
+)
+
+GELU_TANH = Activation(
+    name="gelu_tanh",
+    label="GELU (tanh)",
+    formula=r"\tfrac{x}{2}\left(1 + \tanh\left[\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right]\right)",
+    function=partial(F.gelu, approximate="tanh"),
+    gated=False,
+    source="Hendrycks & Gimpel 2016, section 2",
+)
+
+GEGLU = Activation(
+    name="geglu",
+    label="GEGLU",
+    formula=r"x\,\Phi(x) \cdot v",
+    function=F.gelu,
+    gated=True,
+    source="Shazeer 2020, eq. 5",
+)

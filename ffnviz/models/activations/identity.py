@@ -1,0 +1,20 @@
+"""No bend at all: the FFN becomes one linear map of rank at most d_model."""
+
+from torch import Tensor
+
+from ffnviz.models.activations.activation import Activation
+
+
+def identity(x: Tensor) -> Tensor:
+    """φ(x) = x, any shape."""
+    return x
+
+
+IDENTITY = Activation(
+    name="identity",
+    label="identity",
+    formula="x",
+    function=identity,
+    gated=False,
+    source="none: no published FFN has it; it stands for the FFN without φ",
+)

@@ -1,0 +1,15 @@
+"""The logistic sigmoid: between 0 and 1, as a neuron's rate of firing was first thought of."""
+
+import torch
+
+from ffnviz.models.activations.activation import Activation
+
+SIGMOID = Activation(
+    name="sigmoid",
+    label="sigmoid",
+    formula=r"\sigma(x) = 1 / (1 + e^{-x})",
+    function=torch.sigmoid,
+    gated=False,
+    source="Rumelhart, Hinton & Williams 1986, eq. 2",
+    below_zero=False,
+)

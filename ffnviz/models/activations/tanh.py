@@ -1,0 +1,14 @@
+"""The hyperbolic tangent: a sigmoid between −1 and 1, with zero in the middle."""
+
+import torch
+
+from ffnviz.models.activations.activation import Activation
+
+TANH = Activation(
+    name="tanh",
+    label="tanh",
+    formula=r"\tanh(x) = 2\,\sigma(2x) - 1",
+    function=torch.tanh,
+    gated=False,
+    source="LeCun et al. 1998 (Efficient BackProp), section 4.4",
+)

@@ -1,0 +1,97 @@
+"""What a network says of itself: what pages and analyses may ask before they look inside."""
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from torch import Tensor
+
+from ffnviz.models.activations import Activation
+
+
+@dataclass(frozen=True, eq=False)
+class Provenance:
+    """Where a network's weights come from, as far as it is known.
+
+    Attributes:
+        record: the file with what was measured while it was trained.
+        seed: that its untrained weights follow from, with its configuration.
+        token_counts: how often each entry stood in the training text, (vocab_size,).
+        index: the file with what wakes each of its neurons.
+    """
+
+    record: Path | None = None
+    seed: int | None = None
+    token_counts: Tensor | None = field(default=None, repr=False)
+    index: Path | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Card:
+    """What a network is.
+
+    Attributes:
+        id: what a link calls it; no two networks at hand have the same.
+        label: what a page calls it.
+        phi: φ of its FFNs.
+        colour: a name in the palette, or "#rrggbb".
+        gated: whether its FFNs multiply φ(x·key) with a second projection (Shazeer 2020).
+        causal: whether it reads from left to right; else both ways.
+        has_mask: whether it has a token that stands for a word to fill in.
+        has_word_head: whether it says what word stands at a token.
+        has_word_vectors: whether a logit is one product of the normed stream and the word's vector.
+        pre_norm: whether all that is written is added to one stream, which is normalised only
+            where it is read.
+        ours: whether it is an Encoder of this package, module by module.
+        provenance: where its weights come from; None if nothing is known.
+        proof: what was proved of it before it was shown, a line an equation; none of our own.
+    """
+
+    id: str
+    label: str
+    phi: Activation
+    colour: str
+    gated: bool
+    causal: bool
+    has_mask: bool
+    has_word_head: bool
+    has_word_vectors: bool
+    pre_norm: bool
+    ours: bool = False
+    provenance: Provenance | None = None
+    proof: tuple[str, ...] = ()
+
+    @property
+    def signed(self) -> bool:
+        """Whether hidden can be below zero: φ is somewhere, or is multiplied with what may be."""
+        return self.phi.below_zero or self.gated
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large a network is.
+
+    Attributes:
+        d_model: width of the residual stream.
+        d_ff: hidden units of each FFN.
+        n_blocks: blocks.
+        vocab_size: entries of the vocabulary.
+        max_tokens: the longest sequence.
+        n_parameters: all its weights, those used twice counted once; 0 if nobody counted.
+    """
+
+    d_model: int
+    d_ff: int
+    n_blocks: int
+    vocab_size: int
+    max_tokens: int
+    n_parameters: int = 0
+
+
+def seed_in(record: Path) -> int | None:
+    """The seed of the initial weights in a training record; None if the file tells none."""
+    try:
+        seed = json.loads(record.read_text(encoding="utf-8"))["recipe"]["seed"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return seed if type(seed) is int else None

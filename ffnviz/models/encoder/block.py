@@ -1,0 +1,105 @@
+"""One encoder block: attention, then the FFN, each added to the residual stream."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
+
+
+@dataclass(frozen=True)
+class BlockRecord:
+    """Every stage of one pass through a block.
+
+    Attributes:
+        input: the residual stream before the block, (*batch, T, d_model).
+        attention: the attention's stages.
+        middle: the stream between attention and FFN, (*batch, T, d_model).
+        ffn: the FFN's stages.
+        output: the stream after the block, (*batch, T, d_model).
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    attention: AttentionRecord
+    middle: Float[Tensor, "*batch tokens d_model"]
+    ffn: FeedForwardRecord
+    output: Float[Tensor, "*batch tokens d_model"]
+
+
+class Block(nn.Module):
+    """Pre-LN: m = x + Attention(LN(x)); y = m + FFN(LN(m)). Xiong et al. 2020, figure 1 (b).
+
+    Post-LN: m = LN(x + Attention(x)); y = LN(m + FFN(m)). Vaswani et al. 2017, section 3.1.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        d_model, eps, bias = config.d_model, config.layer_norm_eps, config.bias
+        self.norm_first = config.norm == "pre"
+        self.attention_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.attention = SelfAttention(d_model, config.n_heads, config.causal, config.dropout, bias)
+        self.ffn_norm = nn.LayerNorm(d_model, eps, bias=bias)
+        self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout, bias)
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
+
+        The edits are made in its FFN.
+        """
+        attention = self.attend(x)
+        middle = self.add_attention(x, attention.output)
+        ffn = self.feed(middle, edits)
+        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
+
+    def attend(self, x: Float[Tensor, "*batch tokens d_model"]) -> AttentionRecord:
+        """The attention's stages on the block's input, (*batch, T, d_model)."""
+        record: AttentionRecord = self.attention(self.attention_norm(x) if self.norm_first else x)
+        return record
+
+    def feed(
+        self, middle: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> FeedForwardRecord:
+        """The FFN's stages on the stream before it, (*batch, T, d_model), with edits made."""
+        record: FeedForwardRecord = self.ffn(self.ffn_reads(middle), edits)
+        return record
+
+    def hidden(
+        self, x: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_ff"]:
+        """What its FFN's neurons do on the stream x, (*batch, T, d_model), and nothing after it."""
+        middle = self.add_attention(x, self.attend(x).output)
+        hidden: Tensor = self.ffn.hidden(self.ffn_reads(middle))
+        return hidden
+
+    def ffn_reads(
+        self, middle: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """What the FFN gets of the stream before it: pre-LN, its LayerNorm; post-LN, the stream."""
+        read: Tensor = self.ffn_norm(middle) if self.norm_first else middle
+        return read
+
+    def add_attention(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """The stream between the two: what the attention wrote, added to the block's input."""
+        stream: Tensor = x + self.dropout(output)
+        return stream if self.norm_first else self.attention_norm(stream)
+
+    def add_ffn(
+        self,
+        middle: Float[Tensor, "*batch tokens d_model"],
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """The stream after the block: what its FFN wrote, added to the stream before it."""
+        stream: Tensor = middle + self.dropout(output)
+        return stream if self.norm_first else self.ffn_norm(stream)

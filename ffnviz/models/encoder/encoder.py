@@ -1,0 +1,149 @@
+"""The encoder: token ids in, every intermediate value and the logits out."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ffnviz.models.edit import Edit, edits_of
+from ffnviz.models.encoder.block import Block, BlockRecord
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.random_init import draws_from
+
+INIT_STD = 0.02
+
+
+@dataclass(frozen=True)
+class StreamRecord:
+    """The residual stream from the embedding to the final LayerNorm, with all stages.
+
+    Attributes:
+        ids: the token ids, (*batch, T).
+        embedding: token embedding + position, (*batch, T, d_model).
+        blocks: one record a block, in order.
+        final: what the output matrix reads, (*batch, T, d_model).
+    """
+
+    ids: Int[Tensor, "*batch tokens"]
+    embedding: Float[Tensor, "*batch tokens d_model"]
+    blocks: tuple[BlockRecord, ...]
+    final: Float[Tensor, "*batch tokens d_model"]
+
+
+@dataclass(frozen=True)
+class EncoderTrace(StreamRecord):
+    """A whole forward pass.
+
+    Attributes:
+        logits: one score a vocabulary entry, (*batch, T, vocab_size).
+    """
+
+    logits: Float[Tensor, "*batch tokens vocab_size"]
+
+    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
+        """The logits at one token, (*batch, vocab_size)."""
+        return self.logits[..., token, :]
+
+
+class Encoder(nn.Module):
+    """Embedding + positions, blocks, final LayerNorm (pre-LN only), logits by the tied embedding.
+
+    Vaswani et al. 2017, figure 1 (left) and section 3.4 for the tied output matrix.
+    """
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
+        self.position_embedding = nn.Embedding(config.max_tokens, config.d_model)
+        # A ModuleList holds modules of any kind to a type checker: say that these are blocks.
+        self.blocks = cast(
+            "Sequence[Block]", nn.ModuleList(Block(config) for _ in range(config.n_blocks))
+        )
+        self.final_norm: nn.Module = (
+            nn.LayerNorm(config.d_model, config.layer_norm_eps, bias=config.bias)
+            if config.norm == "pre"
+            else nn.Identity()  # a post-LN block ends with a LayerNorm of its own
+        )
+
+    def forward(
+        self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()
+    ) -> EncoderTrace:
+        """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens, with edits made on the way.
+
+        Raises:
+            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
+                what is not there.
+        """
+        record = self.stream(ids, edits)
+        return EncoderTrace(
+            record.ids, record.embedding, record.blocks, record.final, self.unembed(record.final)
+        )
+
+    def stream(self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()) -> StreamRecord:
+        """The pass without the logits, for whoever needs those at a few positions only."""
+        embedding = self.embed(ids)
+        blocks, final = self.run_blocks(embedding, edits=edits)
+        return StreamRecord(ids, embedding, blocks, final)
+
+    def embed(self, ids: Int[Tensor, "*batch tokens"]) -> Float[Tensor, "*batch tokens d_model"]:
+        """Token embedding + position, (*batch, T) -> (*batch, T, d_model)."""
+        n_tokens = ids.shape[-1]
+        if not 1 <= n_tokens <= self.config.max_tokens:
+            raise ValueError(
+                f"{n_tokens} tokens cannot be encoded: "
+                f"it must be from 1 to max_tokens = {self.config.max_tokens}."
+            )
+        embedding: Tensor = self.token_embedding(ids) + self.position_embedding.weight[:n_tokens]
+        return embedding
+
+    def run_blocks(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        first: int = 0,
+        edits: Sequence[Edit] = (),
+    ) -> tuple[tuple[BlockRecord, ...], Float[Tensor, "*batch tokens d_model"]]:
+        """The stream x through the blocks from `first` on: their records, and the final norm."""
+        records = tuple(self.walk(x, first, edits))
+        return records, self.final_norm(records[-1].output if records else x)
+
+    def walk(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        first: int = 0,
+        edits: Sequence[Edit] = (),
+    ) -> Iterator[BlockRecord]:
+        """The blocks' records one after the other, so that nobody need hold more than one."""
+        for edit in edits:
+            edit.check(self.config.n_blocks, self.config.d_ff, x.shape[-2])
+        for number, module in enumerate(self.blocks[first:], start=first):
+            record = module(x, edits_of(edits, number))
+            x = record.output
+            yield record
+
+    def unembed(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
+        """Logits by the tied embedding matrix E: x Eᵀ, (…, d_model) -> (…, vocab_size)."""
+        return F.linear(x, self.token_embedding.weight)
+
+
+def initial_encoder(config: EncoderConfig, seed: int) -> Encoder:
+    """An untrained encoder whose weights depend on nothing but its shapes and the seed.
+
+    Two configurations that differ only in φ get the same weights. The process-wide random state
+    takes no part in it, so any number of threads may make encoders at once.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    with draws_from(generator):
+        # The layers' own first values are replaced below. They are drawn all the same: what comes
+        # after them in the generator's stream is what the twins' training started from.
+        encoder = Encoder(config)
+    for module in encoder.modules():
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=INIT_STD, generator=generator)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+    return encoder

@@ -1,0 +1,123 @@
+"""The position-wise feed-forward network, plain and gated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.edit import Edit, edited
+
+
+@dataclass(frozen=True)
+class FeedForwardRecord:
+    """Every stage of one pass through an FFN.
+
+    Attributes:
+        input: x, (*batch, T, d_model).
+        pre_activation: x W1 + b1, (*batch, T, d_ff).
+        hidden: φ(x W1 + b1), (*batch, T, d_ff); gated, times the value projection; after any edits.
+        output: hidden W2 + b2, (*batch, T, d_model).
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    pre_activation: Float[Tensor, "*batch tokens d_ff"]
+    hidden: Float[Tensor, "*batch tokens d_ff"]
+    output: Float[Tensor, "*batch tokens d_model"]
+
+    @property
+    def above_zero(self) -> Bool[Tensor, "*batch tokens d_ff"]:
+        """Where a neuron is above zero, (*batch, T, d_ff)."""
+        return self.hidden > 0
+
+
+@dataclass(frozen=True)
+class GatedFeedForwardRecord(FeedForwardRecord):
+    """The stages of a gated FFN: also what the gate is multiplied with.
+
+    Attributes:
+        value: x V + c, (*batch, T, d_ff).
+    """
+
+    value: Float[Tensor, "*batch tokens d_ff"]
+
+    @property
+    def above_zero(self) -> Bool[Tensor, "*batch tokens d_ff"]:
+        """Where x W1 + b1 is above zero: the sign of hidden is as much that of the value.
+
+        For every φ here φ(x) > 0 where x > 0. Edits change nothing of it.
+        """
+        return self.pre_activation > 0
+
+
+class FeedForward(nn.Module):
+    """FFN(x) = φ(x W1 + b1) W2 + b2, the same for every token.
+
+    Vaswani et al. 2017, eq. 2 (φ = ReLU); Hendrycks & Gimpel 2016 (φ = GELU).
+    """
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
+    ) -> None:
+        super().__init__()
+        self.activation = ACTIVATIONS[activation]
+        self.expand = nn.Linear(d_model, d_ff, bias)
+        self.compress = nn.Linear(d_ff, d_model, bias)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> FeedForwardRecord:
+        """One pass for every token of x, (*batch, T, d_model), with all stages recorded.
+
+        Edits are made in their order, whatever block they name.
+        """
+        pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
+        hidden = edited(self.activation.function(pre_activation), edits)
+        output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        return FeedForwardRecord(x, pre_activation, hidden, output)
+
+    def hidden(
+        self, x: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_ff"]:
+        """Hidden alone for x, (*batch, T, d_model), to the bit what a whole pass has."""
+        return self.activation.function(self.expand(x))
+
+
+class GatedFeedForward(FeedForward):
+    """FFN(x) = (φ(x W1 + b1) ⊗ (x V + c)) W2 + b2, Shazeer 2020, eq. 6 (there without biases)."""
+
+    def __init__(
+        self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
+    ) -> None:
+        super().__init__(d_model, d_ff, activation, dropout, bias)
+        self.gated_value = nn.Linear(d_model, d_ff, bias)
+
+    def forward(
+        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+    ) -> GatedFeedForwardRecord:
+        """One pass for every token of x, (*batch, T, d_model), with all stages recorded.
+
+        Edits are made in their order, whatever block they name.
+        """
+        pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
+        value = self.gated_value(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
+        hidden = edited(self.activation.function(pre_activation) * value, edits)
+        output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
+
+    def hidden(
+        self, x: Float[Tensor, "*batch tokens d_model"]
+    ) -> Float[Tensor, "*batch tokens d_ff"]:
+        """Hidden alone for x, (*batch, T, d_model), to the bit what a whole pass has."""
+        value: Tensor = self.gated_value(x)
+        return super().hidden(x) * value
+
+
+def feed_forward(
+    d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
+) -> FeedForward:
+    """The FFN for an activation by its name: gated where the activation is."""
+    kind = GatedFeedForward if ACTIVATIONS[activation].gated else FeedForward
+    return kind(d_model, d_ff, activation, dropout, bias)

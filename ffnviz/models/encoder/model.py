@@ -1,0 +1,245 @@
+"""A trained encoder with its tokenizer: what `ffnviz.load` returns."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.arguments import check_ids, check_text
+from ffnviz.models.assets import ASSETS
+from ffnviz.models.card import Card, Provenance, Sizes, seed_in
+from ffnviz.models.device import usable_device
+from ffnviz.models.edit import Edit, edits_of
+from ffnviz.models.encoder.block import BlockRecord
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.feed_forward import GatedFeedForward
+from ffnviz.models.encoder.folder import read_folder
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.fingerprint import fingerprint
+from ffnviz.models.index_registry import index_for
+from ffnviz.models.lazy_values import OnDemand
+from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
+
+MODELS = ASSETS / "models"
+TWINS = ("relu", "gelu")
+RECORD = "training.json"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A trained encoder, ready for inference; a Network. Its weights never change.
+
+    Attributes:
+        name: the twin, or the folder's name.
+        encoder: ids (…, T) to an EncoderTrace.
+        tokenizer: text to ids and spans, and back.
+        token_counts: how often each entry stood in the training text, (vocab_size,).
+        folder: where it was read from, if it was.
+    """
+
+    name: str
+    encoder: Encoder
+    tokenizer: Tokenizer
+    token_counts: Tensor
+    folder: Path | None = None
+
+    @cached_property
+    def card(self) -> Card:
+        """What it is; its colour is that of its kind of φ."""
+        config = self.encoder.config
+        phi = ACTIVATIONS[config.activation]
+        return Card(
+            id=self.name,
+            label=phi.label if self._is_twin else self.name,
+            phi=phi,
+            colour="relu" if phi.exact_zeros else "gelu",
+            gated=phi.gated,
+            causal=config.causal,
+            has_mask=True,
+            has_word_head=True,
+            has_word_vectors=True,
+            pre_norm=config.norm == "pre",
+            ours=True,
+            provenance=self._provenance,
+        )
+
+    @property
+    def _is_twin(self) -> bool:
+        return self.folder is not None and self.folder.parent == MODELS
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of its weights; see fingerprint.py."""
+        return fingerprint(self.sizes, self.encoder.state_dict().values())
+
+    @property
+    def _provenance(self) -> Provenance:
+        usual = (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ()
+        index = index_for(lambda: self.fingerprint, usual)
+        record = None if self.folder is None else self.folder / RECORD
+        if record is None or not record.is_file():
+            return Provenance(token_counts=self.token_counts, index=index)
+        return Provenance(record, seed_in(record), self.token_counts, index)
+
+    @property
+    def sizes(self) -> Sizes:
+        """How large it is."""
+        c = self.encoder.config
+        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens, self._n_parameters)
+
+    @cached_property
+    def _n_parameters(self) -> int:
+        return sum(weight.numel() for weight in self.encoder.parameters())
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.encoder.token_embedding.weight.device
+
+    @cached_property
+    def input_words(self) -> WordVectors:
+        """The vectors that words enter the stream with, (vocab_size, d_model)."""
+        return WordVectors(self.encoder.token_embedding.weight)
+
+    @property
+    def head(self) -> WordHead:
+        """The final norm, if any, and the embedding matrix again, without a bias."""
+        norm = self.encoder.final_norm
+        final = _norm(norm) if isinstance(norm, nn.LayerNorm) else None
+        return WordHead(final, self.input_words, None, tied=True)
+
+    @torch.inference_mode()
+    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+        """Everything the encoder computes for a text of at most max_tokens tokens.
+
+        The stream is kept; a block's stages and the logits are computed when asked for. Of a
+        longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say what
+        was not. Edits change hidden values on the way, and so all that comes after them.
+
+        Args:
+            text: what to read.
+            edits: changes to hidden values, made on the way.
+            look_at: a block whose FFN's stages are kept from the pass, not computed again.
+
+        Raises:
+            TypeError: if the text is no str.
+            ValueError: if the text is empty, or an edit is to change what is not there.
+        """
+        check_text(text)
+        encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
+        if not encoding.tokens:
+            raise ValueError("The text is empty: there is nothing to trace.")
+        run = self.run(torch.tensor(encoding.ids, device=self.device), edits, look_at)
+        return Trace(
+            run.ids, run.embedding, run.blocks, run.final, run.unembed,
+            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+            network=self, edits=tuple(edits),
+        )  # fmt: skip
+
+    @torch.inference_mode()
+    def run(
+        self, ids: Tensor, edits: Sequence[Edit] = (), look_at: int | None = None
+    ) -> StreamTrace:
+        """The same for ids, (*batch, T).
+
+        Raises:
+            TypeError: if the ids are no tensor of whole numbers.
+            ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
+                vocabulary; if an edit is to change what is not there.
+        """
+        encoder = self.encoder
+        check_ids(ids, encoder.config.vocab_size)
+        embedding = encoder.embed(ids)
+        blocks = []
+        for number, record in enumerate(encoder.walk(embedding, edits=edits)):
+            module, own = encoder.blocks[number], edits_of(edits, number)
+            attention = OnDemand(partial(module.attend, record.input))
+            held = record.ffn if number == look_at else None
+            ffn = OnDemand(partial(module.feed, record.middle, own), held)
+            blocks.append(BlockTrace(record.input, record.middle, record.output, attention, ffn))
+        final = encoder.final_norm(blocks[-1].output)
+        return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)
+
+    def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
+        """The blocks' records for ids, (*batch, T), one after the other, none kept."""
+        return self.encoder.walk(self.encoder.embed(ids))
+
+    @torch.inference_mode()
+    def show_hidden(
+        self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
+    ) -> None:
+        """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
+
+        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
+        to or kept. Nothing behind the last of them is computed.
+        """
+        last, x = max(blocks), self.encoder.embed(ids)
+        for number, record in zip(range(last), self.encoder.walk(x), strict=False):
+            if number in blocks:
+                see(record.ffn.hidden)
+            x = record.output
+        see(self.encoder.blocks[last].hidden(x))
+
+    def ffn(self, block: int) -> FfnView:
+        """One block's FFN, by its place from 0; the weights themselves, not copies."""
+        module = self.encoder.blocks[block]
+        ffn = module.ffn
+        gated = ffn.gated_value if isinstance(ffn, GatedFeedForward) else None
+        norm = _norm(module.ffn_norm) if module.norm_first else None
+        return FfnView(
+            keys=ffn.expand.weight,
+            key_bias=ffn.expand.bias,
+            values=ffn.compress.weight.mT,
+            output_bias=ffn.compress.bias,
+            gated_value=None if gated is None else gated.weight,
+            gated_value_bias=None if gated is None else gated.bias,
+            phi=ffn.activation,
+            norm=norm,
+            # In a post-LN block the stream before the FFN is the attention's LayerNorm.
+            word_norm=norm or _norm(module.attention_norm),
+            stages=ffn,
+        )
+
+    @torch.inference_mode()
+    def logits(self, rows: Tensor) -> Tensor:
+        """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""
+        return self.encoder.unembed(self.encoder.final_norm(rows))
+
+    @torch.inference_mode()
+    def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
+        """The word's vector and the position's, (d_model,) each."""
+        encoder = self.encoder
+        return {
+            "word": encoder.token_embedding.weight[trace.ids[token]],
+            "position": encoder.position_embedding.weight[token],
+        }
+
+    @torch.inference_mode()
+    def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
+        """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""
+        x = self.encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)
+        for record in self.encoder.walk(x, first=block + 1):
+            x = record.output
+        return x
+
+
+def _norm(module: nn.LayerNorm) -> Norm:
+    return Norm(module.weight, module.bias, module.eps)
+
+
+def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
+    """A model by the name of a twin ("relu", "gelu") or by its folder.
+
+    Raises:
+        ModelFolderError: if the folder is not a model; the message says which file and why.
+        RuntimeError: in a sentence, if the device is not there.
+    """
+    usable = usable_device(device)
+    folder = MODELS / name if name in TWINS else Path(name)
+    encoder, tokenizer, token_counts = read_folder(folder)
+    return Model(folder.name, encoder.to(usable), tokenizer, token_counts, folder)

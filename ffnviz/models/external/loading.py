@@ -1,0 +1,185 @@
+"""What transformers loads, with its many errors in plain words, and no weight left to chance."""
+
+import copy
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.models.external.memory import Footprint, gigabytes
+from ffnviz.models.external.refusal import CannotOpenError, in_short
+from ffnviz.models.external.tail import result_of
+from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.wanted import Wanted
+
+CAUSAL = ("ForCausalLM", "LMHeadModel")
+MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
+
+
+def read_by_library(transformers: Any, folder: Path, name: str) -> Any:
+    """The configuration as the library reads it.
+
+    Raises:
+        CannotOpenError: if it knows no such type, or the fields do not go together.
+    """
+    try:
+        config = transformers.AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
+    except Exception as error:  # the library checks each type's fields in its own way
+        if "does not recognize" in str(error) or isinstance(error, KeyError):
+            why = (f"transformers {transformers.__version__} does not know this type of network. "
+                   "A newer version may")  # fmt: skip
+        else:
+            why = f"its config.json makes no sense to transformers ({in_short(error)})"
+        raise CannotOpenError(name, why) from error
+    config.use_cache = False  # nothing is written on from what was kept
+    return config
+
+
+def kind_of(transformers: Any, config: Any, told: dict[str, Any]) -> Any:
+    """Which of the library's general classes loads it, by what the configuration says it was."""
+    architecture = str((told.get("architectures") or [""])[0])
+    T, kinds = transformers, []  # noqa: N806
+    if config.is_encoder_decoder or architecture.endswith("EncoderModel"):
+        kinds += [(T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING)]
+        kinds += [(T.AutoModelForSeq2SeqLM, T.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)]
+    elif architecture.endswith(MASKED):
+        kinds += [(T.AutoModelForMaskedLM, T.MODEL_FOR_MASKED_LM_MAPPING)]
+    elif architecture.endswith(CAUSAL):
+        kinds += [(T.AutoModelForCausalLM, T.MODEL_FOR_CAUSAL_LM_MAPPING)]
+    return next((kind for kind, known in kinds if type(config) in known), T.AutoModel)
+
+
+def shown_part(model: Any, name: str) -> Any:
+    """The network, or the encoder of one that has a decoder, too: it is what reads a text.
+
+    Raises:
+        CannotOpenError: if the encoder is no network of its own.
+    """
+    if not model.config.is_encoder_decoder:
+        return model
+    encoder = model.get_encoder()
+    if not hasattr(encoder, "config"):
+        raise CannotOpenError(
+            name, "it has an encoder and a decoder, and of such networks the encoder alone is "
+            f"shown. In transformers this one's ({type(encoder).__name__}) cannot be run by itself",
+        )  # fmt: skip
+    return encoder
+
+
+def loaded(
+    kind: Any, config: Any, folder: Path, wanted: Wanted, size: Footprint
+) -> tuple[nn.Module, dict[str, Tensor]]:
+    """What is shown of the network, ready for inference, and its weights that no file had.
+
+    Raises:
+        CannotOpenError: if it cannot be loaded.
+    """
+    try:
+        whole, info = kind.from_pretrained(
+            str(folder), config=copy.deepcopy(config), dtype=size.dtype, use_safetensors=True,
+            trust_remote_code=False, output_loading_info=True,
+        )  # fmt: skip
+        weights = dict(whole.named_parameters(remove_duplicate=False))
+        model: nn.Module = (
+            shown_part(whole, wanted.name).eval().requires_grad_(False).to(wanted.device)
+        )
+    except (MemoryError, torch.OutOfMemoryError) as error:
+        raise CannotOpenError(
+            wanted.name, f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
+            "programs, or give --dtype bfloat16",
+        ) from error  # fmt: skip
+    except CannotOpenError:
+        raise
+    except Exception as error:  # the library raises many kinds
+        if "mismatch" in str(error):
+            why = ("the shapes of its weights are not those that its config.json tells. The two "
+                   "are of different networks")  # fmt: skip
+        else:
+            why = f"transformers could not load it ({in_short(error)})"
+        raise CannotOpenError(wanted.name, why) from error
+    own = {id(weight) for weight in model.parameters()}
+    missing = {name: weights[name] for name in sorted(info["missing_keys"]) if name in weights}
+    return model, {name: weight for name, weight in missing.items() if id(weight) in own}
+
+
+@torch.inference_mode()
+def without_chance(
+    transformers: Any,
+    model: nn.Module,
+    missing: dict[str, Tensor],
+    probe: Tensor,
+    config: Any,
+    folder: Path,
+    wanted: Wanted,
+    size: Footprint,
+) -> nn.Module:
+    """The network if no weight that matters is missing; without its word head if that is.
+
+    The library fills what is missing with random numbers and goes on. Here it becomes NaN, so
+    that whatever depends on it is seen to.
+    """
+    if not missing or not _depends_on(model, missing, probe):
+        return model
+    base, lacking = loaded(transformers.AutoModel, config, folder, wanted, size)
+    if type(base) is not type(model) and not _depends_on(base, lacking, probe):
+        return base
+    raise CannotOpenError(
+        wanted.name, f"{len(lacking or missing)} of its weights are missing, first "
+        f"{next(iter(lacking or missing))}. Without them it would compute with random numbers",
+    )  # fmt: skip
+
+
+def _depends_on(model: nn.Module, missing: dict[str, Tensor], probe: Tensor) -> bool:
+    for weight in missing.values():
+        weight.data.fill_(float("nan"))
+    try:
+        result = result_of(model(input_ids=probe))
+    except Exception:  # as it ran before there were NaNs in it
+        return True
+    return not bool(torch.isfinite(result).all())
+
+
+def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> GuestTokenizer:
+    """The tokenizer in a folder, for a network with that many word vectors.
+
+    Raises:
+        CannotOpenError: if there is none that tells which characters a token stands for.
+    """
+    try:
+        fast = transformers.AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
+    except Exception as error:  # of many kinds, also for packages that are not there
+        raise CannotOpenError(
+            name, f"its tokenizer cannot be loaded ({in_short(error)}). A tokenizer.json in its "
+            "folder is what is needed",
+        ) from error  # fmt: skip
+    if not getattr(fast, "is_fast", False):
+        raise CannotOpenError(
+            name, "its tokenizer does not tell which characters a token stands for. A "
+            "tokenizer.json in its folder is what is needed",
+        )  # fmt: skip
+    n_rows = _n_words(model, name)
+    if len(fast) > n_rows:
+        raise CannotOpenError(
+            name, f"its tokenizer has {len(fast):,} entries and the network only {n_rows:,} word "
+            "vectors. The two are of different networks",
+        )  # fmt: skip
+    return GuestTokenizer(fast, n_rows)
+
+
+def _n_words(model: Any, name: str) -> int:
+    """How many word vectors a network has.
+
+    Raises:
+        CannotOpenError: if it has none: it reads pictures, sound or characters.
+    """
+    try:
+        weight = getattr(model.get_input_embeddings(), "weight", None)
+    except (AttributeError, NotImplementedError):  # of the library, where there is none
+        weight = None
+    if not isinstance(weight, Tensor) or weight.dim() != 2:
+        raise CannotOpenError(
+            name, f"transformers tells of no table of word vectors in a {type(model).__name__}, so "
+            "it does not read text alone. Only networks that do are shown",
+        )  # fmt: skip
+    return len(weight)

@@ -1,0 +1,65 @@
+"""A norm of whatever class as the equation gain ⊙ (x − mean) / scale + bias, found from values."""
+
+import copy
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.models.external.compare import error
+from ffnviz.models.views import Norm
+
+FAR, NEAR = 1e4, 1e-3  # rows so long that ε is nothing beside them, and so short that it shows
+FITS = 1e-4
+
+
+@torch.inference_mode()
+def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
+    """The LayerNorm or RMSNorm that the module is; None if it is neither.
+
+    Long rows tell gain and bias, as ε is nothing beside them: N(x) + N(−x) is twice the bias, and
+    the rest is linear in the normed row. Short rows tell ε.
+    """
+    try:
+        norm = copy.deepcopy(module).float().cpu()
+        x = torch.randn(64, d_model, generator=torch.Generator().manual_seed(0)) + 0.5
+        written = norm(FAR * x)
+        bias = (written + norm(-FAR * x)).mean(0) / 2
+        found = _closest(x, written - bias)
+        if found is None:
+            return None
+        gain, centred = found
+        eps = _eps(norm, x, gain, bias, centred)
+        told = Norm(gain, bias if bool(bias.abs().max() > FITS) else None, eps, centred)
+        tried = torch.cat([x, 0.1 * x, NEAR * x])
+        if error(told(tried), norm(tried)) > FITS:
+            return None
+    except (RuntimeError, TypeError, ValueError):
+        return None  # it does not even take such rows
+    weight = next(module.parameters(), None)
+    device = torch.device("cpu") if weight is None else weight.device
+    bias_there = None if told.bias is None else told.bias.to(device)
+    return Norm(gain.to(device), bias_there, eps, centred)
+
+
+def _normed(x: Tensor, centred: bool) -> Tensor:
+    rest = x - x.mean(-1, keepdim=True) if centred else x
+    return rest / rest.square().mean(-1, keepdim=True).sqrt()
+
+
+def _closest(x: Tensor, written: Tensor) -> tuple[Tensor, bool] | None:
+    for centred in (True, False):
+        unit = _normed(x, centred)
+        gain = (written * unit).sum(0) / unit.square().sum(0)
+        if error(gain * unit, written) < FITS:
+            return gain, centred
+    return None
+
+
+def _eps(norm: nn.Module, x: Tensor, gain: Tensor, bias: Tensor, centred: bool) -> float:
+    """From how much shorter a short row becomes than its length alone would have it."""
+    unit = _normed(x, centred)
+    expected = (gain * unit).double()
+    short = (norm(NEAR * unit) - bias).double()
+    share = float((short * expected).sum() / expected.square().sum())
+    eps = NEAR**2 * (1 / share**2 - 1)
+    return max(0.0, float(f"{eps:.3g}")) if eps > 1e-13 else 0.0

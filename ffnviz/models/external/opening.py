@@ -1,0 +1,187 @@
+"""A network of somebody else from its folder or name: sized, loaded, proved, or refused in words.
+
+transformers is imported when the first network of somebody else is asked for.
+"""
+
+import copy
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.models.external.files import check_tokenizer, check_weights, read_config
+from ffnviz.models.external.hub import SMALL, WEIGHTS, fetch
+from ffnviz.models.external.loading import (
+    kind_of,
+    loaded,
+    read_by_library,
+    tokenizer_of,
+    without_chance,
+)
+from ffnviz.models.external.memory import Footprint, dtype_name, footprint, free_bytes, too_large
+from ffnviz.models.external.network import Guest
+from ffnviz.models.external.probe import find_probe, longest_text
+from ffnviz.models.external.proof import prove
+from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
+from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.installing import install
+
+NO_NAMES = ("model", "checkpoint")  # of a folder that say nothing
+COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of coming
+DEPTH = re.compile(r"(^|_)(n_layer|layers|num_blocks)$")  # in config.json
+DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
+Say = Callable[[str], None]
+
+
+def open_guest(
+    wanted: Wanted,
+    name: str | None = None,
+    colour: str = COLOURS[0],
+    say: Say = lambda _: None,
+    label: str = "",
+) -> Guest:
+    """A network, proved.
+
+    Args:
+        wanted: which.
+        name: what links are to call it; None makes one of its folder's.
+        colour: on pages.
+        say: told how large it is before it is loaded, and what was proved.
+        label: what pages call it; empty makes one of its folder's.
+
+    Raises:
+        CannotOpenError: a sentence in plain words says what was wrong and what to do.
+    """
+    transformers = _transformers(wanted.name)
+    here = Path(wanted.name).expanduser()
+    local = here.exists() or _looks_like_a_path(wanted.name)
+    folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
+    told = read_config(folder, wanted.name)
+    _check_depth(told, wanted.name)
+    config = read_by_library(transformers, folder, wanted.name)
+    kind, part = kind_of(transformers, config, told), ""
+    if config.is_encoder_decoder:
+        part = "; its encoder, which reads the text, is shown without its decoder"
+        # A class of encoders alone wants to hear of nothing else.
+        config.is_encoder_decoder = kind is not transformers.AutoModelForTextEncoding
+    size = _sized(kind, config, wanted)
+    in_words = size.in_words + part
+    say(f"{wanted.name}: {in_words}")
+    if not local:
+        folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
+    check_weights(folder, wanted.name)
+    check_tokenizer(folder, wanted.name)
+    model, missing = loaded(kind, config, folder, wanted, size)
+    tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
+    probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
+    model = without_chance(transformers, model, missing, probe, config, folder, wanted, size)
+    label = label or label_of(wanted.name)
+    dtype = dtype_name(size.dtype)
+    about = f"{label}: {in_words}"
+    network = proved_guest(
+        model, tokenizer, probe, changed, wanted.name, name or slug(label),
+        label if dtype == "float32" else f"{label} ({dtype})", colour, about,
+    )  # fmt: skip
+    for line in network.proof.in_words:
+        say(line)
+    return network
+
+
+def proved_guest(
+    model: nn.Module,
+    tokenizer: GuestTokenizer,
+    probe: Tensor,
+    changed: int,
+    asked: str,
+    name: str,
+    label: str,
+    colour: str,
+    about: str = "",
+) -> Guest:
+    """A network in memory, proved on a probe; see `prove` for `probe` and `changed`.
+
+    Raises:
+        CannotOpenError: if an equation does not hold.
+    """
+    try:
+        proof = prove(model, probe, changed)
+    except NotProvedError as error:
+        raise CannotOpenError(
+            asked, f"it cannot be shown, as its equations could not be proved. {error}"
+        ) from error
+    longest = longest_text(model, probe)
+    return Guest(name, label, colour, model, tokenizer, proof, probe, longest, about)
+
+
+def label_of(name: str) -> str:
+    """What a page calls a network of that folder or name."""
+    path = Path(name).expanduser()
+    folder = path.resolve() if path.exists() else path
+    return folder.parent.name if folder.name in NO_NAMES and folder.parent.name else folder.name
+
+
+def slug(label: str) -> str:
+    """What a link can call it."""
+    kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in label.lower())
+    return "-".join(filter(None, kept.split("-"))) or "network"
+
+
+def _looks_like_a_path(name: str) -> bool:
+    return name.startswith((".", "~", "/", "\\")) or name.count("/") > 1 or name.endswith("/")
+
+
+def _transformers(name: str) -> Any:
+    os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
+    try:
+        import transformers
+    except ImportError as error:
+        raise CannotOpenError(
+            name, "networks of other people need the package transformers, which is not there. "
+            f"Install it: {install('hf')}. Our own twins are called relu and gelu",
+        ) from error  # fmt: skip
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+    return transformers
+
+
+def _check_depth(told: dict[str, Any], name: str) -> None:
+    """See that building the network, even without weights, does not take minutes.
+
+    Raises:
+        CannotOpenError: if config.json announces more blocks than any network has.
+    """
+    for key, number in told.items():
+        if isinstance(number, dict):
+            _check_depth(number, name)
+        elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:
+            raise CannotOpenError(
+                name, f"its config.json announces {number:,} blocks ({key}). No more than "
+                f"{DEEPEST:,} are built. Check that number",
+            )  # fmt: skip
+
+
+def _sized(kind: Any, config: Any, wanted: Wanted) -> Footprint:
+    if wanted.device.type == "cuda" and not torch.cuda.is_available():
+        raise CannotOpenError(
+            wanted.name, "there is no GPU here that PyTorch can use. Give --device cpu"
+        )
+    try:
+        size = footprint(
+            lambda: kind.from_config(copy.deepcopy(config)), wanted.device, wanted.dtype
+        )
+    except Exception as error:  # no such class for this type, or sizes that do not go together
+        if "Unrecognized configuration" in str(error):
+            why = ("none of transformers' general classes for text loads networks of the type "
+                   f"{config.model_type}, so it cannot be shown")  # fmt: skip
+        else:
+            why = f"its config.json describes no network that can be built ({in_short(error)})"
+        raise CannotOpenError(wanted.name, why) from error
+    too_much = too_large(size, wanted.device, free_bytes(wanted.device))
+    if too_much:
+        raise CannotOpenError(wanted.name, too_much)
+    return size

@@ -1,0 +1,106 @@
+"""φ of a network: which function stands between the two matrices, and what a page calls it."""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.external.compare import error
+from ffnviz.models.external.watch import BlockPass
+
+Phi = Callable[[Tensor], Tensor]
+AS_NEAR = 1e-6
+REACH = 12.0
+GRID = torch.linspace(-REACH, REACH, 4_801)
+
+
+def _relu_squared(x: Tensor) -> Tensor:
+    return F.relu(x).square()
+
+
+def _quick_gelu(x: Tensor) -> Tensor:
+    return x * torch.sigmoid(1.702 * x)
+
+
+RELU_SQUARED = Activation(
+    "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, False, "So et al. 2021, section 4",
+    exact_zeros=True, below_zero=False,
+)  # fmt: skip
+QUICK_GELU = Activation(
+    "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu, False,
+    "Hendrycks & Gimpel 2016, section 2",
+)  # fmt: skip
+_PLAIN = (*(a for a in ACTIVATIONS.values() if not a.gated), RELU_SQUARED, QUICK_GELU)
+_GATED = {"relu": "reglu", "gelu": "geglu", "silu": "swiglu"}
+
+
+def candidates(seen: BlockPass, width: int) -> Iterator[tuple[str, Phi]]:
+    """The functions that may be φ: modules that ran on d_ff values, then the usual functions.
+
+    A network that calls φ as a plain function has no module for it.
+    """
+    found: dict[int, tuple[str, nn.Module]] = {}
+    for call in seen.calls:
+        leaf = next(call.module.children(), None) is None
+        if leaf and call.input.shape == call.output.shape and call.input.shape[-1] == width:
+            found.setdefault(id(call.module), (call.name, call.module))
+    yield from found.values()
+    for activation in _PLAIN:
+        yield activation.label, activation.function
+
+
+@torch.inference_mode()
+def is_elementwise(phi: Phi, values: Tensor, tolerance: float) -> bool:
+    """Whether φ treats each value alone: columns changed about stay so. A norm does not."""
+    few = values[:2]
+    turned = torch.arange(few.shape[-1] - 1, -1, -1, device=few.device)
+    stretched = few.clone()
+    stretched[..., 0] += 7
+    alone = error(phi(stretched)[..., 1:], phi(few)[..., 1:])
+    return alone <= tolerance and error(phi(few[..., turned]), phi(few)[..., turned]) <= tolerance
+
+
+@torch.inference_mode()
+def same(one: Phi, other: Phi) -> bool:
+    """Whether two functions have the same values; what is said of φ is said of all blocks."""
+    if one is other:
+        return True
+    values = [_on_a_grid(phi) for phi in (one, other)]
+    return float((values[0] - values[1]).abs().max()) < AS_NEAR * REACH
+
+
+def _on_a_grid(phi: Phi) -> Tensor:
+    function = copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
+    return function(GRID)
+
+
+@torch.inference_mode()
+def named(phi: Phi, gated: bool) -> Activation:
+    """φ as an Activation: one of ours if its values are ours, else by the name of its class."""
+    function = copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
+    for known in _PLAIN:
+        if same(known.function, phi):
+            return _gated(known) if gated else known
+    name = type(phi).__name__ if isinstance(phi, nn.Module) else getattr(phi, "__name__", "φ")
+    label = name.removesuffix("Activation") or name
+    values = function(GRID)
+    dead, below = bool((values[GRID < 0] == 0).all()), bool((values < 0).any())
+    made = Activation(
+        label.lower(), label, r"\varphi(x)", function, False, "the network's own",
+        exact_zeros=dead, below_zero=below,
+    )  # fmt: skip
+    return _gated(made) if gated else made
+
+
+def _gated(plain: Activation) -> Activation:
+    usual = _GATED.get(plain.name)
+    if usual is not None:
+        return ACTIVATIONS[usual]
+    return replace(
+        plain, name=f"{plain.name}_glu", label=f"gated {plain.label}",
+        formula=rf"\left({plain.formula}\right) \cdot v", gated=True,
+    )  # fmt: skip

@@ -1,0 +1,101 @@
+"""The probe: a sentence that a network is proved on, as long as its own code runs on it."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ffnviz.models.external.blocks import text_config
+from ffnviz.models.external.refusal import CannotOpenError, in_short
+from ffnviz.models.external.tail import result_of
+from ffnviz.models.external.tokenizer import GuestTokenizer
+
+LONGEST = 128  # tokens; as many as the twins read
+PROBE = "She opened the door and looked out at the rain."
+PROBED = 24  # tokens of it at most
+
+
+@torch.inference_mode()
+def find_probe(
+    model: Any, tokenizer: GuestTokenizer, name: str, device: torch.device
+) -> tuple[Tensor, int]:
+    """The first of `probe_ids`, longest first, that the network runs on.
+
+    Raises:
+        CannotOpenError: if it runs on none; with what its own code says.
+    """
+    failures: list[Exception] = []
+    for length in _lengths(model):
+        ids, changed = probe_ids(tokenizer, device, length)
+        if not changed:
+            break
+        try:
+            returned = model(input_ids=ids)
+        except Exception as error:  # each network's code raises what it likes
+            failures.append(error)
+            continue
+        result: Any = result_of(returned)  # a network may return anything
+        if not isinstance(result, Tensor) or result.shape[:-1] != ids.shape:
+            raise CannotOpenError(
+                name, "it does not return one vector or one row of scores for each token, so it "
+                "cannot be followed token by token",
+            )  # fmt: skip
+        return ids, changed
+    if not failures:
+        raise CannotOpenError(
+            name, "it reads too few tokens at once for a text of two words. Look at "
+            "max_position_embeddings in its config.json",
+        )  # fmt: skip
+    raise CannotOpenError(
+        name, "transformers builds it, but its code fails on a sentence "
+        f"({in_short(failures[0])}). Only networks that read text and nothing else are shown; if "
+        "this is one, its config.json does not fit it",
+    ) from failures[0]  # fmt: skip
+
+
+def probe_ids(
+    tokenizer: GuestTokenizer, device: torch.device, length: int = PROBED
+) -> tuple[Tensor, int]:
+    """(2, T): a sentence and the same with another word near its end; and that word's place.
+
+    The place is 0 where no word stands behind another token.
+    """
+    tokens = tokenizer.encode(PROBE, length).tokens
+    ids = [token.id for token in tokens]
+    changed = max((place for place, token in enumerate(tokens) if not token.special), default=0)
+    other = list(ids)
+    if changed:
+        other[changed] = next((i for i in reversed(ids[:changed]) if i != ids[changed]), 0)
+    return torch.tensor([ids, other], device=device), changed
+
+
+def positions(model: Any) -> int | None:
+    """How many tokens its configuration says it reads at once; None if it says nothing."""
+    length = getattr(text_config(model), "max_position_embeddings", None)
+    return length if isinstance(length, int) and length > 0 else None
+
+
+def _lengths(model: Any) -> Iterator[int]:
+    """Tables of positions may be offset, so that the last few do not exist."""
+    most = min(PROBED, positions(model) or PROBED)
+    yield most
+    yield from (length for length in (most - 2, most // 2, most // 4) if length > 1)
+
+
+@torch.inference_mode()
+def longest_text(model: Any, probe: Tensor) -> int:
+    """The most tokens it reads, at most as many as the twins do: tried, as tables may be offset."""
+    room = positions(model)
+    most = min(LONGEST, room or LONGEST)
+    if most == LONGEST and (room is None or room >= 2 * LONGEST):
+        return most
+    for length in (most, most - 2, most // 2):
+        if length <= probe.shape[1]:
+            break
+        try:
+            model(input_ids=probe[:1, :1].expand(1, length))
+        except Exception:  # noqa: S112  # it cannot read that many
+            continue
+        return length
+    return int(probe.shape[1])

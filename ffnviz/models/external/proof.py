@@ -1,0 +1,167 @@
+"""The proof: five equations for every block of a network, each with its largest error.
+
+E1  hidden W₂ + b₂ = what the FFN's last layer wrote
+E2  φ(pre) [· value] = hidden
+E3  the stream after the FFN = the stream before it + what it wrote, with the norms there are
+E4  what a block writes is what the next one reads
+E5  the rest of the network, from the last stream alone = the network's own result
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.models.external.blocks import find_blocks
+from ffnviz.models.external.compare import TOLERANCE, error, rows
+from ffnviz.models.external.experts import n_experts
+from ffnviz.models.external.ffn_roles import FfnRoles, find_ffn
+from ffnviz.models.external.phi import same
+from ffnviz.models.external.refusal import NotProvedError, in_short
+from ffnviz.models.external.stream_roles import StreamRoles, find_stream
+from ffnviz.models.external.tail import result_of, tail
+from ffnviz.models.external.watch import BlockPass, watch
+
+EQUATIONS = {
+    "E1": "hidden W₂ + b₂ is what the FFN writes",
+    "E2": "φ(pre) [· value] is hidden",
+    "E3": "the stream moves by what the FFN writes",
+    "E4": "what a block writes is what the next one reads",
+    "E5": "from the last stream alone come the network's own results",
+}
+
+MIXTURE = ("it is a mixture of {n} experts. Its router sends each token to a few of them, so there "
+           "is no one FFN that every token passes")  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class ProvedBlock:
+    """One pass through one block, with the roles that were proved for it.
+
+    Attributes:
+        block: the module.
+        raw: what it returned on the probe.
+        ffn: who does what in its FFN.
+        stream: how that is added.
+    """
+
+    block: nn.Module
+    raw: Any
+    ffn: FfnRoles
+    stream: StreamRoles
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """A network whose equations hold.
+
+    Attributes:
+        blocks: one a pass through a block, in their order.
+        errors: the largest error of each equation by its name, as a share of the largest value.
+        tolerance: the most that was allowed.
+        embedding: the first stream on the probe, (B, T, d_model).
+        last: the last, (B, T, d_model).
+        result: the network's own logits there, (B, T, vocab_size); without a head, what it gives.
+        causal: whether no token hears what comes later.
+    """
+
+    blocks: tuple[ProvedBlock, ...]
+    errors: dict[str, float]
+    tolerance: float
+    embedding: Tensor
+    last: Tensor
+    result: Tensor
+    causal: bool
+
+    @property
+    def in_words(self) -> list[str]:
+        """A line an equation: what it says, and its largest error."""
+        n = len(self.blocks)
+        of = f"all {n} blocks" if n > 1 else "its one block"
+        return [f"{name} ({of}): {says}; {_off(self.errors[name])}"
+                for name, says in EQUATIONS.items()]  # fmt: skip
+
+    @property
+    def worst(self) -> float:
+        """The largest error of all."""
+        return max(self.errors.values())
+
+
+def _off(largest: float) -> str:
+    return f"largest error {largest:.0e}" if largest else "equal to the bit"
+
+
+@torch.inference_mode()
+def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
+    """See that all five equations hold on a probe, for every block.
+
+    Args:
+        model: as transformers made it, in evaluation mode.
+        ids: (2, T), two texts that differ at one place alone.
+        changed: that place: whoever reads from left to right hears nothing of it before.
+
+    Raises:
+        NotProvedError: naming the first equation that does not hold, and its block.
+    """
+    blocks = find_blocks(model)
+    returned, passes = watch(model, blocks, ids)
+    if not passes:
+        raise NotProvedError(
+            "E4", "what seem to be its blocks are never called as modules with a stream of "
+            "vectors, so what they do cannot be watched: some networks nest their blocks, or call "
+            "forward() past PyTorch's hooks",
+        )  # fmt: skip
+    proved = tuple(_proved(passes, ids))
+    for number, each in enumerate(proved):
+        if not same(proved[0].ffn.phi, each.ffn.phi):
+            raise NotProvedError("E2", "its φ is another one than the first block's", number)
+    chained = max((error(b.input, a.output) for a, b in pairwise(passes)), default=0.0)
+    tolerance, last = TOLERANCE[passes[0].input.dtype], passes[-1].output
+    if chained > tolerance:
+        raise NotProvedError("E4", f"a block reads something else than what the one before it "
+                             f"wrote ({chained:.0e} off)")  # fmt: skip
+    result = result_of(returned)
+    try:
+        again = tail(model, proved, rows(last), ids.device)
+    except Exception as failure:  # of the network's own code, which ran before
+        raise NotProvedError(
+            "E5", f"it does not run on from the last stream alone ({in_short(failure)})"
+        ) from failure
+    apart = error(again, result)
+    if apart > tolerance:
+        raise NotProvedError(
+            "E5", "its result does not follow from the last stream alone, or the stream ends "
+            f"elsewhere ({apart:.0e} off)",
+        )  # fmt: skip
+    heard = error(last[0, :changed], last[1, :changed]) if changed else float("inf")
+    errors = {
+        "E1": max(each.ffn.product_error for each in proved),
+        "E2": max(each.ffn.phi_error for each in proved),
+        "E3": max(each.stream.error for each in proved),
+        "E4": chained,
+        "E5": apart,
+    }
+    return Proof(
+        proved, errors, tolerance, passes[0].input, last, result, causal=heard <= tolerance
+    )
+
+
+def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
+    for number, seen in enumerate(passes):
+        if seen.input.shape[:-1] != ids.shape:
+            raise NotProvedError(
+                "E3", f"its stream has the shape {tuple(seen.input.shape)}, where one vector a "
+                "token is expected", number,
+            )  # fmt: skip
+        try:
+            ffn = find_ffn(seen, number)
+            stream = find_stream(seen, ffn, number)
+        except NotProvedError as failure:
+            n = n_experts(seen.block, seen.input.shape[-1])
+            if not n:
+                raise
+            raise NotProvedError(failure.equation, MIXTURE.format(n=n), number) from failure
+        yield ProvedBlock(seen.block, seen.raw, ffn, stream)

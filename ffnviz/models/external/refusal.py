@@ -1,0 +1,33 @@
+"""Why a network of somebody else cannot be shown, in plain words."""
+
+from pathlib import Path
+
+from ffnviz.models.encoder.folder import ModelFolderError
+
+
+class CannotOpenError(ModelFolderError):
+    """A network that cannot be opened: says what was wrong, and what to do."""
+
+    def __init__(self, name: str | Path, why: str) -> None:
+        super().__init__(Path(name), why)
+        self.args = (f"{name}: {why}",)
+
+
+class NotProvedError(ValueError):
+    """A network whose blocks do not obey the equations: says which, and where.
+
+    Attributes:
+        equation: "E1" to "E5".
+        block: from 0; None where it is of no single block.
+    """
+
+    def __init__(self, equation: str, why: str, block: int | None = None) -> None:
+        where = "" if block is None else f"block {block + 1}, "
+        super().__init__(f"{where}{equation}: {why}")
+        self.equation, self.block = equation, block
+
+
+def in_short(error: Exception) -> str:
+    """What an error of a library says, in a line."""
+    line = " ".join(str(error).split())
+    return f"{type(error).__name__}: {line[:160]}{' …' if len(line) > 160 else ''}"

@@ -1,0 +1,132 @@
+"""How a block's FFN is added to the stream, found from the values of one pass: equation E3."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ffnviz.models.external.compare import TOLERANCE, error, rows, same
+from ffnviz.models.external.ffn_roles import FfnRoles
+from ffnviz.models.external.linear import is_linear
+from ffnviz.models.external.refusal import NotProvedError
+from ffnviz.models.external.watch import BlockPass, Call
+
+PRE, POST, PARALLEL = "pre", "post", "parallel"
+
+
+@dataclass(frozen=True, eq=False)
+class StreamRoles:
+    """y = m + r w (pre), y = N(m + r w) (post), or y = x + r a + r w (parallel).
+
+    x is the block's input, y its output, m the stream between attention and FFN, a what attention
+    wrote, and w what the FFN wrote, or a norm of it.
+
+    Attributes:
+        kind: "pre", "post" or "parallel".
+        norm_before: the norm that the FFN reads through; None if it reads the stream itself.
+        middle_norm: post, the norm that made the stream that the FFN reads.
+        written_norm: the norm of what the FFN wrote, if there is one ("sandwich").
+        stream_norm: post, the norm of the sum.
+        attention: parallel, what wrote a.
+        multiplier: r, fitted.
+        error: the largest error of E3, as a share of the largest value written.
+        beyond_rounding: how much of that rounding of the sum itself cannot have made.
+    """
+
+    kind: str
+    norm_before: Call | None
+    middle_norm: Call | None
+    written_norm: Call | None
+    stream_norm: Call | None
+    attention: Call | None
+    multiplier: float
+    error: float
+    beyond_rounding: float
+
+    @property
+    def in_words(self) -> str:
+        """The equation, for people."""
+        written = "norm(w)" if self.written_norm else "w"
+        if self.multiplier != 1:
+            written = f"{self.multiplier:g} {written}"
+        if self.kind == PARALLEL:
+            r = "" if self.multiplier == 1 else f"{self.multiplier:g} "
+            return f"parallel: y = x + {r}a + {written}"
+        if self.kind == POST:
+            return f"post-norm: y = norm(m + {written})"
+        return f"{'sandwich' if self.written_norm else 'pre-norm'}: y = m + {written}"
+
+
+def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
+    """The first of the equations that holds for a block.
+
+    Raises:
+        NotProvedError: E3 if none does.
+    """
+    tolerance, nearest = TOLERANCE[seen.input.dtype], float("inf")
+    for roles in _possible(seen, ffn):
+        if roles.beyond_rounding <= tolerance:
+            return roles
+        nearest = min(nearest, roles.beyond_rounding)
+    raise NotProvedError(
+        "E3", "what the FFN writes is not simply added to the stream; before, after or beside a "
+        f"norm (the nearest equation is {nearest:.0e} off)", number,
+    )  # fmt: skip
+
+
+def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
+    x, y = rows(seen.input), rows(seen.output)
+    read = rows(ffn.up.input)
+    norms, place = _norms(seen), seen.calls.index(ffn.down)
+    later = [norm for norm in norms if seen.calls.index(norm) > place]
+    before = next((norm for norm in norms if same(norm.output, read)), None)
+    writes: list[tuple[Tensor, Call | None]] = [(rows(ffn.down.output), None)]
+    writes += [(rows(n.output), n) for n in later if same(n.input, ffn.down.output)]
+    middles = [(rows(before.input), before)] if before else []
+    for middle, norm in [*middles, (read, None)]:
+        made_by = before if norm is None else None
+        for written, after in writes:
+            found = _fitted(y, middle, written)
+            yield StreamRoles(PRE, norm, made_by, after, None, None, *found)
+            for last in later:
+                if last is not after and same(last.output, y):
+                    found = _fitted(rows(last.input), middle, written)
+                    yield StreamRoles(POST, norm, made_by, after, last, None, *found)
+    shared = before if before and same(before.input, seen.input) else None
+    for written, after in writes:
+        for call in seen.calls[:place]:
+            if call.output.shape[-1] == y.shape[-1] and call.output.numel() == y.numel():
+                found = _fitted(y, x, rows(call.output) + written)
+                yield StreamRoles(PARALLEL, shared, None, after, None, call, *found)
+
+
+def _norms(seen: BlockPass) -> list[Call]:
+    """Leaves that change a row of the stream's width and are no linear layers."""
+    width = seen.input.shape[-1]
+    return [
+        call
+        for call in seen.calls
+        if next(call.module.children(), None) is None
+        and not is_linear(call.module)
+        and call.input.shape[-1] == call.output.shape[-1] == width
+        and not same(call.input, call.output)
+    ]
+
+
+@torch.inference_mode()
+def _fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
+    """The r for which first + r·written is nearest to the sum, and how far it is off.
+
+    It is measured against what was written, so that a large stream hides nothing. The second error
+    leaves out what rounding of the sum itself may make.
+    """
+    if first.numel() != sum_.numel() or written.numel() != sum_.numel():
+        return 1.0, float("inf"), float("inf")
+    change, w = (sum_.float() - first.float()), written.float()
+    r = float((w * change).sum() / (w * w).sum().clamp_min(1e-30))
+    round_r = float(f"{r:.3g}")
+    close = 1e-4 if sum_.dtype in (torch.float32, torch.float64) else 1e-2
+    r = round_r if abs(round_r - r) < close * abs(r) else r
+    slack = 4 * torch.finfo(sum_.dtype).eps * (first.abs() + sum_.abs()).float()
+    return r, error(change, r * w), error(change, r * w, slack)

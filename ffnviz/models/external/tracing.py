@@ -1,0 +1,110 @@
+"""What a recorded pass becomes: a trace that keeps the stream and computes stages when asked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord
+from ffnviz.models.external import views
+from ffnviz.models.external.hooks import SeenBlock, there, unwatched
+from ffnviz.models.external.proof import ProvedBlock
+from ffnviz.models.external.stream_roles import PARALLEL
+from ffnviz.models.lazy_values import OnDemand
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.trace import BlockTrace
+
+
+@dataclass(frozen=True, eq=False)
+class Watching:
+    """One block of a recorded pass.
+
+    Attributes:
+        proved: who does what in it.
+        seen: what was recorded.
+        edits: that were made in it.
+        shape: of the ids, (*batch, T).
+    """
+
+    proved: ProvedBlock
+    seen: SeenBlock
+    edits: tuple[Edit, ...]
+    shape: torch.Size
+
+
+def block_trace(of: Watching, before: Tensor, label: str) -> BlockTrace:
+    """The block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
+    proved, seen, shape = of.proved, of.seen, of.shape
+    middle = as_kept(_middle(proved, seen), shape)
+    read, edits = _reader(proved, seen, before, middle), of.edits
+
+    def stages() -> FeedForwardRecord:
+        return _shaped(views.ffn_stages(proved, edits, read()), shape)
+
+    held = None
+    if seen.up is not None and seen.hidden is not None and seen.written is not None:
+        x, (pre, value) = there(seen.ffn_input), proved.ffn.split(seen.up, seen.gate)
+        made = views.as_record(proved, x, pre, value, seen.hidden, seen.written)
+        held = _shaped(made, shape)
+    return BlockTrace(
+        before,
+        middle,
+        as_kept(there(seen.output), shape),
+        OnDemand(partial(_no_attention, label)),
+        OnDemand(stages, held),
+    )
+
+
+def _middle(proved: ProvedBlock, seen: SeenBlock) -> Tensor:
+    """The stream between attention and FFN; parallel, what attention alone would have left."""
+    stream = proved.stream
+    if seen.attention is not None:
+        return seen.input + stream.multiplier * seen.attention
+    return there(seen.ffn_input if stream.norm_before is None else seen.middle)
+
+
+def as_kept(values: Tensor, shape: torch.Size) -> Tensor:
+    """Values of a pass, (B, T, width), in the shape of the ids and in float32 at least."""
+    return views.plain(values).reshape(*shape, values.shape[-1])
+
+
+def _reader(
+    proved: ProvedBlock, seen: SeenBlock, before: Tensor, middle: Tensor
+) -> Callable[[], Tensor]:
+    """What makes the FFN's input again, from the stream that is kept, by the norm in front of it.
+
+    In the shape and precision of the pass: others might be rounded in another way.
+    """
+    x, norm, parallel = there(seen.ffn_input), proved.stream.norm_before, proved.stream.kind
+    if norm is None and parallel == PARALLEL:
+        return lambda: x
+    stream, shape, dtype = before if parallel == PARALLEL else middle, x.shape, x.dtype
+
+    @torch.inference_mode()
+    def read() -> Tensor:
+        same = stream.reshape(shape).to(dtype)
+        if norm is None:
+            return same
+        with unwatched():
+            made: Tensor = norm.module(same)
+            return made
+
+    return read
+
+
+def _shaped(made: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
+    values: dict[str, Any] = {
+        name: stage.reshape(*shape, stage.shape[-1]) for name, stage in vars(made).items()
+    }
+    return type(made)(**values)
+
+
+def _no_attention(label: str) -> AttentionRecord:
+    raise NotForThisNetwork(
+        f"Not for {label}: its attention is not taken apart. Only its FFNs are."
+    )

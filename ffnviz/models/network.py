@@ -1,0 +1,114 @@
+"""What any network must offer to be looked at: ours, and other people's."""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from ffnviz.models.card import Card, Sizes
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.tokenizer import Encoding
+from ffnviz.models.trace import BlockStages, ForwardPass, StreamTrace, Trace
+from ffnviz.models.views import FfnView, WordHead, WordVectors
+
+
+class NotForThisNetwork(ValueError):  # noqa: N818, as it is no fault of anybody
+    """What was asked cannot be had for this network: a sentence says why."""
+
+
+class TokenizerLike(Protocol):
+    """Text to ids and spans, and back."""
+
+    @property
+    def mask_id(self) -> int | None:
+        """The id of the token that stands for a word to fill in; None if there is none."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Entries of the vocabulary."""
+
+    @property
+    def special_ids(self) -> frozenset[int]:
+        """Entries that are no text: masks, beginnings and ends."""
+
+    def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
+        """The tokens of any text, each with its stretch of it."""
+
+    def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
+        """The ids alone of many texts."""
+
+    def decode(self, ids: list[int]) -> str:
+        """The text of a sequence of ids."""
+
+    def word(self, id_: int) -> str:
+        """What one entry reads as, with its leading space if it has one."""
+
+    def label(self, id_: int) -> str:
+        """One entry as a person would want to see it listed."""
+
+
+class Network(Protocol):
+    """A network one can look into: its card and sizes, its passes, and its parts as equations."""
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+
+    @property
+    def sizes(self) -> Sizes:
+        """How large it is."""
+
+    @property
+    def tokenizer(self) -> TokenizerLike:
+        """Text to ids and spans, and back."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are."""
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits that follow from its weights alone; see model/fingerprint.py."""
+
+    @property
+    def input_words(self) -> WordVectors:
+        """The vectors that words enter the stream with."""
+
+    @property
+    def head(self) -> WordHead | None:
+        """How the last stream becomes a score a word; None without a word head."""
+
+    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+        """What it computes for a text; see Model.trace."""
+
+    def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
+        """What it computes for ids, (*batch, T), stages and logits on demand."""
+
+    def walk(self, ids: Tensor) -> Iterator[BlockStages]:
+        """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
+
+    def show_hidden(
+        self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
+    ) -> None:
+        """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
+
+        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
+        to or kept. Nothing behind the last of them is computed.
+        """
+
+    def ffn(self, block: int) -> FfnView:
+        """One block's FFN, by its place from 0."""
+
+    def logits(self, rows: Tensor) -> Tensor:
+        """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size).
+
+        Raises:
+            NotForThisNetwork: without a word head.
+        """
+
+    def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
+        """What the embedding at a token is the sum of, by name, (d_model,) each."""
+
+    def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
+        """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""

@@ -1,0 +1,189 @@
+"""The networks at hand: our twins, and whichever of other people's one was asked to show.
+
+What was asked for stands in the environment, so that every worker reads the same.
+"""
+
+import colorsys
+import json
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, overload
+
+import torch
+
+from ffnviz.models.device import usable_device
+from ffnviz.models.encoder.folder import COUNTS
+from ffnviz.models.encoder.model import TWINS, Model
+from ffnviz.models.encoder.model import load as load_ours
+from ffnviz.models.external.network import Guest
+from ffnviz.models.external.opening import COLOURS, label_of, open_guest, slug
+from ffnviz.models.external.refusal import CannotOpenError
+from ffnviz.models.external.wanted import Wanted
+
+SHOWN = "FFNVIZ_MODELS"  # in the environment: what is shown beside the twins, as JSON
+DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+Say = Callable[[str], None]
+GOLDEN = 0.618034  # of a turn: no two multiples fall together
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A network of somebody else that is to be shown.
+
+    Attributes:
+        name: a folder, or a name on the Hugging Face Hub.
+        dtype: "float32" or "bfloat16"; None takes what its size suggests.
+        revision: on the Hub; None takes the newest.
+    """
+
+    name: str
+    dtype: str | None = None
+    revision: str | None = None
+
+    def wanted(self, device: str | torch.device) -> Wanted:
+        """The same for whoever opens it."""
+        dtype = DTYPES[self.dtype] if self.dtype else None
+        return Wanted(self.name, torch.device(device), dtype, self.revision)
+
+
+def show_also(asked: Sequence[Asked], twins: bool) -> None:
+    """Have this process, and those it starts, show these networks, the first of them first."""
+    told = {"twins": twins, "models": [asdict(each) for each in asked]}
+    os.environ[SHOWN] = json.dumps(told)
+
+
+def at_hand() -> Mapping[str, Asked | None]:
+    """All that one can choose from, by their ids; None stands for a twin of ours."""
+    told = json.loads(os.environ.get(SHOWN) or '{"twins": true, "models": []}')
+    found: dict[str, Asked | None] = {}
+    for entry in told["models"]:
+        asked = Asked(**entry)
+        name = first = slug(label_of(asked.name))
+        number = 2
+        while name in found or name in TWINS:
+            name, number = f"{first}-{number}", number + 1
+        found[name] = asked
+    return found | (dict.fromkeys(TWINS) if told["twins"] or not found else {})
+
+
+_OPENED: dict[tuple[str, str], Guest] = {}
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def open_at_hand(name: str, device: str, say: Say = lambda _: None) -> Model | Guest:
+    """One of these by its id; one of somebody else is opened once and kept.
+
+    Raises:
+        ModelFolderError: if it cannot be opened; the message says why.
+    """
+    asked = at_hand().get(name)
+    if asked is None:
+        return load_ours(name, device)
+    try:
+        return _opened(name, asked, device, say)
+    except CannotOpenError:
+        if device == "cpu":
+            raise
+        return _opened(name, asked, "cpu", say)  # the GPU may have no room for it
+
+
+def usual_device() -> str:
+    """Where networks run unless somebody says otherwise: the GPU that PyTorch finds, or the CPU."""
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _opened(name: str, asked: Asked, device: str, say: Say) -> Guest:
+    place = [key for key, each in at_hand().items() if each].index(name)
+    with _ONE_AT_A_TIME:
+        key = (name, device)
+        if key not in _OPENED:
+            wanted, label = asked.wanted(device), _label(asked.name)
+            _OPENED[key] = open_guest(wanted, name, colour_of(place), say, label)
+        return _OPENED[key]
+
+
+def colour_of(place: int) -> str:
+    """A colour of its own for each network of somebody else, in the order of their coming."""
+    if place < len(COLOURS):
+        return COLOURS[place]
+    red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)
+    return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+
+
+def _label(name: str) -> str:
+    """What pages call it: its folder, with the one above where another network has the same."""
+    label = label_of(name)
+    same = [each for each in at_hand().values() if each and label_of(each.name) == label]
+    path = Path(name).expanduser()
+    above = path.resolve().parent.name if path.exists() else ""
+    return f"{above}/{label}" if len(same) > 1 and above else label
+
+
+@overload
+def load(
+    name: Literal["relu", "gelu"], device: str | torch.device = "cpu"
+) -> Model: ...  # pragma: no cover
+@overload
+def load(
+    name: str | Path,
+    device: str | torch.device = "cpu",
+    *,
+    dtype: str | torch.dtype | None = None,
+    revision: str | None = None,
+) -> Model | Guest: ...  # pragma: no cover
+def load(
+    name: str | Path,
+    device: str | torch.device = "cpu",
+    *,
+    dtype: str | torch.dtype | None = None,
+    revision: str | None = None,
+) -> Model | Guest:
+    """A twin ("relu", "gelu"), a folder of ours, or a network that transformers can build.
+
+    One of the last kind, by its folder or its name on the Hugging Face Hub, is proved first: its
+    equations are tested on every block, and what cannot be proved is refused.
+
+    Args:
+        name: which.
+        device: where it is to run.
+        dtype: "float32" or "bfloat16", or PyTorch's own. Ours have float32; of others None takes
+            float32 for those of fewer than 2 billion parameters on the CPU, else bfloat16.
+        revision: on the Hub; None takes the newest.
+
+    Raises:
+        ModelFolderError: if it cannot be opened; the message says why, and what to do.
+        ValueError: for another dtype, or a name that is empty; for a revision of ours.
+        RuntimeError: in a sentence, if the device is not there.
+    """
+    if not str(name).strip():
+        raise ValueError("The name is empty: give relu, gelu, a folder, or a name on the Hub.")
+    names: dict[object, str] = {key: key for key in DTYPES} | {
+        each: key for key, each in DTYPES.items()
+    }
+    wanted = names.get(dtype)
+    if dtype is not None and wanted is None:
+        raise ValueError(f"dtype = {dtype!r} is not allowed: it must be {' or '.join(DTYPES)}.")
+    if is_ours(name):
+        if wanted not in (None, "float32") or revision is not None:
+            raise ValueError(
+                f"{name} is one of ours: it has float32 and no revisions. Leave out "
+                f"{'dtype' if revision is None else 'revision'}."
+            )
+        return load_ours(name, device)
+    return open_guest(Asked(str(name), wanted, revision).wanted(usable_device(device)))
+
+
+def is_ours(name: str | Path) -> bool:
+    """Whether it is a twin or a folder of our own kind; a path that leads nowhere counts as one."""
+    folder = Path(name)
+    if str(name) in TWINS or (folder / COUNTS).exists():
+        return True
+    if folder.is_dir():
+        # A folder of ours with a file missing is to be called that.
+        return (folder / "weights.safetensors").exists()
+    return isinstance(name, Path) and not folder.exists()

@@ -1,0 +1,282 @@
+"""What a network computed for a text: the stream is kept, all else is computed when asked for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from reprlib import repr as shorten
+from typing import TYPE_CHECKING, Any, Protocol
+
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.block import BlockRecord
+from ffnviz.models.encoder.encoder import EncoderTrace
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord
+from ffnviz.models.encoder.tokenizer import Token
+from ffnviz.models.lazy_values import OnDemand, compact, nbytes_of, network_is_gone, tensors_of
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BlockTrace:
+    """A block's part of a pass: the streams, and its stages when they are asked for.
+
+    Attributes:
+        input: the residual stream before the block, (*batch, T, d_model).
+        middle: the stream between attention and FFN, (*batch, T, d_model).
+        output: the stream after the block, (*batch, T, d_model).
+        attention_stages: computes `attention`.
+        ffn_stages: computes `ffn`, with the edits of this pass.
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    middle: Float[Tensor, "*batch tokens d_model"]
+    output: Float[Tensor, "*batch tokens d_model"]
+    attention_stages: OnDemand[AttentionRecord] = field(repr=False)
+    ffn_stages: OnDemand[FeedForwardRecord] = field(repr=False)
+
+    def __repr__(self) -> str:
+        return f"BlockTrace(streams {tuple(self.output.shape)})"
+
+    @property
+    def attention(self) -> AttentionRecord:
+        """The attention's stages, to the bit what the pass had."""
+        return self.attention_stages.get()
+
+    @property
+    def ffn(self) -> FeedForwardRecord:
+        """The FFN's stages, to the bit what the pass had."""
+        return self.ffn_stages.get()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: compact(value) for name, value in vars(self).items()}
+
+    def forget(self) -> None:
+        """Let go of the stages; the streams stay."""
+        self.attention_stages.forget()
+        self.ffn_stages.forget()
+
+    def tensors(self) -> Iterator[Tensor]:
+        """All that is held right now; computes nothing."""
+        yield from (self.input, self.middle, self.output)
+        yield from tensors_of(self.attention_stages.held)
+        yield from tensors_of(self.ffn_stages.held)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamTrace:
+    """A forward pass whose stages and logits are computed when asked for.
+
+    It stays the pass it was as long as nobody changes the network's weights in place. Threads may
+    share it.
+
+    Attributes:
+        ids: the token ids, (*batch, T).
+        embedding: the stream before the first block, (*batch, T, d_model).
+        blocks: one a block, in order.
+        final: what the output matrix reads, (*batch, T, d_model).
+        unembed: the output matrix: rows of `final`, (…, d_model), to logits, (…, vocab_size).
+    """
+
+    ids: Int[Tensor, "*batch tokens"]
+    embedding: Float[Tensor, "*batch tokens d_model"]
+    blocks: tuple[BlockTrace, ...]
+    final: Float[Tensor, "*batch tokens d_model"]
+    unembed: Callable[[Tensor], Tensor] = field(repr=False)
+    _logits: OnDemand[Tensor] = field(init=False, repr=False)
+    _rows: dict[int, OnDemand[Tensor]] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_logits", OnDemand(partial(self.unembed, self.final)))
+
+    def __repr__(self) -> str:
+        return f"StreamTrace(ids {tuple(self.ids.shape)}, {len(self.blocks)} blocks)"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled, it keeps the stream and what was computed, and leaves its network out."""
+        kept = {name: compact(value) for name, value in vars(self).items()}
+        gone = {"unembed": network_is_gone, "network": None}
+        return kept | {name: value for name, value in gone.items() if name in kept}
+
+    def __copy__(self) -> "StreamTrace":
+        return self  # it never changes
+
+    def __deepcopy__(self, _: object) -> "StreamTrace":
+        return self
+
+    @property
+    def logits(self) -> Float[Tensor, "*batch tokens vocab_size"]:
+        """One score a vocabulary entry at every token, (*batch, T, vocab_size)."""
+        return self._logits.get()
+
+    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
+        """The logits at one token alone, (*batch, vocab_size).
+
+        As `logits` has them up to rounding: one row is added up in another order than many.
+
+        Raises:
+            IndexError: if there is no such token.
+        """
+        n_tokens = self.final.shape[-2]
+        if not -n_tokens <= token < n_tokens:
+            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+        place = range(n_tokens)[token]
+        row = OnDemand(partial(self.unembed, self.final[..., place, :]))
+        return self._rows.setdefault(place, row).get()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held right now, what was computed on demand included."""
+        return nbytes_of(self._tensors())
+
+    def forget(self) -> None:
+        """Let go of all that was computed on demand; it is computed again when asked for."""
+        for block in self.blocks:
+            block.forget()
+        self._logits.forget()
+        self._rows.clear()
+
+    def _tensors(self) -> Iterator[Tensor]:
+        yield from (self.ids, self.embedding, self.final)
+        for block in self.blocks:
+            yield from block.tensors()
+        held = [asked.held for asked in (self._logits, *list(self._rows.values()))]
+        yield from (logits for logits in held if logits is not None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Trace(StreamTrace):
+    """The forward pass of one text; shapes as in StreamTrace, without a batch dimension.
+
+    A pickled one keeps its tokens, the stream, and the stages and logits that were computed; its
+    network is None then, and what was not computed is a RuntimeError.
+
+    Attributes:
+        text: the text as typed.
+        tokens: T tokens, each with its stretch of the text.
+        n_left_out: how many tokens of the text were beyond max_tokens and are not in this trace.
+        network: that read it: a Network.
+        edits: changes that were made on the way.
+    """
+
+    text: str
+    tokens: tuple[Token, ...]
+    n_left_out: int
+    network: Any = field(repr=False)
+    edits: tuple[Edit, ...] = ()
+
+    def __repr__(self) -> str:
+        n_edits = len(self.edits)
+        edits = f", {n_edits} edit{'s' * (n_edits > 1)}" * bool(n_edits)
+        sizes = f"{len(self.tokens)} tokens, {len(self.blocks)} blocks{edits}"
+        return f"{type(self).__name__}({shorten(self.text)}, {sizes})"
+
+    @property
+    def left_out(self) -> str:
+        """The end of the text that is not in this trace."""
+        return self.text[self.tokens[-1].end :] if self.n_left_out else ""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class PartOfTrace(Trace):
+    """Neighbouring tokens of a trace: no pass of its own, but rows of one; nothing is copied.
+
+    A block's attention is that of all tokens, as each hears others that may be left out here.
+
+    Attributes:
+        whole: the trace of all tokens.
+        first: the place there of the first of these.
+    """
+
+    whole: Trace = field(repr=False)
+    first: int
+
+    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
+        """See Trace."""
+        n_tokens = len(self.tokens)
+        if not -n_tokens <= token < n_tokens:
+            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+        return self.whole.logits_at(self.first + range(n_tokens)[token])
+
+
+def part_of(trace: Trace, tokens: range) -> Trace:
+    """A trace as of these neighbouring tokens alone; the same one if these are all.
+
+    Raises:
+        ValueError: if there is none of them.
+    """
+    if tokens == range(len(trace.tokens)):
+        return trace
+    if not tokens or tokens.step != 1 or tokens[0] < 0 or tokens[-1] >= len(trace.tokens):
+        raise ValueError(f"{tokens} are no neighbouring tokens of {len(trace.tokens)}.")
+    kept = slice(tokens.start, tokens.stop)
+    blocks = tuple(
+        BlockTrace(
+            block.input[kept],
+            block.middle[kept],
+            block.output[kept],
+            block.attention_stages,
+            OnDemand(partial(_rows, block.ffn_stages, kept)),
+        )
+        for block in trace.blocks
+    )
+    return PartOfTrace(
+        trace.ids[kept], trace.embedding[kept], blocks, trace.final[kept], trace.unembed,
+        text=trace.text, tokens=trace.tokens[kept], n_left_out=trace.n_left_out,
+        network=trace.network, edits=trace.edits, whole=trace, first=tokens.start,
+    )  # fmt: skip
+
+
+def whole_of(trace: Trace) -> Trace:
+    """The trace of all tokens, where this is a part of one."""
+    return trace.whole if isinstance(trace, PartOfTrace) else trace
+
+
+def place_in_whole(trace: Trace, token: int) -> int:
+    """A token's place among all tokens."""
+    return token + (trace.first if isinstance(trace, PartOfTrace) else 0)
+
+
+def _rows(stages: OnDemand[FeedForwardRecord], kept: slice) -> FeedForwardRecord:
+    record = stages.get()
+    return type(record)(**{name: stage[kept] for name, stage in vars(record).items()})
+
+
+def words_among(tokens: Sequence[Token]) -> range:
+    """The places from the first word to the last: without special tokens at both ends.
+
+    All places, if there are none but special tokens.
+    """
+    typed = [place for place, token in enumerate(tokens) if not token.special]
+    return range(typed[0], typed[-1] + 1) if typed else range(len(tokens))
+
+
+# What every pass offers, computed at once or when asked for.
+BlockStages = BlockTrace | BlockRecord
+if TYPE_CHECKING:
+
+    class ForwardPass(Protocol):
+        """A StreamTrace, a Trace or an EncoderTrace."""
+
+        @property
+        def ids(self) -> Tensor: ...  # noqa: D102
+        @property
+        def embedding(self) -> Tensor: ...  # noqa: D102
+        @property
+        def blocks(self) -> Sequence[BlockStages]: ...  # noqa: D102
+        @property
+        def final(self) -> Tensor: ...  # noqa: D102
+        @property
+        def logits(self) -> Tensor: ...  # noqa: D102
+        def logits_at(self, token: int) -> Tensor: ...  # noqa: D102
+else:
+    # Checked while testing: asked whether it fits a protocol, a trace would compute everything.
+    ForwardPass = StreamTrace | EncoderTrace
+
+
+def usual_token(tokens: Sequence[Token], mask_id: int | None) -> int:
+    """The token one looks at unless told otherwise: the first [MASK], or else the last word."""
+    masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
+    words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]
+    return (masks[:1] or words[-1:] or [len(tokens) - 1])[0]

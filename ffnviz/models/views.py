@@ -1,0 +1,167 @@
+"""A network's parts as the equations have them, whatever modules they are made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+from torch.nn import functional as F
+
+from ffnviz.models.activations import Activation
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord
+
+
+@dataclass(frozen=True, eq=False)
+class WordVectors:
+    """A vector a vocabulary entry, with what a norm needs to know of each.
+
+    Attributes:
+        vectors: (vocab_size, d_model).
+    """
+
+    vectors: Float[Tensor, "vocab d_model"]
+
+    @cached_property
+    @torch.inference_mode()
+    def mean(self) -> Tensor:
+        """Of each vector's components, (vocab_size,)."""
+        return self.vectors.mean(dim=-1)
+
+    @cached_property
+    @torch.inference_mode()
+    def variance(self) -> Tensor:
+        """Of each vector's components, (vocab_size,)."""
+        return self.vectors.var(dim=-1, correction=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Norm:
+    """gain ⊙ (x − mean(x)) / scale(x) + bias: LayerNorm (Ba et al. 2016).
+
+    Without the mean and the bias it is RMSNorm (Zhang & Sennrich 2019).
+
+    Attributes:
+        gain: (d_model,).
+        bias: (d_model,), if it has one.
+        eps: added to the variance.
+        centred: whether the mean is taken away.
+    """
+
+    gain: Float[Tensor, "d_model"]
+    bias: Float[Tensor, "d_model"] | None
+    eps: float
+    centred: bool = True
+
+    def __call__(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
+        """The norm of each row, (…, d_model)."""
+        shape = self.gain.shape
+        if self.centred:
+            return F.layer_norm(x, shape, self.gain, self.bias, self.eps)
+        normed = F.rms_norm(x, shape, self.gain, self.eps)
+        return normed if self.bias is None else normed + self.bias
+
+    def double(self) -> "Norm":
+        """The same in float64 on the CPU."""
+        bias = None if self.bias is None else self.bias.cpu().double()
+        return Norm(self.gain.cpu().double(), bias, self.eps, self.centred)
+
+    def scale(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows"]:
+        """What each row is divided by, (…)."""
+        spread = x.var(dim=-1, correction=0) if self.centred else x.square().mean(dim=-1)
+        return (spread + self.eps).sqrt()
+
+    def undivided(self, part: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
+        """gain ⊙ (part − mean(part)): linear, so parts of a row can be taken one by one."""
+        centred = part - part.mean(dim=-1, keepdim=True) if self.centred else part
+        return centred * self.gain
+
+    def undivided_along(self, direction: Float[Tensor, "d_model"]) -> Float[Tensor, "d_model"]:
+        """The vector whose product with a part is undivided(part) · direction, (d_model,)."""
+        reads = self.gain * direction
+        return reads - reads.mean() if self.centred else reads
+
+    def words_along(
+        self, words: WordVectors, direction: Float[Tensor, "d_model"]
+    ) -> Float[Tensor, "vocab"]:
+        """norm(E_w) · direction for every word, (vocab_size,): one product, no normed copy."""
+        reads = self.gain * direction
+        along, spread = words.vectors @ reads, words.variance
+        if self.centred:
+            along = along - words.mean * reads.sum()
+        else:
+            spread = spread + words.mean.square()
+        along = along / (spread + self.eps).sqrt()
+        return along if self.bias is None else along + self.bias @ direction
+
+
+@dataclass(frozen=True, eq=False)
+class WordHead:
+    """How the last stream becomes a score a word.
+
+    Attributes:
+        norm: the final norm; None if the stream ends normed, as a post-LN encoder's does.
+        words: the words' output vectors, if the logits are norm(stream) · E_w + bias and no more;
+            None if something else lies between.
+        bias: (vocab_size,), if there is one.
+        tied: whether the output vectors are the input vectors.
+    """
+
+    norm: Norm | None
+    words: WordVectors | None
+    bias: Float[Tensor, "vocab"] | None
+    tied: bool
+
+
+@dataclass(frozen=True, eq=False)
+class FfnView:
+    """One block's FFN: Σ_n φ(x · key_n + b_n) value_n + b (Geva et al. 2021, eq. 2).
+
+    Gated, each φ is multiplied with x · gated_value_n + c_n (Shazeer 2020, eq. 6).
+
+    Attributes:
+        keys: what wakes each neuron, (d_ff, d_model): W1's columns.
+        key_bias: (d_ff,), if there is one.
+        values: what each neuron writes, (d_ff, d_model): W2's rows.
+        output_bias: (d_model,), if there is one.
+        gated_value: what φ's result is multiplied with, (d_ff, d_model); None if it is not gated.
+        gated_value_bias: (d_ff,), if there is one.
+        phi: φ.
+        norm: the norm in front of it; None where it reads the stream as it is.
+        word_norm: what a word's vector, alone in the stream, passes through before this FFN.
+        stages: all stages for what it gets, (…, T, d_model).
+        write_norm: the norm of what it writes before that is added to the stream, if there is one.
+    """
+
+    keys: Float[Tensor, "d_ff d_model"]
+    key_bias: Float[Tensor, "d_ff"] | None
+    values: Float[Tensor, "d_ff d_model"]
+    output_bias: Float[Tensor, "d_model"] | None
+    gated_value: Float[Tensor, "d_ff d_model"] | None
+    gated_value_bias: Float[Tensor, "d_ff"] | None
+    phi: Activation
+    norm: Norm | None
+    word_norm: Norm | None
+    stages: Callable[[Tensor], FeedForwardRecord]
+    write_norm: Norm | None = None
+
+    def reads(self, middle: Tensor) -> Tensor:
+        """What it gets of the stream before it, (…, d_model)."""
+        return middle if self.norm is None else self.norm(middle)
+
+    def write(self, hidden: Float[Tensor, "*rows d_ff"]) -> Float[Tensor, "*rows d_model"]:
+        """hidden W2 + b2, (…, d_ff) -> (…, d_model)."""
+        return F.linear(hidden, self.values.mT, self.output_bias)
+
+    def neuron(self, x: Float[Tensor, "*rows d_model"], number: int) -> Float[Tensor, "*rows"]:
+        """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…)."""
+        hidden = self.phi.function(_project(x, self.keys, self.key_bias, number))
+        if self.gated_value is None:
+            return hidden
+        return hidden * _project(x, self.gated_value, self.gated_value_bias, number)
+
+
+def _project(x: Tensor, vectors: Tensor, bias: Tensor | None, number: int) -> Tensor:
+    along = x @ vectors[number]
+    return along if bias is None else along + bias[number]

@@ -1,0 +1,18 @@
+"""What we show: one page a file or folder, its parts read from top to bottom.
+
+A new page is a new file and a line here.
+"""
+
+from ffnviz.parts import block, dimensions, journey, lab, neurons, sparsity, timing, vocabulary
+from ffnviz.parts.part import Page, Part
+
+PAGES = (
+    Page("Journey", "journey", (Part(journey.render, "Journey", "journey"),)),
+    Page("The block", "block", block.PARTS),
+    Page("Sparsity", "sparsity", sparsity.PARTS),
+    Page("Dimensions", "dimensions", dimensions.PARTS),
+    Page("Vocabulary", "vocabulary", vocabulary.PARTS),
+    Page("Neurons", "neurons", neurons.PARTS),
+    Page("Lab", "lab", lab.PARTS),
+    Page("Timing", "timing", timing.PARTS),
+)

@@ -1,0 +1,182 @@
+"""What the drawings of an encoder's and a decoder's block share."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.block.stations import Kind
+from ffnviz.analysis.block.stations import Station as Computed
+from ffnviz.analysis.sparsity.awake import active, threshold_for
+from ffnviz.figures.block import stations as wording
+from ffnviz.figures.block.stations import Passing
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.block_picture import Asks, Station, Strip
+from ffnviz.state.actions import ChooseBlock, ChooseToken
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, count_setting
+
+HEAD = count_setting("attention_head", 0, 0, 64)
+ADDED = {Kind.ATTENTION: "attention", Kind.CROSS: "cross-attention", Kind.FFN: "FFN"}
+Vectors = NDArray[np.float32]
+
+
+def stations_of(
+    computed: Sequence[Computed],
+    token: int,
+    passing: Passing,
+    start: Sequence[tuple[str, Vectors]],
+) -> list[Station]:
+    """The stations as the picture takes them.
+
+    Args:
+        computed: in order.
+        token: the chosen one.
+        passing: what is said of it.
+        start: what its first vector is the sum of, by name; nothing if it comes from a block.
+    """
+    outputs = [as_array(station.output) for station in computed]
+    named = {station.name: vectors for station, vectors in zip(computed, outputs, strict=True)}
+    made, last_written = [], ""
+    for place, (station, output) in enumerate(zip(computed, outputs, strict=True)):
+        kind, after = station.kind.value, output[token]
+        before = outputs[max(0, place - 1)][token]
+        strips = _strips(station, before, after, token, start, named, last_written)
+        if station.source is not None:
+            before = named[station.source][token]
+        hidden = None if station.hidden is None else as_array(station.hidden)
+        own = passing
+        if station.weights is not None:
+            reach = token + 1 if _is_causal(station) else station.weights.shape[-1]
+            own = replace(passing, n_words=reach)
+        made.append(
+            Station(
+                name=station.name,
+                kind=kind,
+                title=wording.title(kind, last_written),
+                note=wording.note(kind, before, after),
+                says=wording.says(
+                    kind, before, after, own, None if hidden is None else hidden[token],
+                    place == len(computed) - 1,
+                ),
+                output=output,
+                scale="norm" if station.kind is Kind.NORM else "stream",
+                strips=strips,
+                source=station.source,
+                weights=None if station.weights is None else as_array(station.weights),
+                hidden=hidden,
+            )
+        )  # fmt: skip
+        last_written = ADDED.get(station.kind, last_written)
+    return made
+
+
+def _strips(
+    station: Computed,
+    before: Vectors,
+    after: Vectors,
+    token: int,
+    start: Sequence[tuple[str, Vectors]],
+    named: dict[str, Vectors],
+    written: str,
+) -> list[Strip]:
+    match station.kind:
+        case Kind.STREAM:
+            parts = [
+                Strip("+" if place else "", name, vector, "start")
+                for place, (name, vector) in enumerate(start)
+            ]
+            return [*parts, Strip("=" if parts else "", "stream x", after, "start")]
+        case Kind.NORM:
+            return [Strip("", "before", before, "stream"), Strip("", "after", after, "norm")]
+        case Kind.SUM:
+            stream = named[station.source or ""][token]
+            return [
+                Strip("", "stream", stream, "stream"),
+                Strip("+", f"from the {written}", before, "stream"),
+                Strip("=", "new stream", after, "stream"),
+            ]
+        case Kind.FFN if station.hidden is not None:
+            hidden = as_array(station.hidden)[token]
+            return [
+                Strip("", "reads", before, "norm"),
+                Strip("", "hidden, after φ", hidden, "hidden"),
+                Strip("", "writes", after, "stream"),
+            ]
+        case _:
+            return [Strip("", "reads", before, "norm"), Strip("", "writes", after, "stream")]
+
+
+def _is_causal(station: Computed) -> bool:
+    """Whether no token looks at a later one."""
+    weights = station.weights
+    return (
+        station.kind is Kind.ATTENTION
+        and weights is not None
+        and weights.shape[-1] > 1
+        and not bool(weights.triu(1).any())
+    )
+
+
+def awake_on(run: Run, hidden: Vectors) -> int:
+    """How many neurons are awake on a token."""
+    return int(active(hidden, threshold_for(run.card.phi)).sum())
+
+
+def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:
+    """What is added, and by how much it turns the token."""
+    outputs = {station.name: station.output[token] for station in stations}
+    return [
+        (each.title.removeprefix("+ "), wording.degrees(outputs[each.source], outputs[each.name]))
+        for each in stations
+        if each.source is not None
+    ]
+
+
+def asks(
+    navigator: Navigator, station: Setting[str], first: str, variant: Setting[str] | None
+) -> Asks:
+    """What a click in the picture asks for.
+
+    Args:
+        navigator: of the part.
+        station: the setting that holds the chosen station.
+        first: the station that another block is entered at.
+        variant: the setting that holds how the block is built.
+    """
+
+    def turn(by: int) -> None:
+        navigator.do(ChooseBlock(navigator.state().block + by))
+        navigator.choose(station, first)
+
+    def build(way: str) -> None:
+        if variant is not None:
+            navigator.choose(variant, way)
+
+    return Asks(
+        station=lambda name: navigator.choose(station, name),
+        head=lambda number: navigator.choose(HEAD, number),
+        token=lambda place: navigator.do(ChooseToken(place)),
+        block=turn,
+        variant=build,
+    )
+
+
+def n_heads(stations: Sequence[Station]) -> int:
+    """How many heads the attentions have."""
+    return max((len(each.weights) for each in stations if each.weights is not None), default=0)
+
+
+def leads(run: Run) -> tuple[str, str]:
+    """What leads to the block before and after; "" where there is none."""
+    block, n_blocks = run.state.block, run.model.sizes.n_blocks
+    before = f"Back to block {block}" if block else ""
+    return before, f"On to block {block + 2}" if block + 1 < n_blocks else ""
+
+
+def as_array(tensor: Tensor) -> Vectors:
+    """The same numbers for pictures."""
+    array: Vectors = tensor.detach().float().cpu().numpy()
+    return array

@@ -1,0 +1,69 @@
+"""The encoder block as a drawing that is alive."""
+
+from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
+from ffnviz.figures.block.stations import Passing, headline
+from ffnviz.parts.block.block_view import (
+    HEAD,
+    as_array,
+    asks,
+    awake_on,
+    leads,
+    n_heads,
+    stations_of,
+    turns_of,
+)
+from ffnviz.parts.part import Navigator, live
+from ffnviz.pictures.block_picture import Shown, block_picture
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+from ffnviz.state.settings import choice_setting
+
+STATION = choice_setting(
+    "station",
+    {"attention": "attention", "x": "stream x", "norm1": "LayerNorm 1", "sum1": "+ attention",
+     "norm2": "LayerNorm 2", "ffn": "FFN", "sum2": "+ FFN"},
+)  # fmt: skip
+BUILT = choice_setting("layernorm", {"own": "as trained", "moved": "LayerNorm moved"})
+SETTINGS = (STATION, HEAD, BUILT)
+
+
+@live
+def render(run: Run, navigator: Navigator) -> None:
+    """The block, and what the chosen station does to the chosen token."""
+    block, token = run.state.block, run.token
+    moved = navigator.value(BUILT) == "moved"
+    if moved:
+        computed = with_norms_moved(run.model, run.trace, block)
+    else:
+        computed = encoder_stations(run.trace.blocks[block], norm_first=run.card.pre_norm)
+    hidden = next(as_array(each.hidden)[token] for each in computed if each.hidden is not None)
+    before, after = leads(run)
+    passing = Passing(
+        run.labels[run.token], len(run.labels), awake_on(run, hidden), run.card.phi.label,
+        f"block {block} left it" if block else "its word's vector plus its position's",
+        f"to block {block + 2}" if after else "to the words",
+    )  # fmt: skip
+    start = [] if block else [
+        (name, as_array(vector))
+        for name, vector in run.model.embedding_parts(run.trace, token).items()
+    ]  # fmt: skip
+    stations = stations_of(computed, token, passing, start)
+    own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
+    begin = f"In block {block + 1}, " if not moved else (
+        f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
+    )  # fmt: skip
+    sentence = headline(turns_of(stations, token), run.labels[token], begin)
+    block_picture(
+        Head(sentence, "block", run.card.colour),
+        stations,
+        run.labels,
+        (),
+        Shown(
+            navigator.value(STATION), min(navigator.value(HEAD), n_heads(stations)), token,
+            before, after, {"own": f"{own}, as trained", "moved": f"{other}, not trained so"},
+            navigator.value(BUILT),
+        ),
+        run.stamp,
+        key="block-picture",
+        asks=asks(navigator, STATION, "x", BUILT),
+    )  # fmt: skip

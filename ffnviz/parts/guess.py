@@ -1,0 +1,64 @@
+"""What to know of a network's guess, wherever one is shown: what was asked, and of whom."""
+
+from ffnviz.analysis.journey.hiding import Word, words_of
+from ffnviz.analysis.pieces import split_words
+from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.figures.guess import of_no_question, of_pieces, of_what_it_read
+from ffnviz.figures.journey.sentences import HIDDEN, NEXT, SHOWN, of_the_question
+from ffnviz.figures.wording import Sentence
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.state.run import Run, Watched
+
+
+def under_guess(run: Run, of: Watched | None = None, warn: bool = True) -> Sentence:
+    """The line under a guess at the chosen token.
+
+    Args:
+        run: what is looked at.
+        of: whose guess it is; the subject's if None.
+        warn: whether to say that nothing is asked; not where it is said already, or makes no
+            difference.
+    """
+    of = of or run.subject
+    warning: Sentence = []
+    if warn and asked(run) == SHOWN:
+        warning = question(run) or of_no_question(run.labels[run.token])
+    words = [(split.word, split.pieces) for split in split_words(of.text, of.whole.tokens)]
+    return [*warning, *of_what_it_read(_books(of.network)), *of_pieces(words)]
+
+
+def asked(run: Run) -> str:
+    """What the prediction at the chosen token is of: see sentences.of_prediction."""
+    if run.trace.tokens[run.token].id == run.model.tokenizer.mask_id and run.card.has_mask:
+        return HIDDEN
+    return NEXT if run.card.causal else SHOWN
+
+
+def question(run: Run) -> Sentence:
+    """What to do if no word is hidden; nothing if one is, or if the network guesses none."""
+    can_hide = words_to_hide(run)[run.token] is not None
+    return of_the_question(run.state.sentence, hidden_words(run), can_hide)
+
+
+def words_to_hide(run: Run) -> list[Word | None]:
+    """For each token the word that [MASK] can take the place of, if the network guesses any."""
+    tokens = run.trace.tokens
+    return words_of(run.state.sentence, tokens) if _guesses(run) else [None] * len(tokens)
+
+
+def hidden_words(run: Run) -> int | None:
+    """How many words of the sentence are hidden; None if the network has no sign for that."""
+    if not _guesses(run):
+        return None
+    return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
+
+
+def _guesses(run: Run) -> bool:
+    return run.card.has_mask and run.card.has_word_head
+
+
+def _books(network: Network) -> tuple[str, ...]:
+    try:
+        return record_of(network).books
+    except NotForThisNetwork:
+        return ()

@@ -1,0 +1,283 @@
+"""The Journey: one sentence's way through the FFN of one block, on one screen."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.journey.nearest import nearest_words
+from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.journey.overview import awake_by_block
+from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
+from ffnviz.analysis.needs import Need, missing
+from ffnviz.analysis.neurons.memory import WRITES_NEEDS, written_words
+from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
+from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
+from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
+from ffnviz.figures.journey import sentences
+from ffnviz.figures.journey.overview import overview
+from ffnviz.figures.journey.sentences import awake_means
+from ffnviz.figures.wording import neuron_name, percent
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.parts.guess import asked, under_guess
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.activation_map import ActivationMap, activation_maps
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.ffn_picture import Stage, ffn_picture
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.neuron_card import neuron_card
+from ffnviz.pictures.prediction import Panel, prediction_bars
+from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder
+from ffnviz.state.run import Run, Watched, labels_of
+from ffnviz.state.state import Neuron
+
+FEW_BLOCKS = 4  # of more, one picture shows them all
+
+
+def render(run: Run, navigator: Navigator) -> None:
+    """Show the page."""
+    picture, words = st.columns([2.8, 1.4], gap="medium")
+    with picture:
+        ffn_of_the_token(run, navigator)
+    with words:
+        what_it_says(run)
+    if run.model.sizes.n_blocks > FEW_BLOCKS:
+        all_blocks(run, navigator)
+    maps, card = st.columns([2.8, 1.4], gap="medium")
+    with maps:
+        every_token_every_neuron(run, navigator)
+    with card:
+        chosen_neuron(run, navigator)
+    timing_line(run)
+
+
+def ffn_of_the_token(run: Run, navigator: Navigator) -> None:
+    """The chosen token's way through the FFN."""
+    counted = _awake(run.subject, run.state.block)
+    count = int(counted.counts[run.token])
+    sentence = sentences.of_ffn(
+        run.labels[run.token], count, counted.d_ff, counted.threshold, run.card.phi.label
+    )
+    fate = "exactly zero" if counted.threshold == 0 else "near zero"
+    path = ffn_path(run.trace, run.state.block, run.token, run.card.phi)
+    by_value = np.argsort(-path.pre_activation, kind="stable")
+    order = np.arange(counted.d_ff) if run.state.order == "index" else by_value
+    neuron = _neuron(run)
+    colour = run.card.colour
+    head = Head(sentence, "ffn", colour) if path.gate is None else Head(sentence, "gated", colour)
+    ffn_picture(
+        head,
+        _stages(path, f"{counted.d_ff - count:,} {fate}"),
+        _steps(path, run),
+        order,
+        neuron.index if neuron.network == run.card.id else None,
+        run.stamp,
+        key="ffn",
+        on_choose=lambda chosen: navigator.do(ChooseNeuron(run.neuron(chosen))),
+    )
+
+
+def _stages(path: FfnPath, asleep: str) -> list[Stage]:
+    d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
+    above = f"{int((path.pre_activation > 0).sum()):,} above 0"
+
+    def stream(name: str, title: str, values: Vector, scale: str) -> Stage:
+        norm = f"norm {float(np.linalg.norm(values)):.1f}"
+        return Stage(name, title, d_model, norm, values, neurons=False, scale=scale)
+
+    if path.gate is not None and path.value is not None:
+        # What φ makes of one projection is multiplied with another: the two, and their product.
+        middle = [
+            Stage("gate", "gate", d_ff, above, path.gate, True, "gate"),
+            Stage("value", "value", d_ff, "x V", path.value, True, "value"),
+        ]
+    else:
+        middle = [Stage("pre", "before φ", d_ff, above, path.pre_activation, True, "neurons")]
+    return [
+        stream("x", "input x", path.input, "input"),
+        *middle,
+        Stage(
+            "hidden",
+            "after φ" if path.gate is None else "product",
+            d_ff,
+            asleep,
+            path.hidden,
+            True,
+            "neurons",
+        ),
+        stream("out", "output", path.output, "stream"),
+        stream("stream", "stream", path.stream, "stream"),
+        stream("total", "new stream", path.new_stream, "stream"),
+    ]
+
+
+def _steps(path: FfnPath, run: Run) -> list[tuple[str, str]]:
+    times = f"{len(path.hidden) / len(path.input):.3g}"
+    adds = "add to" if run.model.ffn(run.state.block).write_norm is None else "norm, add to"
+    whole = np.allclose(path.stream + path.output, path.new_stream, rtol=1e-3, atol=1e-3)
+    ends = [("+", adds), ("=", "gives" if whole or adds != "add to" else "norm gives")]
+    if path.gate is not None:
+        return [("φ", f"× {times}"), ("×", "times"), ("=", "is"), ("W₂", f"÷ {times}"), *ends]
+    bends = [("W₁", f"expand × {times}"), ("φ", run.card.phi.label)]
+    return [*bends, ("W₂", f"compress ÷ {times}"), *ends]
+
+
+def what_it_says(run: Run) -> None:
+    """The softmax at the chosen token, with this block's FFN and without."""
+    if missing(run.card, (Need.WORD_HEAD,)):
+        nearest_input_words(run)
+        return
+    block = run.state.block
+    told = predict(run.model, run.trace, run.token)
+    without = predict_without_ffn(run.model, run.whole, block, run.place)
+    sentence = sentences.of_prediction(
+        run.labels[run.token], _best(told), _best(without), block, asked(run)
+    )
+    prediction_bars(
+        Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False)),
+        [
+            Panel("with the FFN", told.words, told.probabilities, run.card.colour),
+            Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
+        ],
+        run.stamp,
+        key="prediction",
+    )
+
+
+def nearest_input_words(run: Run) -> None:
+    """Where there is no word head: whose input vectors the last stream points at."""
+    why = f"No prediction for this network. {Need.WORD_HEAD.value}"
+    try:
+        found = nearest_words(run.model, run.trace, run.token)
+    except NotForThisNetwork as error:
+        st.info(f"{why} {error}")
+        return
+    prediction_bars(
+        Head(sentences.of_nearest(run.labels[run.token], found.words[0], found.cosines[0]),
+             "nearest", run.card.colour),
+        [Panel("nearest by cosine", found.words, found.cosines.clip(0),
+               run.card.colour, of="cosine")],
+        run.stamp,
+        key="prediction",
+    )  # fmt: skip
+
+
+def all_blocks(run: Run, navigator: Navigator) -> None:
+    """What each token wakes in each block; a click chooses the block."""
+    threshold = threshold_for(run.card.phi)
+    shares = run.subject.here(
+        ("awake by block", threshold), lambda: awake_by_block(run.trace, threshold)
+    )
+    chart(
+        Head(sentences.of_blocks(shares.mean(axis=1), threshold), "overview", run.card.colour),
+        overview(shares, run.labels, run.state.block, run.card.colour),
+        "The share of neurons that each token wakes, in each block.",
+        run.stamp,
+        key="overview",
+        height=min(520, 130 + 16 * len(shares)),
+        on_choose=lambda block: navigator.do(ChooseBlock(block)),
+    )
+
+
+def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
+    """Each network's hidden activations, ReLU over GELU."""
+    counted = [(of.card, _awake(of, run.block_of(of))) for of in run.both]
+    sentence = sentences.of_maps(
+        [(card.label, of.share, of.threshold, card.colour) for card, of in counted]
+    )
+    shown = []
+    for of, (_, awake_) in zip(run.both, counted, strict=True):
+        hidden = of.trace.blocks[run.block_of(of)].ffn.hidden.float().cpu().numpy()
+        note = f"{percent(awake_.share)} {awake_means(awake_.threshold)}"
+        order = neuron_order(hidden, run.state.order)
+        labels, at = labels_of(of.trace.tokens), int(run.tokens_of(of)[run.token])
+        shown.append(
+            ActivationMap(
+                of.card.id, of.card.label, of.card.colour, note, hidden, order, labels, at
+            )
+        )
+    neuron, colour, ours = _neuron(run), run.card.colour, all(of.card.ours for of in run.both)
+    head = Head(sentence, "maps", colour) if ours else Head(sentence, "any-maps", colour)
+    activation_maps(
+        head,
+        shown,
+        (neuron.network, neuron.index),
+        ORDERS,
+        run.state.order,
+        run.stamp,
+        key="maps",
+        on_choose=lambda network, index: navigator.do(
+            ChooseNeuron(Neuron(network, run.block_of(run.watched(network)), index))
+        ),
+        on_order=lambda order: navigator.do(ChooseOrder(order)),
+        on_open=lambda network, index, token: navigator.meet(
+            Neuron(network, run.block_of(run.watched(network)), index), "working", token
+        ),
+    )
+
+
+def chosen_neuron(run: Run, navigator: Navigator) -> None:
+    """One neuron on every token, and the words it writes."""
+    neuron = _neuron(run)
+    of = run.watched(neuron.network)
+    block, labels = run.block_of(of), labels_of(of.trace.tokens)
+    values = neuron_values(of.trace, block, neuron.index)
+    writes: tuple[str, ...] = ()
+    if not missing(of.card, WRITES_NEEDS):
+        writes = of.once(
+            f"written {block} {neuron.index}",
+            lambda: written_words(of.network, block, neuron.index, k=8)[0].words,
+        )
+    neuron_card(
+        Head(
+            sentences.of_neuron(labels, values, threshold_for(of.card.phi), block),
+            "neuron",
+            of.card.colour,
+        ),
+        f"Neuron {neuron_name(block, neuron.index)} · {of.card.label}",
+        labels,
+        values,
+        int(run.tokens_of(of)[run.token]),
+        writes,
+        run.stamp,
+        key="neuron-card",
+        on_meet=lambda token: navigator.meet(
+            neuron, "wakes" if token is None else "working", token
+        ),
+    )
+
+
+def timing_line(run: Run) -> None:
+    """How long the trace took, and how much of that its FFNs."""
+    timing = run.subject.timing
+    where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
+    with st.container(key="timing-line"):
+        st.markdown(
+            f"**{timing.total_ms:.1f} ms** at best for {len(run.whole.tokens)} tokens on "
+            f"{where[run.model.device.type]} in the {escaped_markdown(run.card.label)} network, "
+            f"**{timing.ffn_share:.0%}** of it in the FFNs."
+        )
+        if run.card.proof:
+            about, *equations = run.card.proof
+            st.caption(escaped_markdown(f"{about}. Checked numerically on this network: "
+                                        + " · ".join(equations)))  # fmt: skip
+
+
+def _awake(of: Watched, block: int) -> Awake:
+    return awake(of.trace, block, threshold_for(of.card.phi))
+
+
+def _neuron(run: Run) -> Neuron:
+    """The chosen one, in whichever of the networks; else the strongest on the token."""
+    chosen = run.state.neuron
+    sizes = {of.card.id: of.network.sizes.d_ff for of in run.both}
+    if chosen is not None and chosen.index < sizes.get(chosen.network, 0):
+        return chosen
+    return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))
+
+
+def escaped_markdown(text: str) -> str:
+    """Text that Streamlit's Markdown shows letter by letter: a folder may be called anything."""
+    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>()#+-!|~$:" else sign for sign in text)
+
+
+def _best(prediction: Prediction) -> tuple[str, float]:
+    return prediction.words[0], float(prediction.probabilities[0])

@@ -1,0 +1,34 @@
+"""The Lab: what the textbook says, tested live; a part an experiment."""
+
+from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
+from ffnviz.analysis.lab.width import WIDTH_NEEDS
+from ffnviz.parts.lab import (
+    bend,
+    convolution,
+    dropout,
+    fit,
+    hears,
+    linear,
+    positions,
+    residual,
+    sharing,
+    summary,
+    width,
+    zoo,
+)
+from ffnviz.parts.part import Part
+
+PARTS = (
+    Part(summary.render, "All claims", "claims", needs=FFN_NEEDS),
+    Part(positions.render, "Position-wise", "positions", positions.SETTINGS, FFN_NEEDS),
+    Part(sharing.render, "Sharing", "sharing", needs=FFN_NEEDS),
+    Part(convolution.render, "Convolution", "convolution", needs=FFN_NEEDS),
+    Part(bend.render, "Delete the bend", "bend", needs=NEEDS),
+    Part(linear.render, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS),
+    Part(fit.render, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS),
+    Part(hears.render, "Who hears whom", "hears", hears.SETTINGS, NEEDS),
+    Part(residual.render, "Residual", "residual", residual.SETTINGS, NEEDS),
+    Part(zoo.render, "Zoo", "zoo", zoo.SETTINGS, NEEDS),
+    Part(width.render, "How wide?", "width", width.SETTINGS, WIDTH_NEEDS),
+    Part(dropout.render, "Dropout", "dropout", dropout.SETTINGS, NEEDS),
+)

@@ -1,0 +1,91 @@
+"""Position-wise: change, delete or shuffle tokens, and see who notices."""
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
+from ffnviz.analysis.number_format import short
+from ffnviz.figures.lab.maps import Map, maps
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.part import Navigator, live
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+from ffnviz.state.settings import choice_setting
+
+TITLES = {
+    "change": "Change each token in turn",
+    "delete": "Delete each token in turn",
+    "shuffle": "Shuffle all tokens",
+}
+WAY = choice_setting("way", {way: TITLES[way] for way in WAYS})
+SETTINGS = (WAY,)
+
+
+@live
+def render(run: Run, navigator: Navigator) -> None:
+    """The verdicts beside the two maps."""
+    way = navigator.value(WAY)
+    found = try_positions(subject_of(run), way)
+    left, right = st.columns([1, 2], gap="medium")
+    with left:
+        st.segmented_control("What is done", required=True, label_visibility="collapsed",
+                             **navigator.options(WAY))  # fmt: skip
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-positions", run.card.colour), found.findings, way
+        )
+    with right:
+        two_maps(run, found, way)
+
+
+def two_maps(run: Run, found: Positions, way: str) -> None:
+    """The FFN's map beside the attention's; of a network that is not ours, the FFN's."""
+    labels = run.labels[: found.ffn.shape[1]]
+    rows = ["moved"] if way == "shuffle" else labels
+    shown = [
+        Map("at the FFN's input", found.ffn, f"@{run.card.colour}", rows, labels),
+    ]
+    if found.attention is not None:
+        shown.append(
+            Map("at the attention's input", found.attention, "@positive_mid", rows, labels)
+        )
+    chart(
+        Head(_sentence(found, way), "lab-maps", run.card.colour),
+        maps(shown, len(shown), "of its length", ("done to", "seen at")),
+        "How far each token's output moves.",
+        f"{run.stamp} {way}",
+        key="lab-positions",
+        height=620 if way != "shuffle" else 300,
+    )
+
+
+def _sentence(found: Positions, way: str) -> Sentence:
+    begin = {
+        "change": "A row is the token that was changed: the FFN changes ",
+        "delete": "A row is the token that was deleted: the FFN's other outputs move by up to ",
+        "shuffle": "After the shuffle each token's FFN output is off by up to ",
+    }[way]
+    ffn, attention = found.ffn, found.attention
+    if way == "change":
+        told: Sentence = [begin, number(f"{_others(ffn)} outputs of other tokens")]
+        also = "" if attention is None else str(_others(attention))
+        between, end = ", attention ", "."
+    else:
+        told = [begin, number(_most(ffn))]
+        also = "" if attention is None else _most(attention)
+        between = ", attention's by " if way == "delete" else ", its attention output by "
+        end = "." if way == "delete" else ": both follow the tokens."
+    return [*told, between, number(also), end] if also else [*told, "."]
+
+
+def _others(moved: NDArray[np.float64]) -> int:
+    return int((moved > 0).sum() - (moved.diagonal() > 0).sum())
+
+
+def _most(values: NDArray[np.float64]) -> str:
+    largest = float(values[values == values].max(initial=0))
+    if largest == 0:
+        return "exactly 0"
+    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"

@@ -1,0 +1,161 @@
+"""Residual and LayerNorm: what is added to the stream, and where the LayerNorm stands."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.residual import (
+    D_FF,
+    D_MODEL,
+    DEEPEST,
+    DEPTH,
+    SEEDS,
+    Residual,
+    bottleneck,
+    bottleneck_weights,
+    stacks,
+    try_residual,
+)
+from ffnviz.figures.lab.curves import grouped, lines
+from ffnviz.figures.layout import axis, escaped, shortened
+from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.measurement import one_at_a_time, stop_if_unwanted
+from ffnviz.parts.part import Navigator, live
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.slider import nearest, slider
+from ffnviz.state.run import Run
+from ffnviz.state.settings import count_setting
+
+LAYERS = count_setting("layers", DEPTH, 2, DEEPEST)
+SETTINGS = (LAYERS,)
+STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
+MOST_TOKENS = 40
+
+
+@live
+def render(run: Run, navigator: Navigator) -> None:
+    """The verdicts, the stream's norms, and two untrained stacks."""
+    depth = navigator.value(LAYERS)
+    subject = subject_of(run)
+    with one_at_a_time():
+        drawn = run.subject.here(
+            ("stacks", depth), lambda: stacks(subject, depth, stop_if_unwanted)
+        )
+    found = try_residual(subject, depth, drawn=drawn)
+    left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
+    with left:
+        show_verdicts(
+            run,
+            Head(tally(found.findings), "lab-residual", run.card.colour),
+            found.findings,
+            str(depth),
+        )
+    with middle:
+        norms(run, found)
+        directions(run, found)
+    with right:
+        gradients(run, found, depth)
+        slider(
+            "layers of the untrained stacks",
+            [str(stop) for stop in STOPS],
+            nearest(STOPS, depth),
+            key="lab-layers",
+            on_choose=lambda stop, done: navigator.choose(LAYERS, STOPS[stop], done),
+        )
+        waists(run)
+
+
+def norms(run: Run, found: Residual) -> None:
+    """What each sub-layer adds, as a share of the stream, per token."""
+    labels = _labels(run)
+    last = list(found.added)[-1]
+    sentence: Sentence = [
+        f"{last} adds ",
+        number(f"{found.added[last][run.token]:.2f} times"), " the stream's length at ",
+        quoted(run.labels[run.token]), ", ", number(f"{found.added[last].mean():.2f}"),
+        " on average.",
+    ]  # fmt: skip
+    colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
+    series = {
+        name: (values[: len(labels)], colours[place % len(colours)])
+        for place, (name, values) in enumerate(found.added.items())
+    }
+    chart(
+        Head(sentence, "lab-norms", run.card.colour),
+        grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
+                exponentformat="power"),
+        "The length of what each sub-layer adds, against the stream's, for each token.",
+        run.stamp,
+        key="lab-norms",
+        height=335,
+    )  # fmt: skip
+
+
+def directions(run: Run, found: Residual) -> None:
+    """The cosine between each block's input and output, per token."""
+    labels = _labels(run)
+    last = len(found.cosines)
+    sentence: Sentence = []
+    for block, cosines in ((1, found.cosines[0]), (last, found.cosines[-1]))[:last]:
+        cosine = float(cosines.mean())
+        sentence += [
+            f"{', block' if sentence else 'Block'} {block} turns the stream by ",
+            number(f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"),
+            f" (cosine {signed(cosine)} on average)",
+        ]  # fmt: skip
+    sentence.append(".")
+    series = {
+        f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
+        for k, row in enumerate(found.cosines, start=1)
+    }
+    chart(
+        Head(sentence, "lab-cosines", run.card.colour),
+        grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
+        "The cosine between each block's input and its output, for each token.",
+        run.stamp,
+        key="lab-cosines",
+        height=285,
+    )
+
+
+def gradients(run: Run, found: Residual, depth: int) -> None:
+    """Gradient norms per layer of the two stacks."""
+    pre, post = (found.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
+    sentence: Sentence = [
+        f"Before training, at layer {depth} the gradient is ", number(f"{post[-1]:.2f}"),
+        " with post-LN and ", number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",
+        "draws.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "lab-gradients", run.card.colour),
+        lines(
+            np.arange(1, depth + 1),
+            {"pre-LN": (pre, f"@{run.card.colour}", "solid"),
+             "post-LN": (post, "@muted", "dash")},
+            axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
+        ),
+        "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
+        f"{run.stamp} {depth}",
+        key="lab-gradients",
+        height=300,
+    )  # fmt: skip
+
+
+def waists(run: Run) -> None:
+    """The widths of a ResNet's bottleneck, as wide outside, beside the FFN's."""
+    config = run.model.sizes
+    d, f = config.d_model, config.d_ff
+    widths = bottleneck(d)
+    st.markdown(
+        f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two networks added to a stream, with opposite "
+        "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:\n\n"
+        "| network | widths | weights |\n|---|---|---|\n"
+        f"| **FFN** | {d:,} → {f:,} → {d:,} | {2 * d * f:,} |\n"
+        f"| **ResNet bottleneck** | {' → '.join(f'{width:,}' for width in widths)} "
+        f"| {bottleneck_weights(widths):,} |\n"
+    )
+
+
+def _labels(run: Run) -> list[str]:
+    return [escaped(shortened(label, 9)) for label in run.labels[:MOST_TOKENS]]

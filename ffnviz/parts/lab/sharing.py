@@ -1,0 +1,76 @@
+"""Parameter sharing: over positions, not over blocks."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.lab.sharing import Sharing, try_sharing
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+
+
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+    """The verdicts beside the word's contexts and the blocks' weights."""
+    found = try_sharing(subject_of(run))
+    left, right = st.columns([1, 2], gap="medium")
+    with left:
+        show_verdicts(
+            run, Head(tally(found.findings), "lab-sharing", run.card.colour), found.findings, ""
+        )
+    with right:
+        one_word(run, found)
+        other_block(run, found)
+
+
+def one_word(run: Run, found: Sharing) -> None:
+    """How far apart the same word's inputs and outputs are."""
+    word = run.labels[run.token]
+    names = ["alone"] if found.alone else [
+        f"at token {place + 1}" for place in found.places[1:]
+    ]  # fmt: skip
+    where = "in a sentence of its own" if found.alone else "at its other places"
+    sentence: Sentence = [
+        quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
+        number(percent(max(found.outputs))), " of its length, its input by ",
+        number(percent(max(found.inputs))), ".",
+    ]  # fmt: skip
+    panels = [
+        Bars("FFN input, distance from the chosen one", names, np.array(found.inputs), "@muted"),
+        Bars("FFN output", names, np.array(found.outputs), f"@{run.card.colour}"),
+    ]
+    chart(
+        Head(sentence, "lab-word", run.card.colour),
+        named_bars(panels, "distance / length"),
+        "How far the same word's inputs and outputs lie apart in its contexts.",
+        run.stamp,
+        key="lab-word",
+        height=min(330, 130 + 44 * len(names)),
+    )
+
+
+def other_block(run: Run, found: Sharing) -> None:
+    """How different two blocks' weights are."""
+    if found.other is None:
+        return
+    mine, other = run.state.block + 1, found.other + 1
+    sentence: Sentence = [
+        f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
+        number(f"{found.cosines[0]:.2f}"), ", its distance ", number(percent(found.blocks[0])),
+        " of its length (two random matrices: 141%).",
+    ]  # fmt: skip
+    panels = [
+        Bars("distance / length", found.matrices, np.array(found.blocks), f"@{run.card.colour}"),
+        Bars("cosine", found.matrices, np.array(found.cosines), "@muted"),
+    ]
+    chart(
+        Head(sentence, "lab-blocks", run.card.colour),
+        named_bars(panels, ""),
+        "How far two blocks' weights lie apart, and their cosines.",
+        run.stamp,
+        key="lab-blocks",
+        height=290,
+    )

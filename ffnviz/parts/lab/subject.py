@@ -1,0 +1,95 @@
+"""What the Lab's parts share: what is tested, and how its verdicts are shown."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
+from ffnviz.analysis.needs import ours
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.verdicts import Claim, verdicts
+from ffnviz.state.run import Run
+
+R = TypeVar("R")
+MOST_SPACED = 3  # more findings than these stand closer together
+
+
+def subject_of(run: Run) -> Subject:
+    """The run's model, sentence, block and token, for an experiment."""
+    encoder = None
+    if run.card.ours:
+        encoder = run.subject.once("encoder in float64", lambda: in_double(ours(run.model)))
+    return Subject(run.model, run.trace, run.state.block, run.token, encoder)
+
+
+def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
+    """What was computed for this block and token: a slider that chooses from it is quick."""
+    of = (name, run.state.block, run.token)
+    return run.subject.here(of, lambda: compute(subject_of(run)))
+
+
+def as_claim(finding: Finding) -> Claim:
+    """A finding as the component shows it."""
+    return Claim(
+        finding.claim, finding.verdict.kind, finding.verdict.sign, finding.verdict_text,
+        finding.expected, finding.measured, str(finding.check), str(finding.said),
+        "Often thought" if finding.said is Said.PEOPLE else "",
+    )  # fmt: skip
+
+
+def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: str) -> None:
+    """One experiment's claims."""
+    verdicts(
+        head,
+        [("", [as_claim(finding) for finding in findings])],
+        f"{run.stamp} {version}",
+        key=f"verdicts-{head.note}",
+        dense=len(findings) > MOST_SPACED,
+    )
+
+
+def tally(findings: Sequence[Finding]) -> Sentence:
+    """What became of the textbooks' claims; what people often think is counted apart."""
+    taught = [finding for finding in findings if finding.said is Said.TEXTBOOKS]
+    thought = len(findings) - len(taught)
+    told: Sentence = _counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught)
+    if thought:
+        told.append(f" {thought} more {'is' if thought == 1 else 'are'} often thought.")
+    return told
+
+
+def tally_of_all(findings: Sequence[Finding]) -> Sentence:
+    """The same for all experiments, with what became of what people often think."""
+    taught, thought = ([finding for finding in findings if finding.said is said] for said in Said)
+    return [
+        *_counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught), " ",
+        *_counted("Of {} that people often think, ", "The one that people often think ", thought),
+    ]  # fmt: skip
+
+
+def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
+    """How many hold, how many do not, how many under a condition."""
+    total = len(findings)
+    told = [
+        (verdict, n)
+        for verdict in Verdict
+        if (n := sum(finding.verdict is verdict for finding in findings))
+    ]
+    if total == 1:
+        return [one, number(_told(told[0][0], 1)), "."]
+    parts: Sentence = []
+    for place, (verdict, n) in enumerate(told):
+        if place:
+            parts.append(" and " if place == len(told) - 1 else ", ")
+        parts.append(number(f"{n} {_told(verdict, n)}"))
+    return [many.format(total), *parts, "."]
+
+
+def _told(verdict: Verdict, n: int) -> str:
+    one = n == 1
+    return {
+        Verdict.HOLDS: "holds" if one else "hold",
+        Verdict.ONLY_IF: f"{'holds' if one else 'hold'} only under a condition",
+        Verdict.FAILS: "does not hold" if one else "do not hold",
+        Verdict.UNDECIDED: "cannot be decided here",
+    }[verdict]

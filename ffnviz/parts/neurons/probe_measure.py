@@ -1,0 +1,40 @@
+"""A button: how much worse the masked words of the probe sentences are guessed after an edit."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
+from ffnviz.analysis.neurons.probes import read_probes
+from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.models.edit import Edit
+from ffnviz.parts.measurement import on_request
+from ffnviz.state.run import Run
+
+
+def measure(run: Run, edits: Sequence[Edit]) -> None:
+    """The button, its progress, and the last result."""
+    everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
+    of = (run.card.id, run.device, everywhere)
+    measured = on_request(
+        "probes", of, run, loss, tuple(edits),
+        label="Measure on the probe sentences", doing="Guessing masked words …",
+    )  # fmt: skip
+    if measured is None or measured.of != of:
+        st.caption("How much worse 2,000 masked words are guessed, at every token.")
+        return
+    found = measured.result
+    worse = f"{found.worse:.4f} ± {found.error:.4f}".replace("-", "−")
+    st.markdown(
+        f"On {len(found.plain):,} masked tokens of our probe sentences the loss goes from "
+        f"**{found.plain.mean():.3f}** to **{found.edited.mean():.3f}** nats: worse by "
+        f"**{worse}** (standard error of the paired differences)."
+    )
+
+
+def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
+    """Of the plain network, computed once for everybody, and of the edited one."""
+    probes = run.subject.once("probes", read_probes)
+    first, second = part_of(progress, 0, 2), part_of(progress, 1, 2)
+    plain = run.subject.once("plain loss", lambda: masked_loss(run.model, probes, (), first))
+    return ProbeLoss(plain, masked_loss(run.model, probes, edits, second))

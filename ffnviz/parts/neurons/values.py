@@ -1,0 +1,121 @@
+"""Its values on many sentences: how they are spread, on what tokens, and who fires with it."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.neurons.histogram import edges
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.token_class import LABELS
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.neurons import spread as figures
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
+from ffnviz.parts.neurons.choose import chooser, index_of
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+
+QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
+OF_BOTH_SIDES = (("1%", 0.01), ("half", 0.5), ("99%", 0.99))
+
+
+def render(run: Run, navigator: Navigator) -> None:
+    """The histogram beside the kinds of tokens and the partners."""
+    neuron = chooser(run, navigator)
+    index = index_of(run, navigator)
+    if index is None:
+        return
+    left, right = st.columns([1.3, 1], gap="medium")
+    with left:
+        how_they_are_spread(run, index, neuron)
+    with right:
+        on_which_tokens(run, index, neuron)
+        who_fires_with_it(run, navigator, index, neuron)
+
+
+def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The histogram, with quantiles that follow from it."""
+    block = index.by_number[run.state.block]
+    shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
+    least, most = float(block.least[neuron]), float(block.most[neuron])
+    # A quantile is right to within its bin, and so may lie beyond the last value.
+    ends_at = (least if least < 0 else -np.inf, most if most > 0 else np.inf)
+    found = [
+        (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
+    ]
+    tokens, (_, first), (_, last) = number(f"{index.n_tokens:,} tokens"), found[0], found[-1]
+    sentence: Sentence = (
+        ["On 98% of ", tokens, " its value is between ", number(signed(first)), " and "]
+        if run.card.signed else ["On 99% of ", tokens, " its value is at most "]
+    )  # fmt: skip
+    sentence += [
+        number(signed(last)), "; on average it is ", number(signed(block.mean[neuron])),
+        f" ± {float(block.deviation[neuron]):.2f}",
+    ]  # fmt: skip
+    ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
+    if not ends and (index.both_sides or not run.card.signed):
+        ends = ["and it never fires"]
+    sentence += ["".join(f", {end}" for end in ends[:1]), *(f" and {end}" for end in ends[1:]), "."]
+    chart(
+        Head(sentence, "spread", run.card.colour),
+        figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),
+        "How the neuron's values on all tokens are spread.",
+        f"{run.stamp} {neuron}",
+        key="values-of-neuron",
+        height=680,
+    )
+
+
+def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> None:
+    """The share of each kind of token that wakes it."""
+    fired = index.by_number[run.state.block].by_class[:, neuron]
+    shares = fired / np.maximum(index.of_class, 1)
+    most = int(shares.argmax())
+    sentence: Sentence = [
+        "It fires most often on ", number(LABELS[most]), ": on ",
+        number(percent(float(shares[most]))), f" of {index.of_class[most]:,}.",
+    ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
+    chart(
+        Head(sentence, "kinds", run.card.colour),
+        named_bars(
+            [Bars("", LABELS, 100 * shares, f"@{run.card.colour}")], "% of tokens of that kind"
+        ),
+        "The share of each kind of token that wakes the neuron.",
+        f"{run.stamp} {neuron}",
+        key="kinds-of-neuron",
+        height=290,
+    )
+
+
+def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -> None:
+    """The neurons of the block that fire on the same tokens."""
+    block = index.by_number[run.state.block]
+    partners = block.partners[:, neuron]
+    there = partners >= 0
+    names = [neuron_name(run.state.block, each) for each in partners[there]]
+    sentence: Sentence
+    if there.any():
+        sentence = [
+            "Neuron ", number(names[0]), " fires most like it: their cosine is ",
+            number(f"{float(block.alike[0, neuron]):.2f}"), ".",
+        ]  # fmt: skip
+    else:
+        sentence = ["No neuron of this block surely fires together with it."]
+    chart(
+        Head(sentence, "partners", run.card.colour),
+        named_bars(
+            [
+                Bars(
+                    "", [f"neuron {name}" for name in names],
+                    block.alike[there, neuron].astype(np.float64), f"@{run.card.colour}",
+                    ids=partners[there],
+                )
+            ],
+            "cosine of firing, ± 0.04",
+        ),
+        "The neurons of the block that fire on the same tokens.",
+        f"{run.stamp} {neuron}",
+        key="partners-of-neuron",
+        height=340,
+        on_choose=lambda other: navigator.meet(run.neuron(other), "values"),
+    )  # fmt: skip

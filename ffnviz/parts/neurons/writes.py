@@ -1,0 +1,82 @@
+"""What a neuron writes: the words it promotes and suppresses, and the neurons most like it."""
+
+import streamlit as st
+
+from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, written_words
+from ffnviz.figures.bars import Bars, named_bars
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent
+from ffnviz.parts.neurons.choose import chooser
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.actions import ChooseNeuron
+from ffnviz.state.run import Run
+
+WORDS = 14
+NEURONS = 10
+
+
+def render(run: Run, navigator: Navigator) -> None:
+    """Its words beside its relatives."""
+    neuron = chooser(run, navigator)
+    words, relatives = st.columns([1, 1], gap="medium")
+    with words:
+        its_words(run, neuron)
+    with relatives:
+        most_like_it(run, neuron, navigator)
+
+
+def its_words(run: Run, neuron: int) -> None:
+    """The words whose logits its value raises and lowers most."""
+    promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
+    norm, larger_than = value_norms(run.model, run.state.block, neuron)
+    sentence: Sentence = [
+        "Awake, it pushes towards ", number(promoted.words[0]), " and away from ",
+        number(suppressed.words[0]), "; its value vector is ", number(f"{norm:.2f} long"),
+        f", longer than {percent(larger_than)} of the block's.",
+    ]  # fmt: skip
+    chart(
+        Head(sentence, "writes", run.card.colour),
+        named_bars(
+            [
+                Bars("promoted", promoted.words, promoted.scores, f"@{run.card.colour}"),
+                Bars("suppressed", suppressed.words, suppressed.scores, "@muted"),
+            ],
+            "added to the logit by a unit of activation",
+        ),
+        "The words whose logits the neuron raises most, and those it lowers most.",
+        f"{run.stamp} {neuron}",
+        key="written-words",
+        height=630,
+    )
+
+
+def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
+    """The neurons with the most similar keys and values; a click meets one."""
+    block = run.state.block
+    by_key, by_value = similar(run.model, block, neuron, NEURONS)
+    sentence: Sentence = [
+        "The most similar key is that of neuron ", number(neuron_name(block, by_key.neurons[0])),
+        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron ",
+        number(neuron_name(block, by_value.neurons[0])), f" ({by_value.cosines[0]:.2f}).",
+    ]  # fmt: skip
+
+    def bars(title: str, found: Similar, colour: str) -> Bars:
+        names = [f"neuron {neuron_name(block, n)}" for n in found.neurons]
+        return Bars(title, names, found.cosines, colour, found.neurons)
+
+    chart(
+        Head(sentence, "similar", run.card.colour),
+        named_bars(
+            [
+                bars("by key", by_key, "@muted"),
+                bars("by value vector", by_value, f"@{run.card.colour}"),
+            ],
+            "cosine; click a bar to meet that neuron",
+        ),
+        "The neurons of this block whose keys and values are most like this one's.",
+        f"{run.stamp} {neuron}",
+        key="similar-neurons",
+        height=630,
+        on_choose=lambda other: navigator.do(ChooseNeuron(run.neuron(other))),
+    )

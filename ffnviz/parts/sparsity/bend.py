@@ -1,0 +1,65 @@
+"""Where φ bends: the curve over a histogram of what this sentence puts into it."""
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity.bend import Landing, curve, landing, reach
+from ffnviz.figures.layout import escaped, isolated
+from ffnviz.figures.sparsity.bend import bend
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.parts.part import Navigator
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run, Watched
+
+BIN = 0.25
+
+
+def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+    """Both networks side by side."""
+    for column, of in zip(st.columns(len(run.both), gap="medium"), run.both, strict=True):
+        with column:
+            one_network(run, of)
+
+
+def one_network(run: Run, of: Watched) -> None:
+    """One network's φ and its pre-activations in the chosen block."""
+    block, card, token = run.block_of(of), of.card, int(run.tokens_of(of)[run.token])
+    reaches = [reach([each.trace], run.block_of(each)) for each in run.both]
+    low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
+    edges = np.linspace(low, high, round((high - low) / BIN) + 1)
+    threshold = threshold_for(card.phi)
+    landed = landing(of.trace, block, token, edges, threshold)
+    drawn = curve(card.phi, low, high)
+    at_middles = np.interp((edges[1:] + edges[:-1]) / 2, drawn.x, drawn.value)
+    figure = bend(
+        card.colour,
+        card.phi.label,
+        (drawn.x, drawn.value, drawn.slope),
+        edges,
+        landed.shares,
+        np.abs(at_middles) > threshold,
+        (isolated(escaped(run.labels[run.token])), landed.token_shares),
+    )
+    chart(
+        Head(_sentence(landed, card.phi.label, block, threshold), "bend", card.colour),
+        figure,
+        f"The curve of {card.phi.label} and its slope, over a histogram of this "
+        "sentence's pre-activations.",
+        run.stamp,
+        key=f"bend-{card.id}",
+        height=640,
+    )
+
+
+def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
+    below = number(percent(landed.below_zero))
+    if threshold == 0:
+        return [f"In block {block + 1}, ", below, " of the pre-activations are below zero, and ",
+                f"{label} sets every one of them to exactly 0."]  # fmt: skip
+    return [f"In block {block + 1}, ", below, f" of the pre-activations are below zero; {label} "
+            "softens them. ", number(percent(landed.near_zero)),
+            f" of the activations are within {threshold:g} of zero, and ",
+            number(percent(landed.exactly_zero)),
+            " come out as exactly 0, by rounding in float32."]  # fmt: skip

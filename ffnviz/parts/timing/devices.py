@@ -1,0 +1,113 @@
+"""CPU and GPU side by side, where there is a GPU."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+import torch
+
+from ffnviz.analysis.needs import ours
+from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
+from ffnviz.figures.timing import timing as figures
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.parts.measurement import REPEATS, about, measure_button, repeats_slider
+from ffnviz.parts.part import Navigator, live
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+
+ONE_CORE = "CPU, 1 core"
+EXPLAINED = """\
+**What a GPU would change.** A matrix product is very many independent multiply-adds. A CPU core
+does some dozens at once, a GPU thousands. But each stage must first be sent to the GPU, which
+takes some microseconds, however small it is. So a short sentence in a small network may gain
+nothing, while a batch of long ones gains most. "How it grows" shows the CPU's side of this: compare
+batch 1 with batch 32.
+
+The stages that gain most are those with the most multiply-adds: expand, compress, and the output
+over the whole vocabulary. φ and the additions only move memory.
+"""
+
+
+@live
+def render(run: Run, navigator: Navigator) -> None:
+    """The comparison, or why there is none."""
+    if len(run.devices) < 2:
+        st.info(f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”.")
+        st.markdown(EXPLAINED)
+        return
+    repeats = navigator.value(REPEATS)
+    of = (run.card.id, run.state.sentence, repeats)
+    left, right = st.columns([1, 2.6], gap="medium")
+    with left:
+        repeats_slider(navigator, "devices")
+        measured = measure_button("devices", of, run, both, repeats)
+        st.markdown(run.about_gpu)
+        if measured is not None:
+            about(measured, of, run)
+    if measured is None:
+        return
+    with right:
+        compared(run, measured.result, f"{measured.when} {measured.of}")
+
+
+def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
+    """The stages on one core of the CPU, on all of them, and on the GPU, under these names."""
+    models = {device: ours(load()) for device, load in run.devices.items()}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    kinds = [(ONE_CORE, "cpu", 1)]
+    if cores and cores > 1:
+        kinds.append((f"CPU, all {cores} cores", "cpu", cores))
+    kinds += [("GPU", device, 1) for device in models if device != "cpu"]
+    found = {}
+    for place, (name, device, n_threads) in enumerate(kinds):
+        with threads(n_threads):
+            trace = models[device].trace(run.state.sentence)
+            share = part_of(progress, place, len(kinds))
+            found[name] = time_stages(models[device], trace, repeats, share)
+    return found
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """PyTorch computes with so many threads, and afterwards with as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
+    """Bars side by side, and the speed-up of the whole against the best of the CPU."""
+    times = {
+        name: {stage: s.median for stage, s in of.times.items()} | {WHOLE: of.whole.median}
+        for name, of in found.items()
+    }
+    whole = {name: of[WHOLE] for name, of in times.items()}
+    *on_cpu, on_gpu = whole
+    best = min(on_cpu, key=whole.__getitem__)
+    ratio = whole[best] / whole[on_gpu]
+    sentence: Sentence = ["The whole pass takes "]
+    for place, (name, took) in enumerate(whole.items()):
+        between = ", " if place < len(whole) - 1 else " and "
+        cores = "one core" if name == ONE_CORE else name.removeprefix("CPU, ")
+        where = "the GPU" if name == on_gpu else cores
+        sentence += [between if place else "", number(f"{took:.2f} ms"), f" on {where}"]
+    sentence += [
+        ": the GPU is ",
+        number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),
+        f" as {'one core' if best == ONE_CORE else 'all cores'} of the CPU.",
+    ]  # fmt: skip
+    colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
+    chart(
+        Head(sentence, "devices", run.card.colour),
+        figures.side_by_side(times, colours),
+        "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
+        f"{run.stamp} {version}",
+        key="devices",
+        height=660,
+    )

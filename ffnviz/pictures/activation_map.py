@@ -1,0 +1,167 @@
+"""Every token × every hidden neuron, one map a twin, on canvases that never blink."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.payload import as_numbers, as_order
+from ffnviz.pictures.reach import reach
+from ffnviz.pictures.sent import entry, one_of, place
+
+_mount = declare("activation_map")
+WIDE = 2_048  # hidden units; of a wider layer neighbours are sent as one where it would be long
+MOST_BYTES = 180_000  # of such a map
+
+
+@dataclass(frozen=True)
+class ActivationMap:
+    """One map.
+
+    Attributes:
+        name: the network's id.
+        label: the network's name as written.
+        colour: its accent: a name in the palette, or "#rrggbb".
+        note: said beside the label, for example the share awake.
+        hidden: (T, d_ff), in the order of the weights.
+        order: (d_ff,), the neuron to draw at each place.
+        texts: the tokens as typed, a row each.
+        token: the row to mark.
+    """
+
+    name: str
+    label: str
+    colour: str
+    note: str
+    hidden: NDArray[np.floating]
+    order: NDArray[np.integer]
+    texts: Sequence[str]
+    token: int
+
+
+def activation_maps(
+    head: Head,
+    maps: Sequence[ActivationMap],
+    neuron: tuple[str, int],
+    orders: Sequence[str],
+    order: str,
+    stamp: str,
+    key: str,
+    on_choose: Callable[[str, int], None],
+    on_order: Callable[[str], None],
+    on_open: Callable[[str, int, int], None],
+) -> None:
+    """Show the maps one over the other, all on one colour scale.
+
+    A click (or Enter, after moving with the arrow keys) hands map name and neuron to `on_choose`
+    before the page runs again. A double click (or Shift + Enter) hands map name, neuron and token
+    to `on_open`.
+
+    Args:
+        head: what stands above them.
+        maps: each of a network, with its own tokens and neurons.
+        neuron: map name and neuron to mark.
+        orders: in what orders neurons can stand.
+        order: in which they do.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        on_choose: called with map name and neuron.
+        on_order: called with one of `orders`.
+        on_open: called with map name, neuron and token.
+    """
+    shapes = {shown.name: shown.hidden.shape for shown in maps}
+
+    def named(click: Any) -> tuple[str, int] | None:
+        name = one_of(entry(click, "map"), list(shapes))
+        chosen = None if name is None else place(entry(click, "neuron"), shapes[name][1])
+        return None if name is None or chosen is None else (name, chosen)
+
+    def clicked() -> None:
+        chosen = named(st.session_state[key].neuron)
+        if chosen is not None:
+            on_choose(*chosen)
+
+    def ordered() -> None:
+        chosen = one_of(st.session_state[key].order, orders)
+        if chosen is not None:
+            on_order(chosen)
+
+    def opened() -> None:
+        cell = st.session_state[key].cell
+        chosen = named(cell)
+        row = None if chosen is None else place(entry(cell, "token"), shapes[chosen[0]][0])
+        if chosen is not None and row is not None:
+            on_open(*chosen, row)
+
+    arrays: dict[str, NDArray[Any]] = {}
+    told = []
+    for shown in maps:
+        column = None
+        if _is_pooled(shown):
+            hidden, neurons, column = _pooled(shown, neuron[1] if neuron[0] == shown.name else None)
+            arrays[f"{shown.name}.neurons"] = as_numbers(neurons, shown.hidden.shape[1])
+            arrays[f"{shown.name}.hidden"] = hidden
+            arrays[f"{shown.name}.order"] = as_order(np.arange(hidden.shape[1]))
+        else:
+            arrays[f"{shown.name}.hidden"] = shown.hidden.astype(np.float16)
+            arrays[f"{shown.name}.order"] = as_order(shown.order)
+        told.append({
+            "name": shown.name, "label": shown.label, "colour": shown.colour, "note": shown.note,
+            "texts": list(shown.texts), "token": shown.token, "d_ff": shown.hidden.shape[1],
+            "column": column,
+        })  # fmt: skip
+    largest = reach([shown.hidden for shown in maps])
+    header = {
+        "maps": told,
+        "neuron": {"map": neuron[0], "neuron": neuron[1]},
+        "largest": largest,
+        "beyond": bool(max(np.abs(m.hidden).max(initial=0) for m in maps) > largest),
+        "orders": list(orders),
+        "order": order,
+        "head": head.to_json(),
+        "stamp": stamp,
+    }
+    _mount(
+        header,
+        arrays,
+        key=key,
+        on_neuron_change=clicked,
+        on_order_change=ordered,
+        on_cell_change=opened,
+    )
+
+
+def _is_pooled(shown: ActivationMap) -> bool:
+    return shown.hidden.shape[1] > WIDE and 2 * shown.hidden.size > MOST_BYTES
+
+
+def _pooled(
+    shown: ActivationMap, chosen: int | None
+) -> tuple[NDArray[np.float16], NDArray[np.integer], int | None]:
+    """Neighbours in the order as one column, which has the strongest of them on each token.
+
+    So no neuron that stands out vanishes, and each cell still knows whose value it has.
+
+    Returns:
+        values and neurons, (T, columns) each, and the column with the chosen neuron.
+    """
+    n_tokens, d_ff = shown.hidden.shape
+    n_columns = max(1, min(d_ff, MOST_BYTES // (n_tokens * (2 + (2 if d_ff <= 2**16 else 4)))))
+    edges = np.linspace(0, d_ff, n_columns + 1).astype(int)
+    ordered = shown.hidden[:, shown.order]
+    magnitude = np.abs(ordered)
+    most = np.maximum.reduceat(magnitude, edges[:-1], axis=1)
+    group = np.repeat(np.arange(n_columns), np.diff(edges))
+    is_most = magnitude == most[:, group]
+    at = np.where(is_most, np.arange(d_ff), d_ff)
+    places = np.minimum.reduceat(at, edges[:-1], axis=1)
+    values = np.take_along_axis(ordered, places, axis=1).astype(np.float16)
+    column = None
+    if chosen is not None:
+        column = int(group[int(np.flatnonzero(shown.order == chosen)[0])])
+    return values, shown.order[places], column

@@ -1,0 +1,223 @@
+"""A block as one picture: stations along the stream, a lane for each token, arcs where they mix."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.head import Head, Part
+from ffnviz.pictures.sent import one_of, place
+
+_mount = declare("block_picture")
+COLUMNS = 128  # of a map at most; it is drawn about as wide
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One vector of the chosen token, shown in full.
+
+    Attributes:
+        sign: before it, "+" or "=" or nothing.
+        title: what it is.
+        values: (n,).
+        scale: strips of the same scale are drawn to the same largest magnitude.
+    """
+
+    sign: str
+    title: str
+    values: NDArray[np.floating]
+    scale: str
+
+
+@dataclass(frozen=True)
+class Station:
+    """One station, with what a click on it shows.
+
+    Attributes:
+        name: unique among the stations.
+        kind: "stream", "norm", "attention", "cross", "ffn" or "sum".
+        title: what it is.
+        note: a live number about the chosen token.
+        says: what it does to the chosen token.
+        output: of every token, (T, n).
+        scale: stations of the same scale share their largest magnitude.
+        strips: the chosen token's vectors.
+        source: of a sum, the station whose output is added.
+        weights: of an attention, (n_heads, T, S).
+        hidden: of an FFN, (T, d_ff).
+    """
+
+    name: str
+    kind: str
+    title: str
+    note: str
+    says: Sequence[Part]
+    output: NDArray[np.floating]
+    scale: str
+    strips: Sequence[Strip]
+    source: str | None = None
+    weights: NDArray[np.floating] | None = None
+    hidden: NDArray[np.floating] | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What of the block is looked at.
+
+    Attributes:
+        station: its name.
+        head: of the attention, from 1; 0 is the mean of all.
+        token: the chosen one.
+        before, after: what leads to the block before and after, if there is one.
+        variants: ways the block can be built, by their ids; none where there is no choice.
+        variant: the one that is shown.
+    """
+
+    station: str
+    head: int
+    token: int
+    before: str = ""
+    after: str = ""
+    variants: dict[str, str] = field(default_factory=dict)
+    variant: str = ""
+
+
+@dataclass(frozen=True)
+class Asks:
+    """What a person may ask for: each is called with what was chosen.
+
+    Attributes:
+        station: with its name.
+        head: with its number, 0 for the mean.
+        token: with its place.
+        block: with −1 for the one before, 1 for the one after.
+        variant: with its id.
+    """
+
+    station: Callable[[str], None]
+    head: Callable[[int], None]
+    token: Callable[[int], None]
+    block: Callable[[int], None]
+    variant: Callable[[str], None]
+
+
+def block_picture(
+    head: Head,
+    stations: Sequence[Station],
+    words: Sequence[str],
+    asked: Sequence[str],
+    shown: Shown,
+    stamp: str,
+    key: str,
+    asks: Asks,
+) -> None:
+    """Show the block from left to right (top to bottom where it is narrow), and one station.
+
+    Args:
+        head: what stands above it; its accent is the chosen token's.
+        stations: in order.
+        words: the tokens as typed.
+        asked: the tokens that a cross-attention asks, as typed.
+        shown: what of it is looked at.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        asks: what a person may ask for.
+    """
+    names = [station.name for station in stations]
+    n_heads = max((len(s.weights) for s in stations if s.weights is not None), default=0)
+
+    def sent(name: str) -> Any:
+        return getattr(st.session_state[key], name)
+
+    def call(ask: Callable[[Any], None], value: Any) -> None:
+        if value is not None:
+            ask(value)
+
+    def turned() -> None:
+        step = place(sent("block"), 2)
+        leads = (shown.before, shown.after)
+        if step is not None and leads[step]:
+            asks.block((-1, 1)[step])
+
+    arrays: dict[str, NDArray[Any]] = {}
+    described = [_described(station, stations, arrays) for station in stations]
+    header: dict[str, Any] = {
+        "stations": described,
+        "words": list(words),
+        "asked": list(asked),
+        "station": shown.station,
+        "chosen_head": shown.head,
+        "token": shown.token,
+        "before": shown.before,
+        "after": shown.after,
+        "variants": [[name, text] for name, text in shown.variants.items()],
+        "variant": shown.variant,
+        "head": head.to_json(),
+        "accent": head.accent,
+        "stamp": stamp,
+    }
+    _mount(
+        header,
+        arrays,
+        key=key,
+        on_station_change=lambda: call(asks.station, one_of(sent("station"), names)),
+        on_heed_change=lambda: call(asks.head, place(sent("heed"), n_heads + 1)),
+        on_token_change=lambda: call(asks.token, place(sent("token"), len(words))),
+        on_block_change=turned,
+        on_variant_change=lambda: call(
+            asks.variant, one_of(sent("variant"), list(shown.variants))
+        ),
+    )  # fmt: skip
+
+
+def _described(
+    station: Station, stations: Sequence[Station], arrays: dict[str, NDArray[Any]]
+) -> dict[str, Any]:
+    """A station as JSON values, its numbers put into `arrays`."""
+    name = station.name
+    arrays[f"map.{name}"] = pooled(station.output).astype(np.float16)
+    arrays[f"norms.{name}"] = np.linalg.norm(station.output, axis=1).astype(np.float32)
+    if station.weights is not None:
+        arrays[f"weights.{name}"] = station.weights.astype(np.float16)
+    if station.hidden is not None:
+        arrays["map.hidden"] = pooled(station.hidden).astype(np.float16)
+    strips = [strip for each in stations for strip in each.strips]
+    for number, strip in enumerate(station.strips):
+        arrays[f"strip.{name}.{number}"] = strip.values.astype(np.float32)
+    return {
+        "name": name,
+        "kind": station.kind,
+        "title": station.title,
+        "note": station.note,
+        "says": Head(station.says, "", "").to_json()["spans"],
+        "source": station.source,
+        "largest": max(_largest(s.output) for s in stations if s.scale == station.scale),
+        "largest_hidden": 0.0 if station.hidden is None else _largest(station.hidden),
+        "n_heads": 0 if station.weights is None else len(station.weights),
+        "strips": [
+            {
+                "sign": strip.sign,
+                "title": strip.title,
+                "norm": float(np.linalg.norm(strip.values)),
+                "largest": max(_largest(s.values) for s in strips if s.scale == strip.scale),
+            }
+            for strip in station.strips
+        ],
+    }
+
+
+def pooled(values: NDArray[np.floating], columns: int = COLUMNS) -> NDArray[np.floating]:
+    """At most so many columns, each the strongest of neighbours: none vanishes. (T, n) → (T, ≤)."""
+    n = values.shape[1]
+    each = -(-n // columns)
+    padded = np.pad(values, ((0, 0), (0, -n % each))).reshape(len(values), -1, each)
+    strongest = np.abs(padded).argmax(axis=2)[:, :, None]
+    return np.take_along_axis(padded, strongest, axis=2)[:, :, 0]
+
+
+def _largest(values: NDArray[np.floating]) -> float:
+    return float(np.abs(values).max())

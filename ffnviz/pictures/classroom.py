@@ -1,0 +1,81 @@
+"""The line of a class: who follows whom, the code to show, and what a student can send."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.sent import entry, one_of
+
+_mount = declare("klass")
+ASKS = (
+    "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Attending:
+    """How this page takes part in a class.
+
+    Attributes:
+        role: "lecturer", "student", or empty.
+        code: of the class; empty if none is attended.
+        secret: the lecturer's, for the lecturer's own browser.
+        link: that leads students to the class.
+        who: a student's own random text.
+        ticket: what lets that student in.
+        qr: the link as a picture, an address that begins with data:.
+        alone: whether a student explores alone.
+        followed: the last of the lecturer's moves that a student's page has followed.
+        longest: characters of a student's sentence.
+        just_opened: whether this page has opened the class, so that its code is shown at once.
+        brain: whether the lecturer looks at the class brain.
+    """
+
+    role: str
+    code: str = ""
+    secret: str = ""
+    link: str = ""
+    qr: str = ""
+    who: str = ""
+    ticket: str = ""
+    alone: bool = False
+    followed: int = 0
+    longest: int = 500
+    just_opened: bool = False
+    brain: bool = False
+
+
+def klass(
+    attending: Attending,
+    key: str,
+    on_resume: Callable[[str, str, str], None],
+    on_moved: Callable[[], None],
+    on_ask: Callable[[str], None],
+) -> None:
+    """Show it.
+
+    Args:
+        attending: how this page takes part.
+        key: unique on the page.
+        on_resume: called with code, secret and the page's own address, when the browser still has
+            the secret of a class that it opened, or has just been given one.
+        on_moved: called when the lecturer has gone elsewhere.
+        on_ask: called with one of ASKS.
+    """
+
+    def resumed() -> None:
+        sent = st.session_state[key].resume
+        code, secret, base = (entry(sent, name) for name in ("code", "secret", "base"))
+        if all(isinstance(each, str) and len(each) <= 300 for each in (code, secret, base)):
+            on_resume(str(code), str(secret), str(base))
+
+    def asked() -> None:
+        what = one_of(st.session_state[key].ask, ASKS)
+        if what is not None:
+            on_ask(what)
+
+    data: dict[str, Any] = asdict(attending)
+    _mount(data, key=key, on_resume_change=resumed, on_moved_change=on_moved, on_ask_change=asked)

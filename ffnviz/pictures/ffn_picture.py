@@ -1,0 +1,96 @@
+"""The FFN of one token as one picture: expand, bend, compress, add."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import streamlit as st
+from numpy.typing import NDArray
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.payload import as_order
+from ffnviz.pictures.reach import reach
+from ffnviz.pictures.sent import place
+
+_mount = declare("ffn_picture")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One vector on its way through the FFN.
+
+    Attributes:
+        name: unique among the stages.
+        title: what it is.
+        shape: in the notation of the field.
+        note: a live number about it.
+        values: (n,), in the order of the weights.
+        neurons: True if its entries are hidden neurons, which can be chosen.
+        scale: stages of the same scale share their largest magnitude.
+    """
+
+    name: str
+    title: str
+    shape: str
+    note: str
+    values: NDArray[np.floating]
+    neurons: bool
+    scale: str
+
+
+def ffn_picture(
+    head: Head,
+    stages: list[Stage],
+    steps: list[tuple[str, str]],
+    order: NDArray[np.integer],
+    neuron: int | None,
+    stamp: str,
+    key: str,
+    on_choose: Callable[[int], None],
+) -> None:
+    """Show the stages from left to right (top to bottom where it is narrow).
+
+    Args:
+        head: what stands above it; its accent is also the steps'.
+        stages: in order.
+        steps: what leads from each stage to the next: symbol and words; one fewer than stages.
+        order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
+        neuron: the neuron to mark, if any.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        on_choose: called with a clicked neuron.
+    """
+
+    def clicked() -> None:
+        chosen = place(st.session_state[key].neuron, len(order))
+        if chosen is not None:
+            on_choose(chosen)
+
+    scales = {
+        scale: reach([stage.values for stage in stages if stage.scale == scale])
+        for scale in dict.fromkeys(stage.scale for stage in stages)
+    }
+    header: dict[str, Any] = {
+        "stages": [
+            {
+                "name": stage.name,
+                "title": stage.title,
+                "shape": stage.shape,
+                "note": stage.note,
+                "neurons": stage.neurons,
+                "largest": scales[stage.scale],
+                "beyond": bool(np.abs(stage.values).max() > scales[stage.scale]),
+            }
+            for stage in stages
+        ],
+        "steps": [{"symbol": symbol, "words": words} for symbol, words in steps],
+        "neuron": neuron,
+        "head": head.to_json(),
+        "accent": head.accent,
+        "stamp": stamp,
+    }
+    arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
+    arrays["order"] = as_order(order)
+    _mount(header, arrays, key=key, on_neuron_change=clicked)

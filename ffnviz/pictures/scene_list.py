@@ -1,0 +1,61 @@
+"""The scenes of one's own lecture: small pictures of them, to choose and to put in order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.sent import entry, place
+
+_mount = declare("scene_list")
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One scene.
+
+    Attributes:
+        title: in a few words.
+        where: the page and part that it shows.
+        sentence: that it shows.
+        thumbnail: a small picture of it, an address that begins with data:; empty if there is none.
+    """
+
+    title: str
+    where: str
+    sentence: str
+    thumbnail: str
+
+
+def scene_list(
+    scenes: Sequence[Listed],
+    chosen: int,
+    key: str,
+    on_choose: Callable[[int], None],
+    on_move: Callable[[int, int], None],
+) -> None:
+    """Show them, one below the other.
+
+    Args:
+        scenes: in their order.
+        chosen: the one that is worked on.
+        key: unique on the page.
+        on_choose: called with the place of another one.
+        on_move: called with the place of the scene that moves, and the place that it gets.
+    """
+
+    def chose() -> None:
+        at = place(st.session_state[key].choose, len(scenes))
+        if at is not None:
+            on_choose(at)
+
+    def moved() -> None:
+        sent = st.session_state[key].move
+        start, end = (place(entry(sent, name), len(scenes)) for name in ("from", "to"))
+        if start is not None and end is not None:
+            on_move(start, end)
+
+    data: dict[str, Any] = {"scenes": [asdict(scene) for scene in scenes], "chosen": chosen}
+    _mount(data, key=key, on_choose_change=chose, on_move_change=moved)

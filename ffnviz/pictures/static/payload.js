@@ -1,0 +1,42 @@
+// Reading what ffnviz/pictures/payload.py packed: a header, and arrays of numbers.
+
+const HALF = (() => {
+  const table = new Float32Array(65536);
+  for (let bits = 0; bits < 65536; bits++) {
+    const sign = bits & 0x8000 ? -1 : 1;
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
+    table[bits] =
+      exponent === 0 ? sign * fraction * 2 ** -24
+      : exponent === 31 ? (fraction ? NaN : sign * Infinity)
+      : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
+  }
+  return table;
+})();
+
+function widen(halves) {
+  const values = new Float32Array(halves.length);
+  for (let i = 0; i < halves.length; i++) values[i] = HALF[halves[i]];
+  return values;
+}
+
+// The header, with its arrays by name, and their shapes.
+export function unpack(bytes) {
+  const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
+  const length = new DataView(buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
+  const arrays = {}, shapes = {};
+  for (const [name, { dtype, shape, offset }] of Object.entries(header.arrays)) {
+    const size = shape.reduce((a, b) => a * b, 1);
+    const start = 4 + length + offset;
+    shapes[name] = shape;
+    if (dtype === "uint8") arrays[name] = new Uint8Array(buffer, start, size);
+    else if (dtype === "float32") arrays[name] = new Float32Array(buffer, start, size);
+    else if (dtype === "int32") arrays[name] = new Int32Array(buffer, start, size);
+    else {
+      const raw = new Uint16Array(buffer, start, size);
+      arrays[name] = dtype === "float16" ? widen(raw) : raw;
+    }
+  }
+  return { ...header, arrays, shapes };
+}

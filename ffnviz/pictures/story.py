@@ -1,0 +1,120 @@
+"""The scene that the page shows: its words, its question, the way on; also as a talk."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.head import Part
+from ffnviz.pictures.sent import one_of, place
+
+_mount = declare("story")
+ASKS = ("present", "explore", "back", "leave")
+
+Words = Sequence[Part]
+
+
+def spans(words: Words) -> list[list[str]]:
+    """As JSON values."""
+    return [[part, "plain"] if isinstance(part, str) else list(part) for part in words]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question.
+
+    Attributes:
+        ask: the question.
+        options: to choose from.
+        answer: which is right, from 0; None if that is not sure for what is shown now.
+    """
+
+    ask: Words
+    options: Sequence[str]
+    answer: int | None
+
+
+@dataclass(frozen=True)
+class Told:
+    """A scene as it is told.
+
+    Attributes:
+        lecture: the title of all.
+        at: the scene's place, from 0.
+        titles: of all scenes.
+        path: the places of the scenes that are on the way.
+        sentence: what stands in the box, for a talk, which shows no box; empty if the words say it.
+        say: what is said; empty where the page shows something else.
+        look: the picture that is lit, by the name of its note; all are, if empty.
+        question: asked before.
+        notes: for the speaker.
+        coming: the next scene's words, for the speaker.
+        minutes: planned for the scenes on the way; 0 if none are.
+        presenting: whether the scene alone is on the screen.
+        exploring: whether a speaker has left it for a while.
+        strayed: whether the page shows something else than the scene.
+        accent: which of the palette's colours numbers have.
+    """
+
+    lecture: str
+    at: int
+    titles: Sequence[str]
+    path: Sequence[int]
+    sentence: str
+    say: Words
+    look: str
+    question: Asked | None
+    notes: Words
+    coming: str
+    minutes: int
+    presenting: bool
+    exploring: bool
+    strayed: bool
+    accent: str
+
+
+def story(
+    told: Told, key: str, on_go: Callable[[int], None], on_ask: Callable[[str], None]
+) -> None:
+    """Show it.
+
+    Args:
+        told: the scene.
+        key: unique on the page.
+        on_go: called with the place of the scene that is wanted.
+        on_ask: called with one of ASKS: to present or not, to explore, to come back, to leave.
+    """
+
+    def went() -> None:
+        at = place(st.session_state[key].go, len(told.titles))
+        if at is not None:
+            on_go(at)
+
+    def asked() -> None:
+        what = one_of(st.session_state[key].ask, ASKS)
+        if what is not None:
+            on_ask(what)
+
+    question = told.question
+    data: dict[str, Any] = {
+        "lecture": told.lecture,
+        "at": told.at,
+        "titles": list(told.titles),
+        "path": list(told.path),
+        "sentence": told.sentence,
+        "say": spans(told.say),
+        "look": told.look,
+        "question": question
+        and {"ask": spans(question.ask), "options": list(question.options),
+             "answer": question.answer},
+        "notes": spans(told.notes),
+        "coming": told.coming,
+        "minutes": told.minutes,
+        "presenting": told.presenting,
+        "exploring": told.exploring,
+        "strayed": told.strayed,
+        "accent": told.accent,
+    }  # fmt: skip
+    _mount(data, key=key, on_go_change=went, on_ask_change=asked)

@@ -1,0 +1,76 @@
+"""Claims with their verdicts, in groups; a group can lead to where it is shown."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.sent import place
+
+_mount = declare("verdicts")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim.
+
+    Attributes:
+        claim: what is said.
+        kind: "holds", "only if", "fails" or "undecided"; its colour.
+        sign: one character for it.
+        verdict: in words.
+        expected: what one should see.
+        measured: what was seen.
+        check: the number against its tolerance.
+        said: by whom, for the file.
+        label: what stands before the claim, if it is no textbook's.
+    """
+
+    claim: str
+    kind: str
+    sign: str
+    verdict: str
+    expected: str
+    measured: str
+    check: str
+    said: str = ""
+    label: str = ""
+
+
+def verdicts(
+    head: Head,
+    groups: Sequence[tuple[str, Sequence[Claim]]],
+    stamp: str,
+    key: str,
+    columns: int = 1,
+    dense: bool = False,
+    on_choose: Callable[[int], None] | None = None,
+) -> None:
+    """Show the claims.
+
+    Args:
+        head: what stands above them.
+        groups: a title, empty if there is none, and its claims.
+        stamp: told to the browser once painted.
+        key: unique on the page.
+        columns: at most, where there is room.
+        dense: verdict and measurement in one line, without the test.
+        on_choose: called with a group's number when its title is clicked.
+    """
+
+    def clicked() -> None:
+        group = place(st.session_state[key].group, len(groups))
+        if on_choose and group is not None:
+            on_choose(group)
+
+    data: dict[str, Any] = {
+        "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],
+        "columns": columns,
+        "dense": dense,
+        "head": head.to_json(),
+        "stamp": stamp,
+    }
+    _mount(data, key=key, on_group_change=clicked)

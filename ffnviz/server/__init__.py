@@ -1,0 +1,1 @@
+"""The ASGI application, its headers, metrics, processes, and our patches of Streamlit."""

@@ -1,0 +1,166 @@
+"""The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Match, Route
+from starlette.types import Scope
+from streamlit.file_util import get_static_dir
+from streamlit.starlette import App
+
+from ffnviz.app.lecture.classroom import allowed, store
+from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.models.assets import TOP
+from ffnviz.parts import PAGES
+from ffnviz.pictures.chart import serve_plotly
+from ffnviz.server.classroom_routes import class_routes
+from ffnviz.server.headers import SafeHeaders, content_security_policy
+from ffnviz.server.incoming_messages import ReadableMessages, bound_messages
+from ffnviz.server.metrics import DirectOnly, Numbers
+from ffnviz.server.streamlit_patches.idle_collection import leave_out_what_stays
+from ffnviz.server.streamlit_patches.rerun_patches import spare_what_is_done_anew
+from ffnviz.server.streamlit_patches.run_gate import one_run_at_a_time
+
+GUARD = "guard.js"
+FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
+ORIGINS = "FFNVIZ_ORIGINS"  # of other sites whose pages may open sessions here
+HOSTS = "FFNVIZ_ALLOWED_HOSTS"  # names that this server answers to; to any if there are none
+STREAMLITS = ("_stcore/", "component/", "media/", "/")  # addresses that it answers by itself
+NOWHERE = """<!doctype html><html lang="en"><title>ffnviz</title>
+<meta name="viewport" content="width=device-width">
+<body style="font: 1.2rem/1.4 system-ui; margin: 3rem"><p>There is no page at this address.
+<a href="{up}">To the first page</a></p></body></html>"""
+FRESH = {"Cache-Control": "no-cache"}
+
+
+def application(script: Path, frame_ancestors: str | None = None) -> App:
+    """The application that serves a file that Streamlit runs for every visit.
+
+    Args:
+        script: that file.
+        frame_ancestors: who may show the pages in a frame; if None, what the environment says.
+
+    Raises:
+        ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
+    """
+    one_run_at_a_time()
+    spare_what_is_done_anew()
+    bound_messages()
+    numbers = Numbers()
+    numbers.write_for_ever()
+    framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
+    policy = content_security_policy(_index(), framed_by)
+    origins = frozenset(os.environ.get(ORIGINS, "").split())
+    hosts = frozenset(os.environ.get(HOSTS, "").lower().split())
+    hub = Hub(store()) if allowed() else None
+    classes = class_routes(hub) if hub else []
+    return App(
+        script,
+        routes=[*our_routes(tuple(page.name for page in PAGES)),
+                Route("/metrics", numbers.answer), *classes, Nowhere(_static_files())],
+        lifespan=_ready(hub),
+        middleware=[Middleware(SafeHeaders, policy=policy, origins=origins, hosts=hosts),
+                    Middleware(DirectOnly), Middleware(ReadableMessages)],
+    )  # fmt: skip
+
+
+def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def ready(_: App) -> AsyncIterator[None]:
+        # Before anybody asks: with several workers, it may be another that draws the first chart.
+        serve_plotly()
+        leave_out_what_stays()
+        if hub is None:
+            yield
+            return
+        hub.close_with_the_server()
+        sweeping = asyncio.create_task(hub.sweep())
+        yield
+        sweeping.cancel()
+
+    return ready
+
+
+def the_application() -> App:
+    """The one of this package, for whatever serves ASGI applications."""
+    return application(TOP / "app.py")
+
+
+def _index() -> str:
+    return (Path(get_static_dir()) / "index.html").read_text(encoding="utf-8")
+
+
+def _static_files() -> frozenset[str]:
+    """All of Streamlit's page, as paths below its address."""
+    folder = Path(get_static_dir())
+    return frozenset(
+        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+    )
+
+
+class Nowhere(Route):
+    """Answers 404 where there is nothing: Streamlit would answer with its page.
+
+    Attributes:
+        files: the paths at which Streamlit has something.
+    """
+
+    def __init__(self, files: frozenset[str]) -> None:
+        super().__init__("/{path:path}", _nothing_here)
+        self.files = files
+
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Whether nothing is at an address."""
+        match, child = super().matches(scope)
+        path = child.get("path_params", {}).get("path", "")
+        if path in self.files or path.startswith(STREAMLITS):
+            return Match.NONE, {}
+        return match, child
+
+
+async def _nothing_here(request: Request) -> Response:
+    up = "../" * request.path_params["path"].count("/") or "./"
+    return HTMLResponse(NOWHERE.format(up=up), 404, headers=FRESH)
+
+
+def our_routes(pages: tuple[str, ...]) -> list[Route]:
+    """What answers before Streamlit does, given the names of the pages in the URL."""
+    index = guarded(_index())
+    guard = files("ffnviz.pictures").joinpath("adapter", GUARD).read_text(encoding="utf-8")
+
+    async def page(_: Request) -> Response:
+        return HTMLResponse(index, headers=FRESH)
+
+    async def guard_js(_: Request) -> Response:
+        return Response(guard, media_type="text/javascript", headers=FRESH)
+
+    routes = [Route("/", page), Route(f"/{GUARD}", guard_js)]
+    for name in pages:
+        routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
+    return routes
+
+
+async def up_to_the_page(request: Request) -> Response:
+    """To the page itself: below it, its files would be looked for in vain, and it never loads.
+
+    Streamlit's own code asks there, too, to find out at what address its server is: not at this.
+    """
+    if "_stcore" in request.path_params["rest"]:
+        return Response(status_code=404)
+    up = "../" * request.path_params["rest"].count("/") or "./"
+    name = request.url.path.strip("/").split("/")[0]
+    query = f"?{request.url.query}" if request.url.query else ""
+    return RedirectResponse(f"{up}../{name}{query}", 302, headers=FRESH)
+
+
+def guarded(html: str) -> str:
+    """Streamlit's page with our script as the first of all."""
+    before, head, after = html.partition("<head>")
+    return f'{before}{head}<script src="./{GUARD}"></script>{after}'

@@ -1,0 +1,162 @@
+"""What a class asks the server for without a page run: events, answers, sentences.
+
+A browser sends the class's code in the path and who it is (a random text) in the body; in a header
+the ticket that its page's session was given, or the lecturer's secret. No cookie is set or read.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from functools import wraps
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from ffnviz.lecture.classroom.arrivals import Arrivals, RushError
+from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
+from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.live_class import (
+    GONE,
+    ClassStoreError,
+    NoSuchClassError,
+    NotTheLecturerError,
+)
+from ffnviz.lecture.classroom.rejections import WrongCodes
+from ffnviz.server.headers import same_origin
+from ffnviz.state.view_options import LARGEST, code_of
+
+LONGEST_BODY = 8_000  # bytes
+SECRET = "x-ffnviz-lecturer"  # noqa: S105  # a header's name
+TICKET = "x-ffnviz-ticket"
+STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+Answer = Callable[[Request], Awaitable[Response]]
+
+
+class Refused(Exception):  # noqa: N818  # an answer, not an error
+    """What was asked for cannot be done."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(why)
+        self.answer = JSONResponse({"why": why}, status)
+
+
+def class_routes(hub: Hub) -> list[Route]:
+    """The routes of all classes of a store."""
+    wrong, arrivals = WrongCodes(), Arrivals()
+
+    def answered(answer: Callable[[Request, str], Awaitable[Response]]) -> Answer:
+        """The same, with errors in words, and with wrong codes slowed down."""
+
+        @wraps(answer)
+        async def safely(request: Request) -> Response:
+            headers = request.headers
+            if not same_origin(headers.get("origin"), headers.get("host")):
+                return JSONResponse({"why": "Another site's page may not do this."}, 403)
+            try:
+                return await answer(request, code_of(request.path_params["code"]))
+            except Refused as refused:
+                return refused.answer
+            except (FullClassError, RushError) as error:
+                return JSONResponse({"why": str(error)}, 503)
+            except ClosedClassError as error:
+                return JSONResponse({"why": str(error)}, 403)
+            except TicketError as error:  # the page asks its session for another
+                return JSONResponse({"why": str(error), "stale": True}, 403)
+            except ClassStoreError:
+                return JSONResponse({"why": GONE}, 503)
+            except NotTheLecturerError as error:
+                status, why = 403, str(error)
+            except NoSuchClassError as error:
+                status, why = 404, str(error)
+            address = request.client.host if request.client else ""
+            if not await wrong.was_wrong(address):
+                return JSONResponse({"why": "Too many wrong codes. Wait a minute."}, 429)
+            return JSONResponse({"why": why}, status)
+
+        return safely
+
+    async def enter(request: Request) -> Response:
+        # Whether there is such a class, the page finds out: here nobody can try codes.
+        code = code_of(request.path_params["code"])
+        return RedirectResponse(f"../?class={code}", 302, headers={"Cache-Control": "no-store"})
+
+    async def events(request: Request, code: str) -> Response:
+        secret = request.headers.get(SECRET, "")
+        if secret:
+            if not await asyncio.to_thread(hub.store.is_lecturer, code, secret):
+                raise NotTheLecturerError("This browser is not the lecturer's.")
+            who = ""
+        else:
+            who, ticket = request.query_params.get("who", ""), request.headers.get(TICKET, "")
+            address = request.client.host if request.client else ""
+            await asyncio.to_thread(
+                hub.store.come, code, who, ticket, lambda: arrivals.admit(address)
+            )
+        return StreamingResponse(
+            hub.told(code, who), media_type="text/event-stream", headers=STREAM
+        )
+
+    async def vote(request: Request, code: str) -> Response:
+        sent = await body(request)
+        who, scene = who_of(sent.get("who")), number(sent.get("scene"))
+        await asyncio.to_thread(hub.store.vote, code, who, scene, number(sent.get("option")))
+        return Response(status_code=204)
+
+    async def say(request: Request, code: str) -> Response:
+        sent = await body(request)
+        text = sent.get("text")
+        if not isinstance(text, str):
+            raise Refused(400, "There is no sentence in what was sent.")
+        text = text.encode(errors="replace").decode()
+        await asyncio.to_thread(hub.store.say, code, who_of(sent.get("who")), text)
+        return Response(status_code=204)
+
+    async def reveal(request: Request, code: str) -> Response:
+        sent, secret = await body(request), request.headers.get(SECRET, "")
+        await asyncio.to_thread(hub.store.reveal, code, secret, number(sent.get("scene")))
+        return Response(status_code=204)
+
+    return [
+        Route("/class/{code}", enter, methods=["GET"]),
+        Route("/class/{code}/events", answered(events), methods=["GET"]),
+        Route("/class/{code}/vote", answered(vote), methods=["POST"]),
+        Route("/class/{code}/sentence", answered(say), methods=["POST"]),
+        Route("/class/{code}/reveal", answered(reveal), methods=["POST"]),
+    ]
+
+
+async def body(request: Request) -> dict[str, Any]:
+    """What was sent as JSON; a form of another site's page cannot send that."""
+    if request.headers.get("content-type", "").partition(";")[0] != "application/json":
+        raise Refused(415, "Only JSON is read here.")
+    read = b""
+    try:
+        async for chunk in request.stream():
+            read += chunk
+            if len(read) > LONGEST_BODY:
+                raise Refused(413, "That is too long.")
+        sent = json.loads(read)
+    except (ValueError, RecursionError, ClientDisconnect) as error:
+        raise Refused(400, "What was sent is no JSON.") from error
+    if not isinstance(sent, dict):
+        raise Refused(400, "What was sent is no object.")
+    return sent
+
+
+def who_of(sent: object) -> str:
+    """A student's own random text."""
+    if not isinstance(sent, str) or not 16 <= len(sent) <= 64 or not sent.isalnum():
+        raise Refused(400, "Who this is was not said.")
+    if not sent.isascii():
+        raise Refused(400, "Who this is was not said.")
+    return sent
+
+
+def number(sent: object) -> int:
+    """A whole number that can be a scene or an option."""
+    if isinstance(sent, bool) or not isinstance(sent, int) or not 0 <= sent <= LARGEST:
+        raise Refused(400, "A number is missing, or too large.")
+    return sent

@@ -1,0 +1,145 @@
+"""Numbers about the server for Prometheus: sessions, page runs, seconds, queues, memory.
+
+Several workers write theirs into files of one folder, and whichever is asked adds them up.
+"""
+
+import os
+import re
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    generate_latest,
+)
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+from streamlit.runtime import exists, get_instance
+
+from ffnviz.jobs.daemon_threads import repeat
+from ffnviz.jobs.job_pool import POOL, Pool
+from ffnviz.jobs.run_queue import TURNS, Counted, Turns
+
+FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own
+EVERY_S = 2.0
+ADDRESSES = ("/metrics", "/_stcore/metrics")
+FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded")
+PID = re.compile(r"_(\d+)\.db$")
+
+
+class Numbers:
+    """All of this process, written anew every two seconds."""
+
+    def __init__(self, turns: Turns = TURNS, pool: Pool = POOL) -> None:
+        self.turns, self.pool = turns, pool
+        self.registry = CollectorRegistry()
+        self._before = Counted(0, 0.0, 0.0, 0)
+        self._lock = threading.Lock()
+        self.sessions = self._gauge("ffnviz_sessions", "Open pages.")
+        self.waiting = self._gauge("ffnviz_page_queue", "Page runs that wait for their turn.")
+        self.beside = self._gauge("ffnviz_long_queue", "Long computations that wait or run.")
+        self.memory = self._gauge("ffnviz_resident_bytes", "Memory of the serving processes.")
+        self.pause = self._gauge("ffnviz_typing_pause_ms", "Pause of the sentence box.", "livemax")
+        self.runs = self._counter("ffnviz_page_runs", "Page runs that are finished.")
+        self.seconds = self._counter("ffnviz_page_run_seconds", "Their seconds.")
+        self.waited = self._counter("ffnviz_page_wait_seconds", "Seconds they waited before.")
+        self.overran = self._counter("ffnviz_page_overran", "Page runs longer than their slice.")
+
+    def _gauge(self, name: str, what: str, together: str = "livesum") -> Gauge:
+        mode: dict[str, str] = {"multiprocess_mode": together}
+        return Gauge(name, what, registry=self.registry, **mode)  # type: ignore[arg-type]
+
+    def _counter(self, name: str, what: str) -> Counter:
+        return Counter(name, what, registry=self.registry)
+
+    def write(self) -> None:
+        """What is so now."""
+        with self._lock:
+            now, before = self.turns.counted, self._before
+            self.runs.inc(now.runs - before.runs)
+            self.seconds.inc(now.seconds - before.seconds)
+            self.waited.inc(now.waited - before.waited)
+            self.overran.inc(now.overran - before.overran)
+            self._before = now
+            self.waiting.set(self.turns.queue)
+            self.pause.set(self.turns.pause_ms)
+            self.beside.set(self.pool.queue)
+            self.sessions.set(open_sessions())
+            self.memory.set(resident_bytes())
+
+    def write_for_ever(self) -> None:
+        """Write now and then, in a thread of its own, for the worker that is asked."""
+        repeat("metrics", EVERY_S, self.write)
+
+    def text(self) -> bytes:
+        """Of all workers together, as Prometheus reads it."""
+        self.write()
+        folder = os.environ.get(FOLDER)
+        if not folder:
+            return generate_latest(self.registry)
+        forget_the_dead(Path(folder))
+        together = CollectorRegistry()
+        MultiProcessCollector(together, folder)  # type: ignore[no-untyped-call]
+        return generate_latest(together)
+
+    async def answer(self, _: Request) -> Response:
+        """The route."""
+        return Response(self.text(), media_type=CONTENT_TYPE_LATEST)
+
+
+@dataclass
+class DirectOnly:
+    """Hides the numbers, Streamlit's too, from whoever comes through a proxy.
+
+    A proxy before the server, such as an ingress, says for whom it asks; Prometheus asks by itself.
+
+    Attributes:
+        app: what answers.
+    """
+
+    app: ASGIApp
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        if scope["type"] == "http" and scope["path"] in ADDRESSES:
+            headers = Headers(scope=scope)
+            if any(name in headers for name in FORWARDED):
+                await PlainTextResponse("Not Found", 404)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def forget_the_dead(folder: Path) -> None:
+    """Workers that are gone have no sessions and no memory any more; what they did still counts."""
+    found = {int(match[1]) for path in folder.glob("*.db") if (match := PID.search(path.name))}
+    for pid in found:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
+        except PermissionError:
+            pass  # it lives, and is somebody else's
+
+
+def open_sessions() -> int:
+    """How many pages are open at this process."""
+    if not exists():
+        return 0
+    manager = getattr(get_instance(), "_session_mgr", None)
+    return len(manager.list_active_sessions()) if manager is not None else 0
+
+
+def resident_bytes() -> int:
+    """This process's memory; 0 where the system does not say."""
+    try:
+        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,96 @@
+"""The gate: Streamlit's script runs, one at a time, each with the newest that was asked for.
+
+Streamlit has a thread a session, which asks its ScriptRequests what to run next, and at each
+element whether what it runs is still wanted. Both questions are where a run can wait for its turn:
+whatever comes in meanwhile is folded into the request, so a run never begins with an old text.
+"""
+
+import time
+
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
+from streamlit.runtime.scriptrunner import get_script_run_ctx, script_runner
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    RerunData,
+    ScriptRequest,
+    ScriptRequests,
+    ScriptRequestType,
+    _fragment_run_should_not_preempt_script,
+)
+
+from ffnviz.jobs.run_queue import TURNS, Turns
+
+
+class RequestsInTurn(ScriptRequests):
+    """Streamlit's requests of one session, of which each waits for its turn.
+
+    A run that has begun is not broken off within its slice, so that every turn ends in a page. One
+    that takes longer is, by a newer request; it then waits for its turn again.
+    """
+
+    turns: Turns = TURNS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._turn = self.turns.place()
+        self._by_itself = False  # whether the script asked, by st.rerun or st.switch_page
+        self._under_way = False
+
+    def request_rerun(self, new_data: RerunData) -> bool:
+        """Ask for a run; who waits for one and asks again stands further back.
+
+        A fragment that runs by the clock is not run while another run is under way: the clock asks
+        again. That run may be about to remove the fragment, and Streamlit, told to start the next
+        one at once, would leave on the page what that run no longer has.
+        """
+        if new_data.is_auto_rerun and self._under_way and self._state != ScriptRequestType.STOP:
+            return True
+        accepted = super().request_rerun(new_data)
+        self._turn.asked = time.monotonic()
+        context = get_script_run_ctx(suppress_warning=True)
+        if context is not None and context.script_requests is self:
+            self._by_itself = True
+        return accepted
+
+    def on_scriptrunner_ready(self) -> ScriptRequest:
+        """What to run next, once it is its turn; the former turn ends."""
+        self.turns.end(self._turn)
+        self._by_itself = False
+        self._under_way = True
+        if self._state == ScriptRequestType.RERUN:
+            self._wait()
+            # A fragment leaves its own place behind; in the same thread the whole page, if it is
+            # next, would be drawn into that.
+            context_dg_stack.set(get_default_dg_stack_value())
+        return super().on_scriptrunner_ready()
+
+    def on_scriptrunner_yield(self) -> ScriptRequest | None:
+        """Whether what runs is still wanted, and what is, if not.
+
+        A script that asks for another run goes no further, and has that run within its own turn.
+        """
+        if self._by_itself:
+            self._by_itself = False
+        elif self._state == ScriptRequestType.RERUN:
+            if not self.turns.slice_is_over(self._turn) or self._can_wait():
+                return None
+            self.turns.end(self._turn)
+            self._wait()
+        return super().on_scriptrunner_yield()
+
+    def _can_wait(self) -> bool:
+        # A fragment that was asked for never breaks off what runs; Streamlit has it the same way.
+        data = self._rerun_data
+        return _fragment_run_should_not_preempt_script(
+            data.fragment_id_queue, data.is_fragment_scoped_rerun
+        )
+
+    def _wait(self) -> None:
+        asked = self._turn.asked
+        self._turn = self.turns.place()
+        self._turn.asked = asked
+        self.turns.wait(self._turn)
+
+
+def one_run_at_a_time() -> None:
+    """From now on every session of this process waits for its turn."""
+    script_runner.ScriptRequests = RequestsInTurn  # type: ignore[attr-defined]

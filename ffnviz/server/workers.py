@@ -1,0 +1,41 @@
+"""Several processes that serve the same pages at one address."""
+
+import os
+import secrets
+import tempfile
+
+import uvicorn
+
+from ffnviz.server import application
+from ffnviz.server.incoming_messages import MOST_BYTES
+from ffnviz.server.metrics import FOLDER
+
+SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"  # noqa: S105  # a name, not a secret
+BACKLOG = 2_048
+ALIVE_WITHIN_S = 60  # a worker that does not answer for so long is replaced
+
+
+def serve_with(workers: int, host: str, port: int) -> None:
+    """Serve until stopped; a worker that ends is replaced.
+
+    What the workers must agree on goes to them as their environment.
+    """
+    os.environ["STREAMLIT_SERVER_ADDRESS"] = host
+    os.environ["STREAMLIT_SERVER_PORT"] = str(port)
+    os.environ.setdefault(SECRET, secrets.token_hex())
+    with tempfile.TemporaryDirectory(prefix="ffnviz-metrics-") as folder:
+        os.environ[FOLDER] = folder
+        uvicorn.run(
+            f"{application.__name__}:{application.the_application.__name__}",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            backlog=BACKLOG,
+            ws="websockets-sansio",
+            ws_max_size=MOST_BYTES,
+            ws_per_message_deflate=False,
+            access_log=False,
+            log_level="warning",
+            timeout_worker_healthcheck=ALIVE_WITHIN_S,
+        )

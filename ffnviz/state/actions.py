@@ -1,0 +1,205 @@
+"""What a person can ask for, and the state that follows: pure, and tested without a page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.state.state import House, Neuron, State, from_url, readable, to_url
+
+
+@dataclass(frozen=True)
+class Type:
+    """Another sentence. The chosen token stays chosen if all up to it stayed as it was."""
+
+    sentence: str
+    keep_token: bool = False
+
+
+@dataclass(frozen=True)
+class HideWord:
+    """Part of the sentence becomes a mask, which is then the chosen token.
+
+    Attributes:
+        start, end: character positions in the sentence.
+        token: the place among the tokens that the mask will have, from 0.
+    """
+
+    start: int
+    end: int
+    token: int
+
+
+@dataclass(frozen=True)
+class ChooseToken:
+    """Another token drives the page."""
+
+    token: int
+
+
+@dataclass(frozen=True)
+class ShowSpecial:
+    """Special tokens, such as [CLS], are shown and counted, or not.
+
+    Attributes:
+        shown: whether.
+        token: the place that the chosen token then has, from 0.
+    """
+
+    shown: bool
+    token: int
+
+
+@dataclass(frozen=True)
+class ChooseNetwork:
+    """Another network drives the page."""
+
+    network: str
+
+
+@dataclass(frozen=True)
+class ChoosePartner:
+    """Another network stands beside it; None is the usual one."""
+
+    network: str | None
+
+
+@dataclass(frozen=True)
+class ChooseBlock:
+    """Another block, from 0; the chosen neuron becomes the one of that number there."""
+
+    block: int
+
+
+@dataclass(frozen=True)
+class ChooseNeuron:
+    """A neuron is looked at, on whatever page."""
+
+    neuron: Neuron
+
+
+@dataclass(frozen=True)
+class ChooseOrder:
+    """The neurons stand in another order."""
+
+    order: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """To a part of a page, with what had been set there before; "" is the page's first part."""
+
+    page: str
+    part: str = ""
+    settings: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Meet:
+    """Turn to a part on which a neuron is shown: its network and block then drive the page."""
+
+    neuron: Neuron
+    page: str
+    part: str
+    token: int | None = None
+    settings: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Set:
+    """Settings of this part get another text; None takes the default."""
+
+    settings: Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Look:
+    """All of another state, as a scene of a lecture is."""
+
+    state: State
+
+
+Action = (
+    Type
+    | HideWord
+    | ChooseToken
+    | ShowSpecial
+    | ChooseNetwork
+    | ChoosePartner
+    | ChooseBlock
+    | ChooseNeuron
+    | ChooseOrder
+    | Turn
+    | Meet
+    | Set
+    | Look
+)
+
+
+def reduce(state: State, action: Action, house: House) -> State:
+    """The state after an action; an action that asks for what is not there changes nothing."""
+    match action:
+        case Type(sentence, keep_token):
+            token = state.token if keep_token else None
+            return replace(state, sentence=readable(sentence), token=token)
+        case HideWord(start, end, token):
+            if not (0 <= start < end <= len(state.sentence) and token >= 0):
+                return state
+            hidden = state.sentence[:start] + MASK + state.sentence[end:]
+            return replace(state, sentence=readable(hidden), token=token)
+        case ChooseToken(token):
+            return replace(state, token=token) if token >= 0 else state
+        case ShowSpecial(shown, token):
+            return replace(state, special=shown, token=max(0, token))
+        case ChooseNetwork(network):
+            return _with_network(state, network, house)
+        case ChoosePartner(network):
+            known = network is None or (network in house.networks and network != state.network)
+            return replace(state, partner=network) if known else state
+        case ChooseBlock(block):
+            return _with_block(state, block, house)
+        case ChooseNeuron(neuron):
+            return replace(state, neuron=neuron) if house.has(neuron) else state
+        case ChooseOrder(order):
+            return replace(state, order=order) if order in house.orders else state
+        case Turn(page, part, settings):
+            return _turned(state, page, part, settings, house)
+        case Meet(neuron, page, part, token, settings):
+            if not house.has(neuron):
+                return state
+            met = _with_block(_with_network(state, neuron.network, house), neuron.block, house)
+            token = state.token if token is None else token
+            return _turned(replace(met, neuron=neuron, token=token), page, part, settings, house)
+        case Set(settings):
+            texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
+            return replace(state, settings=house.legal(state.page, state.part, texts))
+        case Look(wanted):
+            return from_url(wanted.page, to_url(wanted, house), house)
+        case _:
+            assert_never(action)
+
+
+def _with_network(state: State, network: str, house: House) -> State:
+    if network not in house.networks or network == state.network:
+        return state
+    # The two change places where the new one was the partner by choice.
+    partner = state.network if state.partner == network else state.partner
+    moved = replace(state, network=network, partner=partner)
+    return _with_block(moved, min(state.block, house.usual_block(network)), house)
+
+
+def _with_block(state: State, block: int, house: House) -> State:
+    if not 0 <= block <= house.usual_block(state.network):
+        return state
+    neuron = state.neuron and replace(state.neuron, block=block)
+    return replace(state, block=block, neuron=neuron if neuron and house.has(neuron) else None)
+
+
+def _turned(
+    state: State, page: str, part: str, settings: Mapping[str, str] | None, house: House
+) -> State:
+    parts = house.rooms.get(page)
+    if parts is None:
+        return state
+    part = part if part in parts else next(iter(parts))
+    return replace(state, page=page, part=part, settings=house.legal(page, part, settings or {}))

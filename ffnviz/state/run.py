@@ -1,0 +1,230 @@
+"""What was asked for and what is computed for it: the one value that every page is made of."""
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ffnviz.models.card import Card
+from ffnviz.models.encoder.tokenizer import Token
+from ffnviz.models.network import Network
+from ffnviz.models.token_alignment import matching
+from ffnviz.models.trace import (
+    ForwardPass,
+    Trace,
+    part_of,
+    place_in_whole,
+    usual_token,
+    words_among,
+)
+from ffnviz.state.state import Neuron, Size, State
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TraceTiming:
+    """What a trace takes: the quickest of a few passes.
+
+    Attributes:
+        total_ms: the whole.
+        ffn_ms: the FFNs of all blocks.
+    """
+
+    total_ms: float
+    ffn_ms: float
+
+    @property
+    def ffn_share(self) -> float:
+        """The FFNs' part of the whole, from 0 to 1."""
+        return min(1.0, self.ffn_ms / self.total_ms)
+
+
+@dataclass(frozen=True)
+class Watched:
+    """A network and what it computes for the sentence, each thing when first asked for.
+
+    Nothing is held here: whoever keeps a Watched, as a button's callback does, keeps no trace. The
+    cache alone does.
+
+    Attributes:
+        network: the network.
+        text: the sentence.
+        cached: a value by its name, computed if the cache has it not.
+        new_trace: traces the sentence.
+        new_untrained: traces it by the network as it was before training.
+        new_timing: measures what a trace of so many tokens takes.
+        special: whether special tokens, such as [CLS], are shown and counted.
+    """
+
+    network: Network
+    text: str
+    cached: Callable[[tuple[Any, ...], Callable[[], Any]], Any]
+    new_trace: Callable[[], Trace]
+    new_untrained: Callable[[], ForwardPass]
+    new_timing: Callable[[], TraceTiming]
+    special: bool = True
+
+    @property
+    def card(self) -> Card:
+        """What the network is."""
+        return self.network.card
+
+    @property
+    def whole(self) -> Trace:
+        """Its trace of the sentence, with all tokens that it reads."""
+        found: Trace = self.cached(("trace", self.text), self.new_trace)
+        return found
+
+    @property
+    def trace(self) -> Trace:
+        """The same for the tokens that are shown and counted."""
+        return self.shown(self.whole)
+
+    def shown(self, trace: Trace) -> Trace:
+        """What is shown and counted of any of its traces."""
+        return trace if self.special else part_of(trace, words_among(trace.tokens))
+
+    @property
+    def untrained(self) -> ForwardPass:
+        """The trace of the same sentence by the network as it was before training."""
+        found: ForwardPass = self.cached(("untrained trace", self.text), self.new_untrained)
+        return found
+
+    @property
+    def timing(self) -> TraceTiming:
+        """What the trace of so many tokens takes, whichever they are: measured for the first."""
+        return self.once(f"timing {len(self.whole.tokens)} tokens", self.new_timing)
+
+    def once(self, name: str, compute: Callable[[], T]) -> T:
+        """What depends on the weights alone: computed for the first who asks, kept for all."""
+        found: T = self.cached((name,), compute)
+        return found
+
+    def here(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
+        """What depends on the sentence too, and on whatever stands in the name."""
+        counted = () if self.special else ("without special tokens",)
+        found: T = self.cached((*name, *counted, self.text), compute)
+        return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """A state and the networks that read its sentence.
+
+    Attributes:
+        state: what was asked for.
+        device: where the networks run, as PyTorch names it.
+        subject: the network that drives the page.
+        partner: the one beside it, if there is one.
+        devices: every device there is, by PyTorch's name for it, with what loads the subject there.
+        about_gpu: which GPU was found, or why none.
+        networks: all that one can choose from, by their ids.
+    """
+
+    state: State
+    device: str
+    subject: Watched
+    partner: Watched | None
+    devices: Mapping[str, Callable[[], Network]]
+    about_gpu: str
+    networks: Mapping[str, Size]
+
+    @property
+    def model(self) -> Network:
+        """The network that drives the page."""
+        return self.subject.network
+
+    @property
+    def card(self) -> Card:
+        """What it is."""
+        return self.subject.card
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace, of the tokens that are shown and counted."""
+        return self.subject.trace
+
+    @property
+    def whole(self) -> Trace:
+        """Its trace of all tokens, for whatever computes on from there."""
+        return self.subject.whole
+
+    @property
+    def both(self) -> tuple[Watched, ...]:
+        """Subject and partner, where there is one, in the order in which all pictures have them."""
+        shown = [self.subject, *([self.partner] if self.partner else [])]
+        return tuple(sorted(shown, key=lambda watched: watched.card.id, reverse=True))
+
+    def watched(self, network: str) -> Watched:
+        """The one of that id; the subject if neither is."""
+        return next((each for each in self.both if each.card.id == network), self.subject)
+
+    @property
+    def token(self) -> int:
+        """The chosen token, within the sentence."""
+        tokens = self.trace.tokens
+        if self.state.token is not None:
+            return min(self.state.token, len(tokens) - 1)
+        return usual_token(tokens, self.model.tokenizer.mask_id)
+
+    @property
+    def place(self) -> int:
+        """The chosen token's place among all tokens."""
+        return place_in_whole(self.trace, self.token)
+
+    @property
+    def special(self) -> tuple[str, ...]:
+        """The names of the special tokens that the network reads with the sentence, each once."""
+        return tuple(dict.fromkeys(token.special for token in self.whole.tokens if token.special))
+
+    def block_of(self, watched: Watched) -> int:
+        """The block that is shown of a network: the chosen one, or its last if it has fewer."""
+        return min(self.state.block, watched.network.sizes.n_blocks - 1)
+
+    def tokens_of(self, watched: Watched) -> list[int]:
+        """For each token the place of the network's own that reads the same characters."""
+        own = self.trace.tokens
+        if watched is self.subject:
+            return list(range(len(own)))
+        return matching(own, watched.trace.tokens)
+
+    def neuron(self, index: int) -> Neuron:
+        """A neuron of the block on the screen."""
+        return Neuron(self.card.id, self.state.block, index)
+
+    @property
+    def stamp(self) -> str:
+        """What every picture says it shows once it is painted."""
+        return repr(self.state.subject)
+
+    @property
+    def labels(self) -> list[str]:
+        """The tokens in the person's own spelling, with a sign for what cannot be seen.
+
+        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks; what the
+        tokenizer put there itself has its name, such as [CLS]; a character that has no look of
+        its own, such as the joiner in a family emoji, is given by its number.
+        """
+        return labels_of(self.trace.tokens)
+
+
+def labels_of(tokens: Sequence[Token]) -> list[str]:
+    """How `Run.labels` writes them, for any sentence's tokens."""
+    return [
+        _visible(token.text) or token.special or ("…" if place else "␣")
+        for place, token in enumerate(tokens)
+    ]
+
+
+def _visible(text: str) -> str:
+    signs = text.replace("\n", "↵").replace("\t", "⇥")
+    shown = text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
+    if all(map(_has_no_look, shown)):
+        return " ".join(f"U+{ord(sign):04X}" for sign in shown)
+    return shown
+
+
+def _has_no_look(sign: str) -> bool:
+    # Control and format characters, and the selectors that follow an emoji.
+    return unicodedata.category(sign) in ("Cc", "Cf") or "\ufe00" <= sign <= "\ufe0f"

@@ -1,0 +1,45 @@
+"""What a page run does besides showing: it wakes the idle collector, and looks for a GPU."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from ffnviz.app import page_controls, session
+from ffnviz.app.session import Gpu
+from ffnviz.models.encoder.model import load
+from ffnviz.server.streamlit_patches.idle_collection import IdleCollector
+
+APP = Path(__file__).parents[1] / "app.py"
+
+
+def opened() -> AppTest:
+    app = AppTest.from_file(str(APP), default_timeout=120).run()
+    assert not app.exception
+    return app
+
+
+def test_each_run_tells_the_idle_collector(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(IdleCollector, "page_ran", lambda _: told.append("a page ran"))
+    app = opened()
+    app.run()
+    assert told == ["a page ran"] * 2
+
+
+def test_without_a_gpu_the_switch_is_off_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (session, page_controls):
+        monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
+    switch = opened().toggle(key="gpu")
+    assert switch.disabled
+    assert switch.value is False
+    assert switch.help == "there is none in this test"
+
+
+def test_the_page_says_how_long_it_took_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (session, page_controls):
+        monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
+    app = opened()
+    line = app.markdown[-1].value
+    n_tokens = len(load("relu").trace(app.session_state["text"]).tokens)
+    assert f"for {n_tokens} tokens on the CPU in the ReLU network" in line

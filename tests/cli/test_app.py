@@ -1,0 +1,131 @@
+"""`ffnviz app` says where the page is, who can open it, and why it cannot start."""
+
+import importlib
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ffnviz.app.lecture.classroom import ALLOWED, STORE, store
+from ffnviz.cli import main
+from ffnviz.cli.app import announcement, free_address
+from ffnviz.cli.hosts import allowed_hosts
+from ffnviz.server.application import HOSTS
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("localhost", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.fixture
+def free_port() -> str:
+    with socket.create_server(("localhost", 0)) as listener:
+        return str(listener.getsockname()[1])
+
+
+def test_localhost_is_this_computer_alone(free_port: str) -> None:
+    port = int(free_port)
+    said = announcement(free_address("localhost", port), port)
+    assert said == f"ffnviz: http://localhost:{port} (Ctrl-C ends it)"
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [("127.0.0.2", "127.0.0.2"), ("::1", "[::1]")],
+)
+def test_another_address_of_this_computer_is_shown_as_it_is(address: str, shown: str) -> None:
+    assert announcement(address, 9_000) == f"ffnviz: http://{shown}:9000 (Ctrl-C ends it)"
+
+
+@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5"])
+def test_what_others_can_reach_is_said(address: str) -> None:
+    first, second = announcement(address, 9_000).splitlines()
+    shown = "192.168.1.5" if address == "192.168.1.5" else "localhost"
+    assert first == f"ffnviz: http://{shown}:9000 (Ctrl-C ends it)"
+    assert second.startswith("Others on your network can open it too")
+    assert "0.0.0.0" not in second
+
+
+def test_a_port_that_is_taken_is_named_with_another_to_try(taken: int) -> None:
+    result = CliRunner().invoke(main, ["app", "--port", str(taken)])
+    assert result.exit_code == 1
+    assert f"Port {taken} is taken" in result.output
+    assert f"--port {taken + 1}" in result.output
+
+
+@pytest.mark.parametrize("host", ["", "no host", "192.0.2.1", "a" * 80, "-1", "unix:///x", "☃"])
+def test_what_is_no_address_of_this_computer_is_answered_in_words(host: str) -> None:
+    result = CliRunner().invoke(main, ["app", "--port", "8670", f"--host={host}"])
+    assert result.exit_code == 1
+    assert f"“{host}”" in result.output
+    assert "localhost" in result.output
+
+
+def test_the_environment_may_say_where(taken: int) -> None:
+    environment = {"STREAMLIT_SERVER_PORT": str(taken), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
+    result = CliRunner().invoke(main, ["app"], env=environment)
+    assert result.exit_code == 1
+    assert f"Port {taken} is taken" in result.output
+
+
+@pytest.mark.parametrize(
+    ("where", "why"),
+    [
+        ("redis://me:secret@localhost:1", "Redis at localhost:1 cannot be used"),
+        ("redis://dead", "Redis at dead cannot be used"),
+        ("postgres://localhost", "postgres:// leads to no store of classes"),
+        ("/no/such/folder/classes.sqlite", "/no/such/folder/classes.sqlite cannot be used"),
+    ],
+)
+@pytest.mark.parametrize("host", ["0.0.0.0", "localhost"])
+def test_where_classes_cannot_be_kept_is_said_before_anything_is_served(
+    monkeypatch: pytest.MonkeyPatch, free_port: str, host: str, where: str, why: str
+) -> None:
+    for name in (ALLOWED, STORE):
+        monkeypatch.setenv(name, "")  # what the command sets is forgotten after the test
+    store.cache_clear()
+    options = ["--host", host, "--port", free_port, "--class-store", where]
+    result = CliRunner().invoke(main, ["app", *options])
+    store.cache_clear()
+    assert result.exit_code == 1
+    assert f"Classes cannot be kept: {why}" in result.output
+    assert "secret" not in result.output
+
+
+@pytest.mark.parametrize("name", ["https://ffnviz.example.org", "ffnviz.example.org:80", "a/b", ""])
+def test_what_is_no_name_of_a_server_is_refused(free_port: str, name: str) -> None:
+    result = CliRunner().invoke(main, ["app", "--port", free_port, f"--allowed-host={name}"])
+    assert result.exit_code == 2
+    assert f"“{name}” is no name of a server" in " ".join(result.output.split())
+
+
+def test_a_server_of_this_computer_has_its_names_and_an_open_one_any() -> None:
+    assert set(allowed_hosts("127.0.0.1", ())) == {"localhost", "127.0.0.1", "::1"}
+    assert set(allowed_hosts("127.0.0.2", ("here.org",))) > {"localhost", "127.0.0.2", "here.org"}
+    assert allowed_hosts("0.0.0.0", ()) == ()
+    assert set(allowed_hosts("0.0.0.0", ("here.org",))) > {"localhost", "127.0.0.1", "here.org"}
+
+
+def test_the_environment_may_name_networks_and_indexes(
+    monkeypatch: pytest.MonkeyPatch, free_port: str, tmp_path: Path
+) -> None:
+    shown: list[str] = []
+    command = importlib.import_module("ffnviz.cli.app")
+    monkeypatch.setenv(HOSTS, "")
+    monkeypatch.setattr(command, "show", lambda models, _: shown.extend(m.name for m in models))
+    monkeypatch.setattr(command, "show_indexes", lambda paths: shown.extend(map(str, paths)))
+    paths = [tmp_path / "one.npz", tmp_path / "with a blank.npz"]
+    for path in paths:
+        path.touch()
+    environment = {
+        "FFNVIZ_MODEL": "gpt2 org/name@main",
+        "FFNVIZ_INDEX": os.pathsep.join(map(str, paths)),
+    }
+    result = CliRunner().invoke(main, ["app", "--port", free_port], env=environment)
+    assert "is not an index of neurons" in result.output  # which comes after both were read
+    assert shown == [*map(str, paths), "gpt2", "org/name"]

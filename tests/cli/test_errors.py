@@ -1,0 +1,307 @@
+"""Disks, files, rights, pipes and Ctrl-C: a sentence and exit code 1, never a stack trace."""
+
+import errno
+import io
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from ffnviz.cli import main, progress
+from ffnviz.cli.errors import Commands
+from ffnviz.cli.output import show_json
+from ffnviz.cli.threads import MOST
+
+ROOT = Path(__file__).parents[2]
+TRAIN = ["train", "--hold-out", "two"]
+INDEX = ["index", "--twin", "relu"]
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def assert_told(result: Result, *words: str) -> None:
+    """Exit code 1 or 2, the words, no trace, and no exception of ours on its way."""
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code in (1, 2, 130)
+    assert "Traceback" not in result.output
+    for word in words:
+        assert word in result.output
+
+
+@pytest.fixture
+def books(tmp_path: Path) -> Path:
+    folder = tmp_path / "books"
+    folder.mkdir()
+    for name in ("one", "two"):
+        (folder / f"{name}.txt").write_text("The dog ran home.\n", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever takes long fails the test."""
+
+    def begun(*_: object) -> None:
+        pytest.fail("the work began before all was checked")
+
+    monkeypatch.setattr(sys.modules["ffnviz.cli.index"], "opened", begun)
+    monkeypatch.setattr(sys.modules["ffnviz.cli.train"], "prepare", begun)
+    monkeypatch.setattr(sys.modules["ffnviz.cli.train"], "make_twin", begun)
+
+
+def spoil(books: Path, how: str) -> None:
+    """Put a book that is none on the shelf, the last one in order."""
+    path = books / "zzz.txt"
+    if how == "a folder":
+        path.mkdir()
+    elif how == "a link to nothing":
+        path.symlink_to("nowhere")
+    elif how == "a pipe":
+        os.mkfifo(path)
+    elif how == "not UTF-8":
+        path.write_bytes(b"good\n" * 5 + b"\xff\n")
+    elif how == "a name that is not UTF-8":
+        Path(os.fsdecode(os.fsencode(books) + b"/zzz\xff.txt")).touch()
+
+
+SPOILT = {
+    "a folder": "is not a file",
+    "a link to nothing": "is a link to nothing",
+    "a pipe": "is not a file",
+    "not UTF-8": "is not UTF-8 text",
+    "a name that is not UTF-8": "has a name that is not UTF-8",
+}
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_index_reads_the_other_books(books: Path, tmp_path: Path, how: str) -> None:
+    spoil(books, how)
+    told = run(*INDEX, "--corpus", books, "--out", tmp_path / "out")
+    assert told.exit_code == 0, told.output
+    assert "2 texts" in told.output or how == "not UTF-8"
+    assert ("zzz.txt: lines that are not UTF-8" in told.output) == (how == "not UTF-8")
+
+
+@pytest.mark.parametrize("how", SPOILT)
+def test_train_names_a_book_that_is_none(books: Path, tmp_path: Path, how: str) -> None:
+    spoil(books, how)
+    out, work = tmp_path / "out", tmp_path / "work"
+    told = run(*TRAIN, "--corpus", books, "--out", out, "--work", work)
+    assert_told(told, "zzz", SPOILT[how])
+    assert not out.exists()
+    assert not work.exists()
+
+
+@pytest.mark.parametrize("command", ["index", "train"])
+def test_a_book_one_may_not_read_is_named(
+    books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    whole = Path.open
+
+    def refused(path: Path, *arguments: object, **options: object) -> object:
+        if path.name == "two.txt":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return whole(path, *arguments, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(Path, "open", refused)
+    options = INDEX if command == "index" else [*TRAIN, "--work", str(tmp_path / "work")]
+    told = run(*options, "--corpus", books, "--out", tmp_path / "out")
+    if command == "index":  # goes on with the others
+        assert told.exit_code == 0, told.output
+        assert "two.txt: cannot be read (Permission denied): 1" in told.output
+    else:
+        assert_told(told, "two.txt cannot be read: Permission denied")
+
+
+@pytest.mark.usefixtures("_no_work")
+@pytest.mark.parametrize("place", ["file", "file/below"])
+@pytest.mark.parametrize("option", ["index --out", "train --out", "train --work"])
+def test_a_file_where_a_folder_is_to_be_written_is_named_before_the_work(
+    books: Path, tmp_path: Path, option: str, place: str
+) -> None:
+    (tmp_path / "file").touch()
+    command, name = option.split()
+    places = {"--out": tmp_path / "out", name: tmp_path / place}
+    options = [*INDEX] if command == "index" else [*TRAIN, "--work", str(tmp_path / "work")]
+    told = run(*options, "--corpus", books, *(str(x) for pair in places.items() for x in pair))
+    assert_told(told, "file")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["books", "file"]
+
+
+@pytest.mark.usefixtures("_no_work")
+@pytest.mark.parametrize("option", ["index --out", "train --out", "train --work"])
+def test_a_folder_one_may_not_write_to_is_named_before_the_work(
+    books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str
+) -> None:
+    whole = os.open
+
+    def refused(path: str, *arguments: int, **options: int) -> int:
+        if "closed" in str(path) and arguments[0] & os.O_CREAT:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return whole(path, *arguments, **options)
+
+    (tmp_path / "closed").mkdir()
+    monkeypatch.setattr(os, "open", refused)
+    command, name = option.split()
+    places = {"--out": tmp_path / "out", name: tmp_path / "closed"}
+    options = [*INDEX] if command == "index" else [*TRAIN, "--work", str(tmp_path / "work")]
+    told = run(*options, "--corpus", books, *(str(x) for pair in places.items() for x in pair))
+    assert_told(told, f"{tmp_path / 'closed'}: it is on a disk that can only be read.")
+
+
+def test_a_full_disk_leaves_the_old_index(
+    books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "relu.npz").write_bytes(b"the old one")
+    whole = os.write
+
+    def full(file: int, content: bytes) -> int:
+        if len(content) > 4_096:
+            whole(file, content[:4_096])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return whole(file, content)
+
+    monkeypatch.setattr(os, "write", full)
+    told = run(*INDEX, "--corpus", books, "--out", tmp_path)
+    assert_told(told, f"{tmp_path / 'relu.npz'}: the disk is full. Make room")
+    assert (tmp_path / "relu.npz").read_bytes() == b"the old one"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["books", "relu.npz"]
+
+
+def test_the_hold_out_error_names_the_option(books: Path, tmp_path: Path) -> None:
+    told = run("train", "--corpus", books, "--out", tmp_path / "o", "--work", tmp_path / "w")
+    assert_told(told, "held-out books not in the corpus: black-beauty", "--hold-out")
+
+
+@pytest.mark.parametrize(
+    "device", ["meta", "", "cpu\n", "ä", "lazy", "cuda:-1", "cuda:" + "9" * 30]
+)
+def test_a_device_that_computes_nothing_is_refused(device: str) -> None:
+    assert_told(run("lab", "--device", device), "cannot be used")
+
+
+@pytest.mark.parametrize("command", ["index", "lab", "timing", "train"])
+def test_more_threads_than_make_sense_are_refused_with_the_most(command: str) -> None:
+    assert_told(run(command, "--threads", 100_000), "--threads", f"1<=x<={MOST}")
+    assert f"at most 4 for each of its {os.cpu_count()} cores" in " ".join(
+        run(command, "--help").output.split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--seed", -1), ("--seed", 10**30), ("--steps", 10**30)]
+)
+def test_a_number_beyond_what_training_can_take_is_refused(
+    books: Path, option: str, value: int
+) -> None:
+    assert_told(run("train", "--corpus", books, option, value), option, "range")
+
+
+def failing(error: BaseException) -> Commands:
+    """A command line whose one command ends with an error."""
+
+    @click.group(cls=Commands)
+    def commands() -> None:
+        pass
+
+    @commands.command()
+    def fail() -> None:
+        raise error
+
+    return commands
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (KeyboardInterrupt(), "Stopped."),
+        (MemoryError(), "Error: There is not enough memory for this."),
+        (OSError(errno.ENOSPC, "No space left on device"), "Error: the output: the disk is full."),
+        (PermissionError(errno.EACCES, "Permission denied", "/x"), "Error: /x: you have no right"),
+        (OSError(errno.EIO, "Input/output error", b"/x\xff"), "Error: /x�: Input/output error."),
+        (OSError("no number"), "Error: the output: no number."),
+    ],
+    ids=str,
+)
+def test_an_error_from_outside_is_told_in_a_sentence(error: BaseException, told: str) -> None:
+    result = CliRunner().invoke(failing(error), ["fail"])
+    assert_told(result)
+    assert (result.exit_code == 130) == isinstance(error, KeyboardInterrupt)
+    assert result.output.strip().startswith(told)
+
+
+def test_of_a_pipe_that_was_closed_nothing_is_said() -> None:
+    result = CliRunner().invoke(failing(BrokenPipeError(errno.EPIPE, "Broken pipe")), ["fail"])
+    assert_told(result)
+    assert result.output == ""
+
+
+def test_a_full_or_closed_stdout_ends_without_a_trace() -> None:
+    command = f"{sys.executable} -m ffnviz --help"
+    for where, code, told in (
+        (">/dev/full", 1, "Error: the output: the disk is full."),
+        (">&-", 0, ""),
+    ):
+        done = subprocess.run(
+            ["sh", "-c", command + where], cwd=ROOT, capture_output=True, text=True
+        )
+        assert done.returncode == code
+        assert done.stderr.startswith(told)
+        assert len(done.stderr.splitlines()) == bool(told)
+
+
+@pytest.mark.parametrize(
+    "start", [["-m", "ffnviz"], ["-c", "import ffnviz.__main__ as m; m.main()"]]
+)
+def test_ctrl_c_while_pytorch_is_imported_ends_without_a_trace(
+    tmp_path: Path, start: list[str]
+) -> None:
+    (tmp_path / "torch.py").write_text(
+        "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n",
+        encoding="utf-8",
+    )
+    done = subprocess.run(
+        [sys.executable, *start, "--help"],
+        cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nStopped.\n")
+
+
+def test_json_has_escapes_where_the_output_has_no_such_characters() -> None:
+    @click.command()
+    def show() -> None:
+        show_json({"text": "φ\udcff"})
+
+    assert CliRunner(charset="ascii").invoke(show).stdout.split('"')[3] == r"\u03c6\udcff"
+
+
+class Terminal(io.StringIO):
+    """What a test can read, and a program takes for a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_a_bar_is_drawn_on_a_terminal_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, kind: type[io.StringIO]
+) -> None:
+    stderr = kind()
+    monkeypatch.setattr(sys, "stderr", stderr)
+    progress.with_bar("claims", lambda tell: tell(0.5))
+    assert ("claims" in stderr.getvalue()) == (kind is Terminal)
+
+
+def test_where_stderr_is_closed_a_measurement_goes_on_without_a_bar(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert progress.with_bar("claims", lambda tell: tell(0.5)) is None

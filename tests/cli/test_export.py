@@ -1,0 +1,72 @@
+"""`ffnviz export` as a person or a script would call it."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from ffnviz.cli import main
+from tests.export.opened import contents
+
+
+def export(*arguments: str) -> tuple[int, str, str]:
+    result = CliRunner().invoke(main, ["export", *arguments])
+    return result.exit_code, result.stdout, result.stderr
+
+
+def test_a_sentence_becomes_a_file_that_opens_with_the_chosen_twin(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    code, said, problems = export("--text", "A ___ sat.", "--twin", "gelu", "-o", str(file))
+    assert code == 0, problems
+    assert said.endswith(" MB, 4 tokens\n")
+    header, _ = contents(file.read_text(encoding="utf-8"))
+    assert header["sentence"] == "A [MASK] sat."
+    assert header["start"]["network"] == "gelu"
+    assert [each["id"] for each in header["networks"]] == ["relu", "gelu"]
+
+
+def test_a_folder_of_our_own_kind_is_taken_home_alone(tmp_path: Path, model_folder: Path) -> None:
+    file = tmp_path / "page.html"
+    code, _, problems = export("--model", str(model_folder), "--text", "A cat.", "-o", str(file))
+    assert code == 0, problems
+    header, _ = contents(file.read_text(encoding="utf-8"))
+    assert [each["label"] for each in header["networks"]] == ["tiny"]
+
+
+@pytest.mark.parametrize("place", ["no folder/page.html", "file/page.html", "pipe"])
+def test_the_place_is_looked_at_before_anything_is_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A folder that is not there may be a slip: it is not made."""
+    (tmp_path / "file").touch()
+    os.mkfifo(tmp_path / "pipe")
+    before = sorted(tmp_path.iterdir())
+    for work in ("opened", "_lecture"):
+        monkeypatch.setattr(sys.modules["ffnviz.cli.export"], work, None)
+    for arguments in ((), ("--lecture",)):
+        code, _, problems = export(*arguments, "-o", str(tmp_path / place))
+        assert code == 1
+        assert problems.startswith(f"Error: {(tmp_path / place).parent}")
+        assert "Traceback" not in problems
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--text", "  "], "it is empty. Give a sentence."),
+        (["--lecture", "not-there.toml"], "not-there.toml cannot be read"),
+        (["--model", "no-such-folder/x/y"], "no-such-folder"),
+    ],
+)
+def test_what_cannot_be_saved_is_said_in_a_sentence(
+    tmp_path: Path, arguments: list[str], why: str
+) -> None:
+    file = tmp_path / "page.html"
+    code, _, problems = export(*arguments, "-o", str(file))
+    assert code != 0
+    assert why in problems
+    assert "Traceback" not in problems
+    assert not file.exists()

@@ -1,0 +1,130 @@
+"""`ffnviz check`, and the other commands on a network of somebody else."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from click.testing import CliRunner, Result
+from safetensors.torch import load_file, save_file
+
+import ffnviz
+from ffnviz.analysis.neurons.index_file import read_index
+from ffnviz.cli import main
+from ffnviz.cli.app import asked, show
+from ffnviz.models import registry
+from ffnviz.models.external.network import Guest
+from ffnviz.models.index_registry import ASKED, show_indexes
+from tests.models.external.folders import save
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save("GPT-2", tmp_path_factory.mktemp("networks") / "my-gpt")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def test_check_says_the_size_the_proof_and_what_it_is(folder: Path) -> None:
+    done = run("check", folder)
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    assert "float32" in lines[0]
+    assert [line[:2] for line in lines[1:6]] == ["E1", "E2", "E3", "E4", "E5"]
+    assert "2 blocks, d_model 32, d_ff 128, GELU (tanh)" in lines[6]
+    assert "pre-norm" in lines[7]
+    assert "from left to right, and predicts words" in lines[8]
+
+
+def test_check_refuses_in_a_sentence(tmp_path: Path) -> None:
+    done = run("check", tmp_path)
+    assert done.exit_code == 1
+    assert done.output.startswith(f"Error: {tmp_path}: there is no config.json")
+    assert "one of ours" in run("check", "relu").output
+
+
+def test_it_loads_in_a_notebook(folder: Path) -> None:
+    network = ffnviz.load(folder)
+    assert isinstance(network, Guest)
+    trace = network.trace("the cat")
+    assert trace.blocks[0].ffn.hidden.shape == (len(trace.tokens), 128)
+    edit = ffnviz.Edit(block=1, neurons=[3], scale=0.0)
+    assert float(network.trace("the cat", [edit]).blocks[1].ffn.hidden[:, 3].abs().max()) == 0
+    assert ffnviz.load(folder, dtype="bfloat16").card.label.endswith("(bfloat16)")
+    assert ffnviz.load(folder, dtype=torch.bfloat16).card.label.endswith("(bfloat16)")
+    with pytest.raises(ValueError, match="float32 or bfloat16"):
+        ffnviz.load(folder, dtype="float8")
+    with pytest.raises(TypeError, match="of type list"):
+        network.trace(["the cat"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="no entry 99999"):
+        network.run(torch.tensor([99_999]))
+
+
+def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("the cat sat on the mat.\nthe door.\n")
+    out = tmp_path / "out"
+    done = run("index", "--corpus", tmp_path, "--model", folder, "--out", out)
+    assert done.exit_code == 0, done.output
+    index = read_index(out / "my-gpt.npz", 128, 2)
+    trace = ffnviz.load(folder).trace("the cat sat on the mat.")
+    best = trace.blocks[1].ffn.hidden.max(dim=0).values.numpy()
+    fires = best > index.threshold
+    assert (index.blocks[1].values[0] >= best - 0.02)[fires].all()
+    assert "not both" in run("index", "--model", folder, "--twin", "relu", "--out", out).output
+
+
+def test_an_index_is_not_shown_for_a_copy_with_another_attention(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The FFNs and the folder's name are the same, and so were the fingerprints once."""
+    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
+    other = shutil.copytree(folder, tmp_path / "other" / folder.name)
+    weights = {name: t.clone() for name, t in load_file(other / "model.safetensors").items()}
+    for name in (name for name in weights if "attn" in name):
+        weights[name].normal_()
+    save_file(weights, other / "model.safetensors", {"format": "pt"})
+    (tmp_path / "book.txt").write_text("the cat sat on the mat.\n")
+    path = tmp_path / "out" / "my-gpt.npz"
+    run("index", "--corpus", tmp_path / "book.txt", "--model", folder, "--out", path.parent)
+    show_indexes([path])
+    own = ffnviz.load(folder).card.provenance
+    assert own is not None
+    assert own.index == path
+    assert ffnviz.load(other).card.provenance is None
+    done = run("app", "--port", 8691, "--no-twins", "--model", other, "--index", path)
+    assert done.exit_code == 1
+    assert "is an index of another network; here are my-gpt" in done.output
+
+
+def test_its_ffns_are_timed(folder: Path) -> None:
+    done = run("timing", "--model", folder, "--repeats", 2, "--json")
+    report = json.loads(done.stdout)
+    assert len(report["ffns_ms"]) == 2
+    assert report["ffns_sum_ms"] == pytest.approx(sum(s["median"] for s in report["ffns_ms"]))
+    assert "whole pass" in run("timing", "--model", folder, "--repeats", 1).output
+
+
+def test_the_app_shows_what_it_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(registry.SHOWN, "")
+    monkeypatch.setattr(registry, "_OPENED", {})
+    show([asked(str(folder), None), asked(str(folder), "bfloat16")], twins=True)
+    assert "E5" in capsys.readouterr().out
+    assert list(registry.at_hand()) == ["my-gpt", "my-gpt-2", "relu", "gelu"]
+    first, second = (registry.open_at_hand(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
+    assert first.card.colour != second.card.colour
+    assert registry.open_at_hand("my-gpt", "cpu") is first
+    show([asked(str(folder), None)], twins=False)
+    assert list(registry.at_hand()) == ["my-gpt"]
+    assert asked("google/gemma@main", None) == registry.Asked("google/gemma", None, "main")
+
+
+def test_the_app_refuses_before_it_serves(tmp_path: Path) -> None:
+    done = run("app", "--port", 8690, "--model", tmp_path / "nowhere")
+    assert done.exit_code == 1
+    assert "there is no such folder" in done.output
+    assert "say what to show" in run("app", "--port", 8690, "--no-twins").output

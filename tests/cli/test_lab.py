@@ -1,0 +1,61 @@
+"""`ffnviz lab` as a person or a script would call it."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from ffnviz.analysis.lab import EXPERIMENTS
+from ffnviz.cli import main
+
+
+def test_json_holds_every_claim_with_its_numbers() -> None:
+    result = CliRunner().invoke(
+        main, ["lab", "--json", "--twin", "gelu", "--block", "1", "--text", "The cat [MASK]."]
+    )
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert (report["twin"], report["block"], report["token"]) == ("gelu", 1, 3)
+    named = list(dict.fromkeys(claim["experiment"] for claim in report["claims"]))
+    assert named == [experiment.name for experiment in EXPERIMENTS]
+    for said, counts in report["counted"].items():
+        mine = [claim["verdict"] for claim in report["claims"] if claim["said"] == said]
+        assert counts == {verdict: mine.count(verdict) for verdict in counts}
+    assert sum(map(len, report["counted"].values())) == 8
+    for claim in report["claims"]:
+        passed = {"≤": claim["value"] <= claim["tolerance"],
+                  ">": claim["value"] > claim["tolerance"]}[claim["relation"]]  # fmt: skip
+        if claim["verdict"] == "holds":
+            assert passed
+        if claim["verdict"] in ("does not hold", "holds only if"):
+            assert not passed
+
+
+def test_the_list_names_claims_and_verdicts() -> None:
+    result = CliRunner().invoke(main, ["lab", "--text", "The cat sat.", "--token", "2"])
+    assert result.exit_code == 0, result.output
+    assert "token 2" in result.stdout
+    assert "✓ The FFN is two convolutions with kernel 1." in result.stdout
+    assert "holds only if attention's weights" in result.stdout
+    assert "✗ Often thought: A word gets the same FFN output wherever it stands." in result.stdout
+    claims = re.findall(r"^  [✓◐✗–] (Often thought: )?", result.stdout, re.MULTILINE)
+    taught = sum(not label for label in claims)
+    assert f"What textbooks say: {taught} claims: holds " in result.stdout
+    assert f"What people often think: {len(claims) - taught} claims: " in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--text", ""], "The text is empty"),
+        (["--block", "3"], "there are 2 blocks"),
+        (["--token", "99"], "there are 8 tokens"),
+        (["--device", "warp"], "cannot be used"),
+    ],
+)
+def test_a_wrong_option_is_answered_in_words(options: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["lab", *options])
+    assert result.exit_code != 0
+    assert message in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,59 @@
+"""`ffnviz timing` as a person or a script would call it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from ffnviz.cli import main
+
+FEW = ["timing", "--repeats", "2", "--text", "The cat sat."]
+
+
+def test_json_holds_every_measurement() -> None:
+    result = CliRunner().invoke(main, [*FEW, "--json", "--twin", "gelu", "--block", "1"])
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout)
+    assert (report["twin"], report["block"], report["tokens"]) == ("gelu", 1, 4)
+    total = sum(spread["median"] for spread in report["stages_ms"].values())
+    assert report["stages_sum_ms"] == pytest.approx(total)
+    assert report["whole_ms"]["repeats"] == 2
+    assert report["convolution"]["largest_difference"] < 1e-3
+    for product in report["products"]:
+        share = product["per_second"] / report["best_per_second"]
+        assert product["share_of_best"] == pytest.approx(share)
+    for key in ("growth_with_tokens_ms", "growth_with_d_ff_ms"):
+        for spreads in report[key]["times"].values():
+            assert len(spreads) == len(report[key]["sizes"])
+
+
+def test_tables_name_every_stage_and_the_machine() -> None:
+    result = CliRunner().invoke(main, FEW)
+    assert result.exit_code == 0, result.output
+    for name in (
+        "tokenise",
+        "block 2 expand",
+        "φ",
+        "whole pass",
+        "W₁ (expand)",
+        "Conv1d",
+        "PyTorch",
+    ):
+        assert name in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--text", ""], "The text is empty"),
+        (["--device", "warp"], "cannot be used"),
+        (["--block", "3"], "there are 2 blocks"),
+        (["--repeats", "0"], "0 is not in the range"),
+        (["--twin", "tanh"], "'tanh' is not one of"),
+    ],
+)
+def test_a_wrong_option_is_answered_in_words(options: list[str], message: str) -> None:
+    result = CliRunner().invoke(main, ["timing", *options])
+    assert result.exit_code != 0
+    assert message in result.output
+    assert "Traceback" not in result.output

@@ -1,0 +1,39 @@
+"""The pictures' scripts as one: all are understood, and what is not is refused."""
+
+import re
+
+import pytest
+
+from ffnviz.export import bundle
+
+NAMES = re.findall(r"^  (\w+): \(\) =>", (bundle.PICTURES / "shell.js").read_text(), re.MULTILINE)
+
+
+def test_every_picture_can_be_taken_along() -> None:
+    assert len(NAMES) > 15
+    made = bundle.script(tuple(NAMES))
+    assert not re.search(r"^(import|export)\b", made, re.MULTILINE)
+    assert "import.meta" not in made
+    known = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
+    assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= known
+
+
+def test_a_picture_brings_what_it_reads() -> None:
+    files = bundle.texts(("neuron_card",), ("maps",))
+    expected = {"palettes.json", "glossary.json", "shell.css", "head.css", "terms.css",
+                "neuron_card.css", "notes/maps.html"}  # fmt: skip
+    assert set(files) == expected
+    assert all(files.values())
+
+
+@pytest.mark.parametrize(
+    ("source", "why"),
+    [
+        ("export default 3;\n", "not understood here: export default 3;"),
+        ('import * as all from "./x.js";\n', "not understood here: import"),
+        ('const text = "</SCRIPT>";\n', "would end a script"),
+    ],
+)
+def test_what_is_not_understood_is_refused(source: str, why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(why)):
+        bundle._as_function("new.js", source)

@@ -1,0 +1,127 @@
+"""A corpus counted by one process, by two, and by a run that was killed: the same bytes."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from ffnviz.analysis.neurons.index_file import write_index
+from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.analysis.neurons.neuron_index import finish
+from ffnviz.jobs.indexing import sources
+from ffnviz.jobs.indexing.job import Job, count, gatherer_of
+from ffnviz.jobs.indexing.local import run_local
+from ffnviz.jobs.indexing.run import Engine, Told, counted
+from ffnviz.jobs.indexing.sources import Piece, pieces_of
+
+JOB = Job("relu", tags=("one", "two"))
+
+
+@pytest.fixture
+def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Piece, ...]:
+    monkeypatch.setattr(sources, "PIECE_BYTES", 300)
+    # A visit without a browser leaves the page as the main module, which a process would import.
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))
+    folder = tmp_path / "books"
+    folder.mkdir()
+    lines = [f"The {word} had {n} dogs.\n" for n, word in enumerate(["cat", "man", "sea"] * 10)]
+    (folder / "one.txt").write_text("".join(lines), encoding="utf-8")
+    (folder / "two.txt").write_text("".join(reversed(lines)), encoding="utf-8")
+    found, _ = pieces_of([folder])
+    assert len(found) > 4
+    return found
+
+
+def index_bytes(part: IndexPart, path: Path) -> bytes:
+    gatherer = gatherer_of(JOB)
+    write_index(finish(part, "books", JOB.tags, gatherer), path)
+    return path.read_bytes()
+
+
+def whole(pieces: Sequence[Piece], engine: Engine, kept: Path) -> bytes:
+    part = counted(JOB, pieces, engine, kept)
+    assert not kept.exists()
+    return index_bytes(part, kept.with_suffix(".index"))
+
+
+def backwards(
+    job: Job, pieces: Sequence[Piece], *_: object
+) -> Iterator[tuple[list[int], IndexPart]]:
+    for piece in reversed(pieces):
+        yield [piece.number], count(job, piece)
+
+
+def test_one_process_and_two_and_any_order_give_the_same_file(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    one = whole(pieces, partial(run_local, workers=1), tmp_path / "kept")
+    assert whole(pieces, partial(run_local, workers=2), tmp_path / "kept") == one
+    assert whole(pieces, backwards, tmp_path / "kept") == one
+
+
+def test_a_run_that_is_stopped_keeps_what_was_counted_last(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+
+    def stopped(
+        job: Job, left: Sequence[Piece], *_: object
+    ) -> Iterator[tuple[list[int], IndexPart]]:
+        for piece in left[:3]:
+            yield [piece.number], count(job, piece)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        counted(JOB, pieces, stopped, kept)
+    seen: list[Told] = []
+    counted(JOB, pieces, backwards, kept, seen.append)
+    assert seen[0].done == 3
+    assert seen[-1].done == len(pieces)
+
+
+def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    kept = tmp_path / "kept"
+
+    def killed(
+        job: Job, left: Sequence[Piece], *_: object
+    ) -> Iterator[tuple[list[int], IndexPart]]:
+        for piece in left[:3]:
+            yield [piece.number], count(job, piece)
+        raise KeyboardInterrupt
+
+    for _ in range(2):  # nor is what the second time adds
+        with pytest.raises(KeyboardInterrupt):
+            counted(JOB, pieces, killed, kept, save_every_s=0)
+    told: list[Told] = []
+    part = counted(JOB, pieces, backwards, kept, told.append)
+    assert told[0].done > 2
+    assert [each.done for each in told[1:]] == list(range(told[0].done + 1, len(pieces) + 1))
+    one = whole(pieces, partial(run_local, workers=1), tmp_path / "other")
+    assert index_bytes(part, tmp_path / "again") == one
+
+
+def test_what_is_kept_of_another_run_is_not_used(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    for damage in (b"", b"no file of ours"):
+        kept.write_bytes(damage)
+        told: list[Told] = []
+        counted(JOB, pieces[:1], backwards, kept, told.append)
+        assert told[0].done == 0
+
+
+def test_one_process_tells_what_it_has_read_of_a_piece_that_is_not_done(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    told: list[Told] = []
+    part = counted(JOB, pieces, partial(run_local, workers=1), tmp_path / "kept", told.append)
+    tokens = [each.tokens for each in told]
+    assert tokens == sorted(tokens)
+    assert tokens[-1] == part.n_tokens
+    early = [b for a, b in pairwise(told) if b.done == a.done and b.tokens > a.tokens]
+    assert len(early) >= len(pieces)

@@ -1,0 +1,154 @@
+"""A corpus is cut into pieces in which every text stands once, whatever the files are like."""
+
+import gzip
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from ffnviz.jobs.indexing import sources
+from ffnviz.jobs.indexing.sources import SourcesError, pieces_of, texts_of
+
+TEXTS = ["The dog ran.", "Größe 🙂", "", "a " * 50 + "b", "\u2028 odd", "[MASK]"]
+
+
+def read(paths: list[Path], column: str = "text") -> tuple[list[str], dict[str, int]]:
+    pieces, problems = pieces_of(paths)
+    counted = Counter(problems)
+    return [text for piece in pieces for text in texts_of(piece, column, counted)], dict(counted)
+
+
+def wanted(texts: list[str]) -> list[str]:
+    return [" ".join(text.split()) for text in texts if text.split()]
+
+
+def packed(lines: bytes, how: str) -> bytes:
+    if how == "gzip":
+        return gzip.compress(lines)
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, how) as stream:
+        stream.write(lines)
+    return bytes(sink.getvalue())
+
+
+def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
+    rows = "".join(json.dumps({"text": text, "n": 1}) + "\n" for text in TEXTS).encode()
+    (tmp_path / "a.txt").write_text("\n".join(TEXTS), encoding="utf-8", newline="\n")
+    (tmp_path / "b.jsonl").write_bytes(rows)
+    (tmp_path / "c.jsonl.gz").write_bytes(packed(rows, "gzip"))
+    (tmp_path / "d.jsonl.zst").write_bytes(packed(rows, "zstd"))
+    pq.write_table(pa.table({"text": TEXTS}), tmp_path / "e.parquet", row_group_size=2)
+    (tmp_path / "f.csv").write_text("not,read")
+    assert read([tmp_path]) == (wanted(TEXTS) * 5, {})
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.lists(some.text("ab é\n\r🙂", max_size=12)), some.integers(1, 40), some.booleans())
+def test_pieces_of_any_size_hold_every_line_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, ends: bool
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "a.txt"
+    text = "\n".join(lines) + "\n" * ends
+    path.write_bytes(text.encode())
+    if not path.stat().st_size:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "PIECE_BYTES", size)
+        found, problems = read([path])
+    assert found == wanted(text.split("\n"))
+    assert not problems
+
+
+def test_what_is_wrong_is_counted_and_named_and_the_rest_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "LONGEST_LINE", 100)
+    monkeypatch.setattr(sources, "PIECE_BYTES", 64)
+    (tmp_path / "bad.txt").write_bytes(b"one\nt\xffo\nthree\n")
+    (tmp_path / "broken.jsonl").write_text('{"text": "good"}\n{"text": \n[1]\n{"text": 5}\n{}\n')
+    (tmp_path / "broken.parquet").write_bytes(b"PAR1 no")
+    (tmp_path / "cut.jsonl.gz").write_bytes(packed(b'{"text": "x"}\n' * 99, "gzip")[:-9])
+    (tmp_path / "half.jsonl").write_text('{"text": "a \\ud83d b"}\n{"text": "\\ud83d\\ude00"}\n')
+    (tmp_path / "empty.txt").touch()
+    (tmp_path / "long.txt").write_text("start\n" + "x" * 10_000 + "\nend\n")
+    pq.write_table(pa.table({"words": ["a"]}), tmp_path / "other.parquet")
+    texts, problems = read([tmp_path])
+    assert [text for text in texts if text != "x"] == [
+        "one", "t\ufffdo", "three", "good", "a \ufffd b", "😀", "start", "x" * 100, "end",
+    ]  # fmt: skip
+    broken = problems.pop(next(name for name in problems if name.startswith("broken.parquet: can")))
+    cut = problems.pop(next(name for name in problems if name.startswith("cut.jsonl.gz: can")))
+    assert (broken, cut) == (1, 1)
+    assert problems == {
+        "bad.txt: lines that are not UTF-8, read with � for what is wrong": 1,
+        "broken.jsonl: lines that are not JSON": 1,
+        "broken.jsonl: rows without text in “text”": 3,
+        "empty.txt: is empty": 1,
+        "half.jsonl: lines with half a character, read with � for it": 1,
+        "long.txt: lines of more than 100 bytes, cut": 1,
+        "other.parquet: has no column “text”": 1,
+    }
+
+
+class Counted(io.BytesIO):
+    """A file that adds up what is read of it."""
+
+    n_read = 0
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = super().readline(size)
+        Counted.n_read += len(line)
+        return line
+
+
+def test_a_long_line_is_not_read_again_by_each_of_its_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "LONGEST_LINE", 100)
+    monkeypatch.setattr(sources, "PIECE_BYTES", 500)
+    path = tmp_path / "long.txt"
+    path.write_text("start\n" + "x" * 200_000 + "\nend\n")
+    monkeypatch.setattr(sources, "opened", lambda path: Counted(path.read_bytes()))
+    texts, problems = read([path])
+    assert texts == ["start", "x" * 100, "end"]
+    assert problems == {"long.txt: lines of more than 100 bytes, cut": 1}
+    assert 0 < Counted.n_read < 2 * path.stat().st_size
+
+
+def test_of_a_folder_hidden_names_and_links_out_of_it_are_left_out(tmp_path: Path) -> None:
+    corpus, elsewhere = tmp_path / "corpus", tmp_path / "elsewhere"
+    for folder in (corpus / ".git", corpus / "more", elsewhere):
+        folder.mkdir(parents=True)
+        (folder / "a.txt").write_text(f"{folder.name}\n")
+    (corpus / ".b.txt").write_text("hidden\n")
+    (corpus / "out.txt").symlink_to(elsewhere / "a.txt")
+    (corpus / "out").symlink_to(elsewhere)
+    assert read([corpus]) == (["more"], {})
+    # What is named itself is read, whatever it is.
+    assert read([corpus / ".b.txt", corpus / "out.txt"])[0] == ["hidden", "elsewhere"]
+    linked = tmp_path / "linked"
+    linked.symlink_to(corpus)
+    assert read([linked]) == (["more"], {})
+    assert read([corpus / ".git"])[0] == [".git"]
+
+
+def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    (tmp_path / "b.txt").write_text("two\n")
+    pieces, _ = pieces_of([tmp_path])
+    (tmp_path / "a.txt").unlink()
+    problems: Counter[str] = Counter()
+    assert [t for piece in pieces for t in texts_of(piece, "text", problems)] == ["two"]
+    assert list(problems.values()) == [1]
+    assert next(iter(problems)).startswith("a.txt: cannot be read")
+
+
+def test_nothing_to_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SourcesError, match="there is no text in it"):
+        pieces_of([tmp_path])

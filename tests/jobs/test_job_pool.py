@@ -1,0 +1,180 @@
+"""Long computations beside the pages: in order, with progress, cancelled at once, and forgotten."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ffnviz.app.main import house
+from ffnviz.jobs import job_pool
+from ffnviz.jobs.job_pool import Fate, Job, Order, Pool, QueueIsFullError, Shared, tell
+from ffnviz.state.run import Run
+from ffnviz.state.state import House, from_url
+
+PATIENCE_S = 120
+TEXT = "It cost forty pounds."
+
+
+def tokens(run: Run, progress: Callable[[float], None], n: int) -> tuple[int, list[str]]:
+    progress(0.5)
+    return n * len(run.labels), run.labels
+
+
+def waits_for_ever(run: Run, progress: Callable[[float], None]) -> None:
+    del run
+    while True:
+        progress(0.25)
+        time.sleep(0.01)
+
+
+def fails(*_: object) -> None:
+    raise ValueError("the sentence is too odd")
+
+
+def dies(*_: object) -> None:
+    os._exit(3)
+
+
+class Unreadable:
+    """What can be sent by one process and not be read by another, for a reason of its own."""
+
+    def __init__(self, error: type[Exception]) -> None:
+        self.error = error
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return throw, (self.error,)
+
+
+def throw(error: type[Exception]) -> None:
+    raise error("what was sent is of another version")
+
+
+def answers_with(_: object, __: object, error: type[Exception]) -> Unreadable:
+    return Unreadable(error)
+
+
+@pytest.fixture(scope="module")
+def all_rooms() -> House:
+    return house()
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[Pool]:
+    made = Pool(most_waiting=3)
+    yield made
+    made.end()
+
+
+def order(rooms: House, work: Callable[..., object], *args: object) -> Order:
+    return Order(work, from_url("lab", {"text": TEXT}, rooms), "cpu", rooms.networks, args)
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def ended(job: Job) -> Job:
+    until(lambda: job.ended)
+    return job
+
+
+def test_what_comes_back_is_what_was_computed(pool: Pool, all_rooms: House) -> None:
+    job = ended(pool.submit(order(all_rooms, tokens, 3)))
+    assert job.fate is Fate.DONE, job.problem
+    assert job.result == (15, ["It", "cost", "forty", "pounds", "."])
+    assert job.shared is not None
+    assert 0 <= job.shared.processor <= 1
+
+
+def test_the_queue_is_seen_left_and_bounded(pool: Pool, all_rooms: House) -> None:
+    first = pool.submit(order(all_rooms, waits_for_ever))
+    until(lambda: first.share == 0.25)
+    second, third = (pool.submit(order(all_rooms, tokens, n)) for n in (1, 2))
+    assert [pool.before(job) for job in (first, second, third)] == [[], [first], [first, second]]
+    with pytest.raises(QueueIsFullError, match="3 computations wait already"):
+        pool.submit(order(all_rooms, tokens, 3))
+    pool.cancel(second)
+    assert (second.fate, pool.before(third)) == (Fate.CANCELLED, [first])
+    pool.cancel(first)
+    assert first.fate is Fate.CANCELLED
+    assert ended(third).result[0] == 10
+    assert pool.queue == 0
+
+
+@pytest.mark.parametrize(("work", "said"), [(fails, "too odd"), (dies, "ended before it was done")])
+def test_what_goes_wrong_is_said_and_the_next_is_computed(
+    pool: Pool, all_rooms: House, work: Callable[..., object], said: str
+) -> None:
+    job = ended(pool.submit(order(all_rooms, work)))
+    assert job.fate is Fate.FAILED
+    assert said in job.problem
+    assert "Traceback" not in job.problem
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+
+
+@pytest.mark.parametrize("error", [AttributeError, TypeError])
+def test_a_result_that_cannot_be_read_ends_no_queue(
+    pool: Pool, all_rooms: House, error: type[Exception]
+) -> None:
+    job = ended(pool.submit(order(all_rooms, answers_with, error)))
+    assert (job.fate, error.__name__ in job.problem) == (Fate.FAILED, True)
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+
+
+def test_an_order_that_cannot_be_sent_ends_no_queue(pool: Pool, all_rooms: House) -> None:
+    job = ended(pool.submit(order(all_rooms, lambda *_: None)))
+    assert job.fate is Fate.FAILED
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+
+
+def test_who_is_gone_keeps_nobody_waiting(
+    all_rooms: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(job_pool, "FORSAKEN_S", PATIENCE_S)
+    pool = Pool()
+    left = pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False)
+    until(lambda: left.share > 0)
+    assert not left.ended  # who left may come back
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+    assert left.fate is Fate.CANCELLED
+    pool.end()
+
+
+def test_what_nobody_waits_for_any_more_is_dropped(
+    all_rooms: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(job_pool, "FORSAKEN_S", 0.05)
+    pool = Pool()
+    job = ended(pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False))
+    assert job.fate is Fate.CANCELLED
+    pool.end()
+
+
+def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: House) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "ffnviz.jobs.worker"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    ) as worker:  # fmt: skip
+        assert worker.stdout is not None
+        assert worker.stderr is not None
+        worker.stdout.close()
+        tell(worker.stdin, order(all_rooms, tokens, 2))
+        assert worker.stderr.read() == b""
+    assert worker.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("processor", "pages", "much"), [(1.0, 0.0, False), (0.7, 0.0, True), (1.0, 0.3, True)]
+)
+def test_a_machine_is_shared_when_a_page_or_another_program_took_its_time(
+    processor: float, pages: float, much: bool
+) -> None:
+    assert Shared(processor, pages).much is much

@@ -1,0 +1,45 @@
+"""Networks of other people, tiny and random, proved once for all tests."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import pytest
+from torch import nn
+
+from ffnviz.models.external.network import Guest
+from ffnviz.models.external.opening import proved_guest
+from ffnviz.models.external.tokenizer import GuestTokenizer
+from tests.models.external.families import FAMILIES, build, two_texts
+from tests.models.external.tokenizers import byte_level, metaspace, word_piece
+
+
+@cache
+def _made(name: str) -> Guest:
+    model = build(FAMILIES[name])
+    words = GuestTokenizer(TOKENIZERS.get(name, byte_level)(), 97)
+    return proved_guest(model, words, two_texts(), 6, name, name.lower(), name, "#009e73")
+
+
+TOKENIZERS: dict[str, Callable[[], Any]] = {
+    "BERT": word_piece, "BERT without a head": word_piece, "DistilBERT": word_piece,
+    "ELECTRA": word_piece, "ALBERT": metaspace, "Llama": metaspace, "T5's encoder": metaspace,
+}  # fmt: skip
+
+
+@pytest.fixture(params=list(FAMILIES))
+def guest(request: pytest.FixtureRequest) -> Guest:
+    """Each of the families."""
+    return _made(request.param)
+
+
+@pytest.fixture
+def guest_of() -> Callable[[str], Guest]:
+    """One by the name of its family."""
+    return _made
+
+
+@pytest.fixture
+def llama() -> nn.Module:
+    """A fresh one, to be spoiled."""
+    return build(FAMILIES["Llama"])

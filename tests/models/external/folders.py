@@ -1,0 +1,112 @@
+"""Folders as people have them on their disks: sound ones, and each way in which one is not."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.models.external.families import FAMILIES, build
+from tests.models.external.tokenizers import byte_level, metaspace, word_piece
+
+TOKENIZERS: dict[str, Callable[[], Any]] = {
+    "BERT": word_piece, "GPT-2": byte_level, "Llama": metaspace, "BERT without a head": word_piece
+}  # fmt: skip
+
+
+def save(family: str, folder: Path) -> Path:
+    """A whole network, as save_pretrained leaves it."""
+    model: Any = build(FAMILIES[family])
+    model.save_pretrained(folder)
+    TOKENIZERS[family]().save_pretrained(folder)
+    return folder
+
+
+def _config(folder: Path, **changes: Any) -> None:
+    path = folder / "config.json"
+    told = json.loads(path.read_text())
+    told |= changes
+    path.write_text(json.dumps({k: v for k, v in told.items() if v is not None}))
+
+
+def _weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    path = folder / "model.safetensors"
+    weights = {name: tensor.clone() for name, tensor in load_file(path).items()}
+    change(weights)
+    save_file(weights, path, {"format": "pt"})
+
+
+def _only(folder: Path, *names: str) -> None:
+    for path in folder.iterdir():
+        if path.name not in names:
+            path.unlink()
+
+
+def _gguf(folder: Path) -> None:
+    _only(folder)
+    (folder / "model.gguf").write_bytes(b"GGUF")
+
+
+def _adapter(folder: Path) -> None:
+    _only(folder)
+    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
+
+
+def _pickle(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+
+
+def _cut(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:5_000])
+
+
+def _pointer(folder: Path) -> None:
+    (folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\nsize 1")
+
+
+def _shard(folder: Path) -> None:
+    index = {"weight_map": {"a": "model.safetensors", "b": "model-00002-of-00002.safetensors"}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+
+
+def _missing(folder: Path) -> None:
+    _weights(folder, lambda weights: weights.pop(next(n for n in weights if "mlp.c_fc.w" in n)))
+
+
+def _no_tokenizer(folder: Path) -> None:
+    _only(folder, "config.json", "model.safetensors")
+
+
+def _fewer_words(folder: Path) -> None:
+    _config(folder, vocab_size=40)
+    _weights(folder, lambda w: w.update({n: t[:40] for n, t in w.items() if "wte" in n}))
+
+
+BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
+    "empty": (_only, "no config.json in it"),
+    "GGUF": (_gguf, "GGUF format"),
+    "an adapter": (_adapter, "an adapter .LoRA. without the network"),
+    "not JSON": (lambda f: (f / "config.json").write_text("{"), "cannot be read. Download it"),
+    "a list": (lambda f: (f / "config.json").write_text("[1]"), "does not hold a configuration"),
+    "custom code": (lambda f: _config(f, auto_map={"AutoModel": "m.F"}), "code of its own"),
+    "unknown type": (lambda f: _config(f, model_type="fancy"), "does not know this type"),
+    "no type": (lambda f: _config(f, model_type=None), "does not say what type"),
+    "quantised": (
+        lambda f: _config(f, quantization_config={"quant_method": "gptq", "bits": 4}), "quantised"),
+    "pickle": (_pickle, "could run any code.*save_pretrained"),
+    "no weights": (lambda f: (f / "model.safetensors").unlink(), "no weights"),
+    "cut": (_cut, "cut off or damaged"),
+    "a Git LFS pointer": (_pointer, "git lfs pull"),
+    "a shard missing": (_shard, "1 of its 2 weight files are missing"),
+    "other shapes": (lambda f: _config(f, n_inner=96), "shapes of its weights are not those"),
+    "more blocks": (lambda f: _config(f, n_layer=4), "weights are missing, first .*h.2"),
+    "a weight missing": (_missing, "weights are missing, first .*c_fc.*random numbers"),
+    "no tokenizer": (_no_tokenizer, "there is no tokenizer in it"),
+    "another tokenizer": (
+        _fewer_words,
+        "entries and the network only 40"),
+    "impossible sizes": (lambda f: _config(f, n_head=5), "no network that can be built"),
+}  # fmt: skip

@@ -1,0 +1,89 @@
+"""Every kind of tokenizer ties its tokens to the typed characters."""
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ffnviz.models.external.tokenizer import GuestTokenizer
+from tests.models.external.tokenizers import byte_level, metaspace, word_piece
+
+KINDS: dict[str, Callable[[], object]] = {
+    "WordPiece": word_piece, "byte level": byte_level, "SentencePiece": metaspace
+}  # fmt: skip
+MADE = {name: GuestTokenizer(make(), 97) for name, make in KINDS.items()}
+SAID = {"WordPiece": ["[CLS]", "[SEP]"], "byte level": [], "SentencePiece": ["<s>"]}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=60)
+@given(text=st.text(max_size=30) | st.text("the cat[MASK]é\ud800 \n", max_size=40))
+def test_the_tokens_of_a_text_are_the_text(kind: str, text: str) -> None:
+    encoding = MADE[kind].encode(text)
+    if not text:
+        assert encoding.tokens == ()
+        return
+    words = [token for token in encoding.tokens if not token.special]
+    assert [t.special for t in encoding.tokens if t.special] == SAID[kind]
+    if words:
+        assert "".join(token.text for token in words) == text
+    assert all(0 <= token.id < 97 for token in encoding.tokens)
+    position = 0
+    for token in encoding.tokens:
+        assert token.start == position
+        assert text[token.start : token.end] == token.text
+        position = token.end
+
+
+def test_a_typed_mask_is_the_tokenizers_own() -> None:
+    words = MADE["WordPiece"]
+    tokens = words.encode("the [mask] sat").tokens
+    assert [token.text for token in tokens] == ["", "the", " [mask]", " s", "a", "t", ""] or [
+        token.text for token in tokens
+    ] == ["", "the", " [mask]", " sat", ""]
+    assert tokens[2].id == words.mask_id
+    assert tokens[2].special == ""
+    assert MADE["byte level"].mask_id is None
+    assert "".join(t.text for t in MADE["byte level"].encode("[MASK]").tokens) == "[MASK]"
+
+
+def test_of_a_long_text_the_first_tokens_and_the_special_one_at_its_end() -> None:
+    encoding = MADE["WordPiece"].encode("the cat " * 20, 8)
+    assert [token.special for token in encoding.tokens] == ["[CLS]", *[""] * 6, "[SEP]"]
+    assert encoding.n_left_out == 42 - 8
+    assert encoding.left_out.startswith(" the cat")
+
+
+@pytest.mark.parametrize(
+    ("kind", "entry", "word", "label"),
+    [
+        ("WordPiece", "cat", " cat", "cat"),
+        ("WordPiece", "##g", "g", "-g"),
+        ("WordPiece", "[SEP]", "[SEP]", "[SEP]"),
+        ("byte level", "Ġt", " t", "t"),
+        ("byte level", "he", "he", "-he"),
+        ("byte level", "Ã", "\ufffd", "bytes c3"),
+        ("byte level", "Ġ", " ", "␣"),
+        ("SentencePiece", "▁cat", " cat", "cat"),
+        ("SentencePiece", "c", "c", "-c"),
+        ("SentencePiece", "</s>", "</s>", "</s>"),
+    ],
+)
+def test_how_an_entry_reads(kind: str, entry: str, word: str, label: str) -> None:
+    words = MADE[kind]
+    id_ = KINDS[kind]().convert_tokens_to_ids(entry)  # type: ignore[attr-defined]
+    assert words.word(id_) == word
+    assert words.label(id_) == label
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_row_that_no_text_uses_has_a_number(kind: str) -> None:
+    assert MADE[kind].label(96) == "#96"
+
+
+def test_many_texts_at_once_are_each_by_itself() -> None:
+    texts = ["the cat", "[MASK] sat on it."]
+    for words in MADE.values():
+        assert words.encode_many(texts) == [words.encode(text).ids for text in texts]
+    assert MADE["WordPiece"].decode([8, 10]) == MADE["WordPiece"].decode([8, 10]).strip()

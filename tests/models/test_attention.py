@@ -1,0 +1,108 @@
+"""Attention(x) = softmax(Q Kᵀ / √d_head) V W_O, the recorded stages against float64 NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+
+from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
+from tests.models.reference import Array, as_array, linear, randomise, softmax
+
+D_MODEL, N_HEADS, N_TOKENS = 24, 3, 9
+D_HEAD = D_MODEL // N_HEADS
+BOTH_MASKS = pytest.mark.parametrize("causal", [False, True], ids=["bidirectional", "causal"])
+
+
+def attention(causal: bool, dtype: torch.dtype = torch.float64) -> SelfAttention:
+    module: SelfAttention = randomise(SelfAttention(D_MODEL, N_HEADS, causal).to(dtype))
+    return module.eval()
+
+
+def stream(dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(1)
+    return torch.randn(2, N_TOKENS, D_MODEL, dtype=dtype, generator=generator)
+
+
+def heads(x: Array, first_column: int) -> list[Array]:
+    """The part of a projection from a column on, one array a head."""
+    starts = range(first_column, first_column + D_MODEL, D_HEAD)
+    return [x[..., start : start + D_HEAD] for start in starts]
+
+
+def expected_weights(module: SelfAttention, x: Array) -> Array:
+    """Head by head, as the paper writes it."""
+    projected = linear(x, module.project_in)
+    future = np.triu(np.full((N_TOKENS, N_TOKENS), -np.inf), k=1) if module.causal else 0.0
+    scores = [
+        queries @ keys.swapaxes(-1, -2) / math.sqrt(D_HEAD) + future
+        for queries, keys in zip(heads(projected, 0), heads(projected, D_MODEL), strict=True)
+    ]
+    return softmax(np.stack(scores, axis=1))
+
+
+@BOTH_MASKS
+def test_the_weights_follow_the_equation(causal: bool) -> None:
+    module, x = attention(causal), stream()
+    assert_allclose(as_array(module(x).weights), expected_weights(module, as_array(x)), atol=1e-12)
+
+
+@BOTH_MASKS
+def test_in_float32_the_weights_stay_within_rounding(causal: bool) -> None:
+    module, x = attention(causal, torch.float32), stream(torch.float32)
+    assert_allclose(as_array(module(x).weights), expected_weights(module, as_array(x)), atol=1e-6)
+
+
+@BOTH_MASKS
+def test_each_row_of_weights_sums_to_one_and_none_is_negative(causal: bool) -> None:
+    weights = attention(causal, torch.float32)(stream(torch.float32)).weights
+    assert weights.shape == (2, N_HEADS, N_TOKENS, N_TOKENS)
+    assert_allclose(as_array(weights).sum(axis=-1), 1, atol=1e-6)
+    assert (weights >= 0).all()
+
+
+def test_causal_weights_are_exactly_zero_above_the_diagonal_and_nowhere_else() -> None:
+    weights = attention(causal=True)(stream()).weights
+    assert (weights.triu(1) == 0).all()
+    assert (weights.tril() != 0).sum() == 2 * N_HEADS * N_TOKENS * (N_TOKENS + 1) / 2
+
+
+@BOTH_MASKS
+def test_the_weights_times_the_values_give_the_output_of_the_fused_kernel(causal: bool) -> None:
+    module, x = attention(causal), stream()
+    values = heads(linear(as_array(x), module.project_in), 2 * D_MODEL)
+    weights = expected_weights(module, as_array(x))
+    mixed = [weights[:, head] @ values[head] for head in range(N_HEADS)]
+    expected = linear(np.concatenate(mixed, axis=-1), module.project_out)
+    assert_allclose(as_array(module(x).output), expected, atol=1e-12)
+
+
+def test_a_single_token_attends_to_itself() -> None:
+    record = attention(causal=False)(stream()[:, :1])
+    assert (record.weights == 1).all()
+
+
+def test_a_causal_token_does_not_see_what_comes_later() -> None:
+    x = stream()
+    changed = x.clone()
+    changed[:, 5:] += 1
+    causal, both_ways = attention(causal=True), attention(causal=False)
+    assert torch.equal(causal(x).output[:, :5], causal(changed).output[:, :5])
+    assert not torch.isclose(both_ways(x).output[:, :5], both_ways(changed).output[:, :5]).any()
+
+
+def test_the_weights_belong_to_the_recorded_queries_and_keys() -> None:
+    # Orthogonal queries and keys, so large that the softmax is all or nothing.
+    eye = 1_000 * torch.eye(4).unsqueeze(0)
+    flat = torch.zeros(4, 4)
+    shifted = eye.roll(1, dims=1)  # key 1 is what query 0 looks for
+    record = AttentionRecord(flat, eye, shifted, eye, flat, causal=False)
+    assert torch.equal(record.weights, torch.eye(4).roll(1, dims=1).unsqueeze(0))
+
+
+def test_dropout_is_for_training_only() -> None:
+    module = SelfAttention(D_MODEL, N_HEADS, causal=False, dropout=0.5)
+    x = stream(torch.float32)
+    assert not torch.equal(module.train()(x).output, module(x).output)
+    assert torch.equal(module.eval()(x).output, module(x).output)

@@ -1,0 +1,130 @@
+"""EncoderConfig takes what can run and nothing else, and says what it would take."""
+
+import dataclasses
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.config import LARGEST, ConfigError, EncoderConfig
+from ffnviz.models.encoder.model import MODELS, TWINS
+
+SIZES = ["vocab_size", "max_tokens", "d_model", "n_heads", "d_ff", "n_blocks"]
+WHOLE = "a whole number from 1 to 1,000,000"
+
+NO_SIZES: list[object] = [0, -1, LARGEST + 1, 10**30, 2.0, "8", None, True, [8]]
+NO_NAMES: list[object] = ["Relu", "Pre", "", None, 1, [], {}]
+WRONG: list[tuple[str, object, str]] = [
+    *((name, value, WHOLE) for name in SIZES for value in NO_SIZES),
+    ("n_heads", 7, "a divisor of d_model = 512"),
+    ("n_heads", 1_024, "a divisor of d_model = 512"),
+    *(("activation", value, "one of relu, gelu") for value in NO_NAMES),
+    *(("norm", value, "one of pre, post") for value in NO_NAMES),
+    *(
+        (name, value, "true or false")
+        for name in ("causal", "bias")
+        for value in (0, 1, "true", None)
+    ),
+    *(
+        ("dropout", value, "from 0 up to but not including 1")
+        for value in (-0.1, 1.0, 1, math.nan, math.inf, "0.1", None, True)
+    ),
+    *(
+        ("layer_norm_eps", value, "between 0 and 1")
+        for value in (0.0, -1e-5, 1.0, math.nan, "1e-5", None, False)
+    ),
+]
+
+
+@pytest.mark.parametrize(("field", "value", "allowed"), WRONG)
+def test_a_wrong_value_is_refused_with_its_name_and_what_is_allowed(
+    field: str, value: object, allowed: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        EncoderConfig.from_dict({field: value})
+    message = str(caught.value)
+    assert message.startswith(f"{field} = {value!r} ")
+    assert allowed in message
+
+
+def test_of_a_long_value_the_start_and_the_end_are_said() -> None:
+    with pytest.raises(ConfigError) as caught:
+        EncoderConfig.from_dict({"vocab_size": "x" * 9_999})
+    assert str(caught.value).startswith("vocab_size = 'xxx")
+    assert len(str(caught.value)) < 200
+
+
+def test_every_field_has_wrong_values_above() -> None:
+    assert {field for field, _, _ in WRONG} == {f.name for f in dataclasses.fields(EncoderConfig)}
+
+
+def test_the_constructor_refuses_what_from_dict_refuses() -> None:
+    with pytest.raises(ConfigError, match="d_ff = 0"):
+        EncoderConfig(d_ff=0)
+
+
+def test_an_unknown_field_is_refused_with_the_list_of_the_known_ones() -> None:
+    with pytest.raises(ConfigError, match=r"d_hidden = 3 .* d_ff"):
+        EncoderConfig.from_dict({"d_hidden": 3})
+
+
+def test_the_message_lists_every_activation() -> None:
+    with pytest.raises(ConfigError) as caught:
+        EncoderConfig(activation="softmax")
+    assert all(name in str(caught.value) for name in ACTIVATIONS)
+
+
+def test_the_default_is_the_block_of_the_original_paper() -> None:
+    config = EncoderConfig()
+    assert (config.d_model, config.n_heads, config.d_ff) == (512, 8, 2_048)
+    assert config.d_head == 64
+
+
+@st.composite
+def configs(draw: st.DrawFn) -> EncoderConfig:
+    """Any configuration that is allowed."""
+    size = st.integers(1, 10_000)
+    n_heads = draw(st.integers(1, 32))
+    return EncoderConfig(
+        vocab_size=draw(size),
+        max_tokens=draw(size),
+        d_model=n_heads * draw(st.integers(1, 128)),
+        n_heads=n_heads,
+        d_ff=draw(size),
+        n_blocks=draw(size),
+        activation=draw(st.sampled_from(sorted(ACTIVATIONS))),
+        norm=draw(st.sampled_from(["pre", "post"])),
+        causal=draw(st.booleans()),
+        dropout=draw(st.floats(0, 1, exclude_max=True)),
+        layer_norm_eps=draw(st.floats(0, 1, exclude_min=True, exclude_max=True)),
+    )
+
+
+@given(configs())
+def test_a_configuration_survives_a_json_file(config: EncoderConfig) -> None:
+    values: dict[str, Any] = json.loads(json.dumps(config.to_dict()))
+    assert EncoderConfig.from_dict(values) == config
+    assert config.d_head * config.n_heads == config.d_model
+
+
+def test_a_configuration_cannot_be_changed() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        EncoderConfig().d_ff = 1  # type: ignore[misc]
+
+
+def test_biases_are_spoken_of_only_where_there_are_none() -> None:
+    assert "bias" not in EncoderConfig().to_dict()
+    assert EncoderConfig(bias=False).to_dict()["bias"] is False
+    for config in (EncoderConfig(), EncoderConfig(bias=False)):
+        assert EncoderConfig.from_dict(config.to_dict()) == config
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_the_shipped_configurations_are_written_as_they_stand(twin: str) -> None:
+    written = json.loads((MODELS / twin / "config.json").read_text(encoding="utf-8"))
+    del written["sha256"]  # of the files beside it
+    assert list(EncoderConfig.from_dict(written).to_dict().items()) == list(written.items())

@@ -1,0 +1,37 @@
+"""What is advised to install is right, whatever ffnviz came from."""
+
+import importlib.metadata
+from pathlib import Path
+
+import pytest
+
+from ffnviz.models import installing
+from ffnviz.models.assets import TOP
+from ffnviz.models.installing import install
+
+
+@pytest.mark.parametrize(
+    ("extra", "package"), [("hf", "transformers"), ("ray", "ray[data]"), ("redis", "redis")]
+)
+def test_packages_are_named_as_the_installed_metadata_has_them(extra: str, package: str) -> None:
+    said = install(extra)
+    assert said.startswith(f"pip install '{package}")
+    assert "ffnviz" not in said
+    assert said.count("'") == 2
+
+
+def test_metadata_is_read_in_any_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = ["torch>=2", "a>=1,<2; extra == 'hf'", 'b[c]==3 ; python_version > "3" and extra=="hf"']
+    monkeypatch.setattr(installing, "requires", lambda _: lines)
+    assert install("hf") == "pip install 'a>=1,<2' 'b[c]==3'"
+
+
+def test_a_checkout_that_was_never_installed_is_installed_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing(_: str) -> None:
+        raise importlib.metadata.PackageNotFoundError
+
+    monkeypatch.setattr(installing, "requires", missing)
+    assert install("hf") == f"pip install '{TOP}[hf]'"
+    assert (Path(TOP) / "pyproject.toml").is_file()

@@ -1,0 +1,154 @@
+"""`ffnviz app --index FILE`: another corpus on Neurons' pages, or a sentence why not."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+import streamlit as st
+from click.testing import CliRunner
+
+from ffnviz.analysis.neurons.index_file import INDEXES, read_index, write_index
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.app import session
+from ffnviz.cli import main
+from ffnviz.cli.app import opened_index
+from ffnviz.models.encoder.model import load
+from ffnviz.models.index_registry import ASKED, show_indexes
+from ffnviz.parts.neurons import browse, wakes
+from ffnviz.pictures.head import Head
+from tests.analysis.neurons.test_index import of_version_2
+from tests.parts.visits import opened, query, unbroken
+
+SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
+
+
+@pytest.fixture(scope="module")
+def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("index") / "mine.npz"
+    texts = [Probe(text, ("dogs",)) for text in SENTENCES]
+    write_index(build_index(load("relu"), texts, ("dogs",), "<b>my dogs</b>"), path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A server is told once, before it opens a network; here others have opened it."""
+    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
+    for clear in (session.CACHE.clear, st.cache_resource.clear):
+        clear()
+    yield
+    for clear in (session.CACHE.clear, st.cache_resource.clear):
+        clear()
+
+
+def said_on(
+    part: str, twin: str, of: object, draws: str, monkeypatch: pytest.MonkeyPatch
+) -> list[str]:
+    said: list[str] = []
+
+    def note(head: Head, *_: object, **__: object) -> None:
+        said.append("".join(part if isinstance(part, str) else part[0] for part in head.sentence))
+
+    monkeypatch.setattr(of, draws, note)
+    opened("neurons", part=part, twin=twin)
+    return said
+
+
+def test_it_is_shown_for_its_network_and_for_no_other(
+    mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_indexes([mine])
+    os.utime(mine, (0, datetime(2025, 3, 9, 12).timestamp()))
+    n_tokens = read_index(mine, 2_048, 2).n_tokens
+    (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
+    assert f"{n_tokens} tokens of <b>my dogs</b> (file of 2025-03-09); a token" in all_of_it
+    examples = said_on("wakes", "relu", wakes, "passages", monkeypatch)
+    assert "<b>my dogs</b>" in examples[0]
+    (all_of_it, *_) = said_on("browse", "gelu", browse, "chart", monkeypatch)
+    assert "of our probe set" in all_of_it
+
+
+def test_the_command_says_for_which_network_it_is(mine: Path) -> None:
+    said = opened_index(mine)
+    assert said.startswith("ReLU: index ")
+    assert said.endswith("tokens of <b>my dogs</b>.")
+
+
+@pytest.fixture(scope="module")
+def second_block_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `ffnviz index --blocks 2` makes it of one file, which is no tag."""
+    path = tmp_path_factory.mktemp("index") / "half.npz"
+    texts = [Probe(text, ()) for text in SENTENCES]
+    write_index(build_index(load("relu"), texts, (), "my dogs", blocks=(1,)), path)
+    return path
+
+
+PARTS_WITH_INDEX = ("wakes", "probes", "values", "browse", "name")
+
+
+@pytest.mark.parametrize("part", PARTS_WITH_INDEX)
+def test_of_some_blocks_it_is_shown_on_these_and_elsewhere_it_says_which(
+    second_block_only: Path, part: str
+) -> None:
+    show_indexes([second_block_only])
+    there = opened("neurons", part=part, twin="relu", block="2")
+    assert not there.info
+    assert not there.error
+    away = opened("neurons", part=part, twin="relu", block="1")
+    assert [said.value for said in away.info] == [
+        "This index has block 2 of 2; block 1 is not in it."]  # fmt: skip
+    (go,) = (button for button in away.button if button.key == "to-block-1")
+    assert go.label == "Go to block 2"
+    unbroken(go.click().run())
+    assert not away.info
+    assert query(away).get("block", "2") == "2"  # the last is the usual one
+
+
+def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(
+    second_block_only: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    show_indexes([second_block_only])
+    of_all = build_index(load("relu"), [Probe(text, ()) for text in SENTENCES], (), "my dogs")
+    fired = of_all.blocks[1].fired
+    assert (fired != of_all.blocks[0].fired).any()
+    (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
+    assert f"{int((fired == 0).sum()):,} of 2,048 neurons of block 2 never fire" in all_of_it
+
+
+@pytest.mark.parametrize(("twin", "says"), [("relu", 0), ("gelu", 1)])
+def test_an_older_file_says_what_it_misses_where_values_may_be_negative(
+    tmp_path: Path, twin: str, says: int
+) -> None:
+    path = tmp_path / "old.npz"
+    write_index(build_index(load(twin), [Probe(text, ()) for text in SENTENCES], (), "dogs"), path)
+    of_version_2(path)
+    show_indexes([path])
+    for part in ("wakes", "values", "browse"):
+        shown = opened("neurons", part=part, twin=twin)
+        assert len([each for each in shown.info if "of an older version" in each.value]) == says
+
+
+def test_the_command_says_which_blocks_it_is_of(second_block_only: Path) -> None:
+    said = opened_index(second_block_only)
+    assert "half.npz, block 2 of 2, " in said
+
+
+def test_what_is_no_index_of_these_networks_is_refused(mine: Path, tmp_path: Path) -> None:
+    foreign, damaged = tmp_path / "foreign.npz", tmp_path / "damaged.npz"
+    relu = load("relu")
+    with_other_weights = build_index(relu, [Probe(SENTENCES[0], ())], (), "other")
+    object.__setattr__(with_other_weights, "network", "0123456789abcdef")
+    write_index(with_other_weights, foreign)
+    damaged.write_bytes(mine.read_bytes()[:5_000])
+    for path, why in ((foreign, "is an index of another network"), (damaged, "is not an index")):
+        done = CliRunner().invoke(main, ["app", "--port", "9161", "--index", str(path)])
+        assert done.exit_code == 1
+        assert why in done.output
+        assert "ReLU, GELU" in done.output
+        assert "Traceback" not in done.output
+    done = CliRunner().invoke(main, ["app", "--index", str(INDEXES / "none.npz")])
+    assert done.exit_code == 2
+    assert "does not exist" in done.output

@@ -1,0 +1,130 @@
+"""What the browser is sent as files: every picture has its own, and nothing else is among them."""
+
+import ast
+import json
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ffnviz import pictures
+
+ROOT = Path(pictures.__file__).parents[2]
+PICTURES = ROOT / "ffnviz" / "pictures"
+ADAPTER = ROOT / "ffnviz" / "components" / "adapter"
+SCRIPTS = sorted([*PICTURES.glob("*.js"), *ADAPTER.glob("*.js")])
+SHEETS = sorted(PICTURES.glob("*.css"))
+DECLARED = sorted(
+    name
+    for path in Path(pictures.__file__).parent.glob("*.py")
+    for name in re.findall(r'declare\("(\w+)"\)', path.read_text(encoding="utf-8"))
+)
+
+
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_shell_lists_every_picture_that_a_component_hangs() -> None:
+    listed = re.findall(r'(\w+): \(\) => import\("\./(\w+)\.js"\)', text_of(PICTURES / "shell.js"))
+    assert sorted(name for name, _ in listed) == DECLARED
+    assert all(name == file for name, file in listed)
+    assert len(DECLARED) >= 11
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_a_picture_has_its_script_and_the_styles_that_it_names(name: str) -> None:
+    named = re.search(r"export const styles = (\[.*?\]);", text_of(PICTURES / f"{name}.js"))
+    assert named
+    styles = json.loads(named[1])
+    assert (f"{name}.css" in styles) == (PICTURES / f"{name}.css").is_file()
+    assert all((PICTURES / file).is_file() for file in styles)
+
+
+def test_streamlit_serves_the_adapter_and_the_pictures() -> None:
+    project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
+    assert project["tool"]["streamlit"]["component"]["components"] == [
+        {"name": "picture", "asset_dir": "components/adapter"},
+        {"name": "pictures", "asset_dir": "pictures"},
+    ]
+
+
+@pytest.mark.parametrize("folder", [PICTURES, ADAPTER], ids=lambda folder: folder.name)
+def test_what_is_served_is_for_a_browser(folder: Path) -> None:
+    kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
+    assert kinds <= {".js", ".css", ".html", ".json"}
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_no_script_writes_markup(path: Path) -> None:
+    for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
+        assert way not in text_of(path)
+
+
+@pytest.mark.parametrize("path", [*PICTURES.glob("*.js"), *SHEETS], ids=lambda path: path.name)
+def test_no_picture_knows_streamlit(path: Path) -> None:
+    for trace in ("--st-", "_stcore", "setTriggerValue", "parentElement.host"):
+        assert trace not in text_of(path)
+
+
+@pytest.mark.parametrize("path", SHEETS, ids=lambda path: path.name)
+def test_every_colour_of_a_style_sheet_is_in_the_palette(path: Path) -> None:
+    palette = json.loads(text_of(PICTURES / "palettes.json"))["light"]
+    used = set(re.findall(r"var\(--([\w-]+)", text_of(path)))
+    assert used <= set(palette) | {"font", "accent", "share", "stage", "room"}
+
+
+def test_streamlits_own_theme_has_the_palettes_colours() -> None:
+    theme = tomllib.loads(text_of(ROOT / ".streamlit" / "config.toml"))["theme"]
+    palettes = json.loads(text_of(PICTURES / "palettes.json"))
+    for name, palette in palettes.items():
+        assert theme[name] == {
+            "primaryColor": palette["focus"],
+            "backgroundColor": palette["background"],
+            "secondaryBackgroundColor": palette["surface"],
+            "textColor": palette["text"],
+            "borderColor": palette["line"],
+        }
+
+
+def notes_in(path: Path) -> Iterator[str]:
+    """What each Head in a source file names as its note."""
+    for node in ast.walk(ast.parse(text_of(path))):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Head":
+            note = node.args[1]
+            assert isinstance(note, ast.Constant), path
+            yield str(note.value)
+
+
+def test_every_note_a_page_opens_is_there_with_an_equation() -> None:
+    package = ROOT / "ffnviz"
+    sources = [package / "controls.py", *(package / "pages").rglob("*.py"),
+               *(package / "lecture").rglob("*.py")]  # fmt: skip
+    opened = {note for path in sources for note in notes_in(path)}
+    written = {path.stem for path in (PICTURES / "notes").glob("*.html")}
+    assert opened == written
+    for note in written:
+        text = text_of(PICTURES / "notes" / f"{note}.html")
+        assert text.startswith("<p><b>"), f"{note} begins with a sentence"
+        sentence = text[: text.index("</b>")]
+        assert "<math" not in sentence
+        assert re.search(r"[.?:]$|[.?:]</p>", text[: text.index("</p>") + 4])
+        folded = re.findall(r"<details><summary>The formula</summary>\n<math", text)
+        assert len(folded) == text.count("<math") > 0, f"{note} folds its formula"
+        assert "<script" not in text
+
+
+def test_the_glossary_has_every_term_that_needs_one() -> None:
+    entries = json.loads(text_of(PICTURES / "glossary.json")).values()
+    names = [name for entry in entries for name in entry["names"]]
+    assert len(names) == len(set(names)), "a name leads to one entry"
+    wanted = {"φ", "FFN", "W₁", "W₂", "d_ff", "block", "twin", "stream", "norm", "awake", "logit",
+              "nats", "entropy", "key", "value vector", "cosine", "top-p", "effective rank",
+              "pieces of words", "2:17"}  # fmt: skip
+    assert wanted <= set(names)
+    for entry in entries:
+        assert entry["title"]
+        assert entry["text"].endswith((".", "?", ")"))
+        assert len(entry["text"]) < 320

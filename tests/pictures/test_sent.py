@@ -1,0 +1,168 @@
+"""What our pictures send does what it says; anything else that a browser sends does nothing."""
+
+import importlib
+import json
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ffnviz.pictures.activation_map import ActivationMap, activation_maps
+from ffnviz.pictures.chart import chart
+from ffnviz.pictures.chips import chips
+from ffnviz.pictures.drawing import drawing
+from ffnviz.pictures.examples import examples
+from ffnviz.pictures.ffn_picture import Stage, ffn_picture
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.neuron_card import neuron_card
+from ffnviz.pictures.sent import numbers, place
+from ffnviz.pictures.slider import slider
+from ffnviz.pictures.verdicts import verdicts
+
+HEAD = Head(["Seen."], "note", "relu")
+VALUES = np.array([0.5, -1.0], dtype=np.float32)
+FIGURE = {"data": [{"customdata": np.array([[3, 900], [7, 3]])}, {"x": np.arange(50)}]}
+Say = Callable[..., None]
+
+
+def card(say: Say) -> None:
+    neuron_card(HEAD, "", ["a", "b"], VALUES, 0, [], "", "k", on_meet=say)
+
+
+def picture(say: Say) -> None:
+    stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
+    ffn_picture(HEAD, [stage], [], np.arange(2), None, "", "k", on_choose=say)
+
+
+def maps(trigger: str) -> Callable[[Say], None]:
+    def show(say: Say) -> None:
+        said: dict[str, Say] = {trigger: say}
+        shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4), "ab", 0)
+        activation_maps(
+            HEAD, [shown], ("gelu", 0), ("index", "strength"), "index", "", "k",
+            on_choose=said.get("on_choose", pytest.fail),
+            on_order=said.get("on_order", pytest.fail),
+            on_open=said.get("on_open", pytest.fail),
+        )  # fmt: skip
+
+    return show
+
+
+# What mounts a picture, the trigger of a click, clicks with what they say, and clicks on nothing.
+PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
+    "chips": (
+        lambda say: chips(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", say, ["a", "b"], lambda _: None
+        ),
+        "token", [(0, (0,)), (1, (1,))], [2],
+    ),
+    "chips hide": (
+        lambda say: chips(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", lambda _: None, ["a", "b"], say
+        ),
+        "hide", [(0, (0,)), (1, (1,))], [2],
+    ),
+    "chart": (
+        lambda say: chart(HEAD, FIGURE, "", "", "k", on_choose=say),
+        "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
+    ),
+    "ffn_picture": (picture, "neuron", [(1, (1,))], [2]),
+    "slider": (
+        lambda say: slider("", ["a", "b"], 0, "k", on_choose=say),
+        "move", [({"stop": 1, "done": False}, (1, False)), ({"stop": 0, "done": True}, (0, True))],
+        [{"stop": 2, "done": True}, {"done": True}],
+    ),
+    "examples": (
+        lambda say: examples([("t", ["One.", "Two."])], "k", on_choose=say),
+        "sentence", [("Two.", ("Two.",))], ["Three.", "\ud800", "t"],
+    ),
+    "verdicts": (
+        lambda say: verdicts(HEAD, [("t", [])], "", "k", on_choose=say),
+        "group", [(0, (0,))], [1],
+    ),
+    "drawing": (
+        lambda say: drawing("", [0, 0, 0], "relu", "k", on_draw=say),
+        "curve", [([0, 0.5, -1], ([0, 0.5, -1],)), ([9, -10**400, 1e308], ([1, -1, 1],))],
+        [[0, 0], [0, 0, "1"], [0, 0, None], [0, 0, True], [0, 0, float("nan")], [[0], 0, 0]],
+    ),
+    "neuron_card": (
+        card, "meet", [({"token": 1}, (1,)), ({"token": None}, (None,))],
+        [{"token": 2}, {"token": "0"}, {}],
+    ),
+    "activation_map neuron": (
+        maps("on_choose"), "neuron", [({"map": "gelu", "neuron": 3}, ("gelu", 3))],
+        [{"map": "gelu", "neuron": 4}, {"map": "gelu"}, {"map": "/etc", "neuron": 3},
+         {"map": ["gelu"], "neuron": 3}, {"neuron": 3}],
+    ),
+    "activation_map order": (
+        maps("on_order"), "order", [("strength", ("strength",))], ["alphabet", ["strength"]],
+    ),
+    "activation_map cell": (
+        maps("on_open"), "cell",
+        [({"map": "gelu", "neuron": 3, "token": 1}, ("gelu", 3, 1))],
+        [{"map": "gelu", "neuron": 3, "token": 2}, {"map": "gelu", "neuron": 4, "token": 1},
+         {"map": "/etc", "neuron": 3, "token": 1}, {"map": "gelu", "neuron": 3}],
+    ),
+}  # fmt: skip
+NOTHING: list[Any] = [
+    None, True, False, -1, 0.5, 1.0, 10**400, 1e999, float("nan"), "", "0", "x", [], [0], {},
+    {"map": None, "neuron": None, "token": False, "stop": None, "done": 1},
+    {"map": "gelu", "neuron": -1, "token": -1, "stop": -1},
+    {"map": "gelu", "neuron": True, "token": True, "stop": True},
+    {"map": "gelu", "neuron": 1.0, "token": 1.0, "stop": 1.0},
+]  # fmt: skip
+
+
+@pytest.fixture
+def send(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], list[tuple[Any, ...]]]:
+    """Mounts a picture, sends it a click, and gives what it said."""
+
+    def sent(name: str, value: Any) -> list[tuple[Any, ...]]:
+        show, trigger, _, _ = PICTURES[name]
+        module = importlib.import_module(f"ffnviz.pictures.{name.split()[0]}")
+        mounted: dict[str, Any] = {}
+        monkeypatch.setattr(module, "_mount", lambda *_, **given: mounted.update(given))
+        monkeypatch.setattr(module, "serve_plotly", lambda: None, raising=False)
+        clicked = {"k": SimpleNamespace(**{trigger: value})}
+        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=clicked))
+        said: list[tuple[Any, ...]] = []
+        show(lambda *what: said.append(what))
+        mounted[f"on_{trigger}_change"]()
+        return said
+
+    return sent
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_click_says_what_it_is_on(name: str, send: Callable[[str, Any], Any]) -> None:
+    for value, said in PICTURES[name][2]:
+        assert send(name, value) == [said]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_what_no_click_sends_does_nothing(name: str, send: Callable[[str, Any], Any]) -> None:
+    for value in [*NOTHING, *PICTURES[name][3]]:
+        assert send(name, value) == [], value
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+).map(lambda value: json.loads(json.dumps(value)))
+
+
+@given(JSON, st.integers(0, 5))
+def test_any_json_is_a_place_there_is_or_none(value: Any, n: int) -> None:
+    found = place(value, n)
+    assert found is None or (found in range(n) and type(found) is int)
+
+
+@given(st.lists(JSON, max_size=3), st.integers(0, 3))
+def test_any_json_is_so_many_numbers_in_their_range_or_none(value: list[Any], n: int) -> None:
+    found = numbers(value, n, -1.0, 1.0)
+    assert found is None or (len(found) == n and all(-1 <= each <= 1 for each in found))

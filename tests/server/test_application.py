@@ -1,0 +1,42 @@
+"""What is around Streamlit: our script comes first, and no address loads for ever."""
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from ffnviz.server.application import guarded, our_routes
+
+
+@pytest.fixture(scope="module")
+def client() -> TestClient:
+    """Our routes alone, without Streamlit behind them."""
+    routes = our_routes(("neurons", "lab"))
+    return TestClient(Starlette(routes=routes), base_url="http://localhost")
+
+
+@pytest.mark.parametrize("path", ["/", "/neurons", "/lab"])
+def test_a_page_begins_with_our_script(client: TestClient, path: str) -> None:
+    html = client.get(path).text
+    assert html.index("guard.js") < html.index("<script type=")
+    assert html.count("<head>") == 1
+
+
+def test_the_script_is_there(client: TestClient) -> None:
+    answer = client.get("/guard.js")
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert "pushState" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/neurons/x", "/neurons/", "/neurons/a/b", "/neurons/a/b/"])
+def test_what_lies_below_a_page_leads_to_it(client: TestClient, path: str) -> None:
+    answer = client.get(f"{path}?part=name&text=a%26b", follow_redirects=True)
+    assert answer.url.path == "/neurons"
+    assert answer.url.query == b"part=name&text=a%26b"
+
+
+def test_streamlit_is_told_that_its_server_is_not_below_a_page(client: TestClient) -> None:
+    assert client.get("/neurons/_stcore/health").status_code == 404
+
+
+def test_only_the_first_head_is_changed() -> None:
+    assert guarded("<head></head><p>&lt;head></p>").count("guard.js") == 1

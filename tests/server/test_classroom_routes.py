@@ -1,0 +1,159 @@
+"""A class over HTTP: what is answered, what is refused, and that wrong codes become slow."""
+
+import asyncio
+import json
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from starlette.applications import Starlette
+from starlette.testclient import TestClient
+
+from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, Opened
+from ffnviz.lecture.classroom.rejections import FREE, MOST_WAITING, WrongCodes
+from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from ffnviz.server.classroom_routes import LONGEST_BODY, SECRET, class_routes
+from tests.lecture.class_stores import come
+
+T = TypeVar("T")
+ANNA = "a" * 32
+
+
+def run_alone(work: Coroutine[Any, Any, T]) -> T:
+    """In a loop of its own: the browser's may run in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    return SqliteStore(tmp_path / "classes.sqlite")
+
+
+@pytest.fixture
+def opened(store: SqliteStore) -> Opened:
+    return store.open("")
+
+
+@pytest.fixture
+def client(store: SqliteStore) -> TestClient:
+    return TestClient(Starlette(routes=class_routes(Hub(store))), base_url="http://localhost")
+
+
+def test_a_students_link_leads_to_the_page(client: TestClient) -> None:
+    answer = client.get("/class/k7m-q2x", follow_redirects=False)
+    assert answer.headers["location"] == "../?class=K7MQ2X"
+    assert "set-cookie" not in answer.headers
+
+
+def test_what_a_student_sends_is_counted_and_kept(
+    client: TestClient, store: SqliteStore, opened: Opened
+) -> None:
+    come(store, opened.code, ANNA)
+    vote = {"who": ANNA, "scene": 2, "option": 1}
+    assert client.post(f"/class/{opened.code.lower()}/vote", json=vote).status_code == 204
+    say = json.dumps({"who": ANNA, "text": "\ud800 It rained."})  # as a browser may write it
+    plain = {"content-type": "application/json; charset=utf-8"}
+    address = f"/class/{opened.code}/sentence"
+    assert client.post(address, content=say, headers=plain).status_code == 204
+    assert store.course(opened.code).counts[2][1] == 1
+    assert store.sentences(opened.code)[0].text == "? It rained."
+
+
+@pytest.mark.parametrize(
+    ("sent", "status"),
+    [
+        ({"content": b"x=1", "headers": {"content-type": "text/plain"}}, 415),
+        ({"content": b"{", "headers": {"content-type": "application/json"}}, 400),
+        ({"content": b"[" * 9_000, "headers": {"content-type": "application/json"}}, 413),
+        ({"json": []}, 400),
+        ({"json": {"who": ANNA}}, 400),
+        ({"json": {"who": "x", "scene": 1, "option": 1}}, 400),
+        ({"json": {"who": ANNA, "scene": True, "option": 1}}, 400),
+        ({"json": {"who": ANNA, "scene": -1, "option": 1}}, 400),
+        ({"json": {"who": ANNA, "scene": 1, "option": 10**9}}, 400),
+        ({"json": {"who": ANNA, "scene": 1, "option": 1},
+          "headers": {"origin": "https://elsewhere.example"}}, 403),
+        ({"json": {"who": "z" * 32, "scene": 1, "option": 1}}, 404),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_refused_in_words(
+    client: TestClient, opened: Opened, sent: dict[str, object], status: int
+) -> None:
+    assert LONGEST_BODY < 9_000
+    answer = client.post(f"/class/{opened.code}/vote", **sent)  # type: ignore[arg-type]
+    assert answer.status_code == status
+    assert answer.json()["why"].endswith(".")
+
+
+def test_nobody_reveals_without_the_secret(
+    client: TestClient, store: SqliteStore, opened: Opened
+) -> None:
+    address = f"/class/{opened.code}/reveal"
+    for wrong in ({}, {SECRET: "x"}, {SECRET: opened.code}):
+        assert client.post(address, json={"scene": 1}, headers=wrong).status_code == 403
+    right = {SECRET: opened.secret}
+    assert client.post(address, json={"scene": 1}, headers=right).status_code == 204
+    assert store.course(opened.code).revealed == {1}
+    events = client.get(f"/class/{opened.code}/events", headers={SECRET: "x"})
+    assert events.status_code == 403
+
+
+def test_a_store_that_cannot_be_reached_is_said_in_words(
+    client: TestClient, store: SqliteStore, opened: Opened
+) -> None:
+    def gone(*_: object) -> None:
+        raise ClassStoreError("Redis at 10.0.0.7:6379 cannot be used")
+
+    store.vote = gone  # type: ignore[method-assign,assignment]
+    vote = {"who": ANNA, "scene": 1, "option": 1}
+    answer = client.post(f"/class/{opened.code}/vote", json=vote)
+    assert answer.status_code == 503
+    assert answer.json()["why"] == GONE  # and not where it is
+
+
+def test_wrong_codes_become_slow_and_then_are_turned_away() -> None:
+    slept: list[float] = []
+    now = 0.0
+    free = asyncio.Event()
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        await free.wait()
+
+    wrong = WrongCodes(lambda: now, sleep)
+
+    async def guess() -> None:
+        nonlocal now
+        assert all([await wrong.was_wrong("a") for _ in range(FREE)])
+        assert slept == []
+        waiting = [asyncio.ensure_future(wrong.was_wrong("a")) for _ in range(MOST_WAITING)]
+        await asyncio.sleep(0)
+        assert len(slept) == MOST_WAITING
+        assert not await wrong.was_wrong("a")
+        assert await wrong.was_wrong("b")  # another address
+        free.set()
+        assert all(await asyncio.gather(*waiting))
+        now = 61
+        assert await wrong.was_wrong("a")
+        assert len(slept) == MOST_WAITING
+
+    run_alone(guess())
+
+
+def test_a_right_code_never_waits_for_wrong_ones(
+    client: TestClient, store: SqliteStore, opened: Opened
+) -> None:
+    come(store, opened.code, ANNA)
+    vote = {"who": ANNA, "scene": 0, "option": 0}
+
+    def guess(n: int) -> int:
+        return client.post(f"/class/22222{n % 8 + 2}/vote", json=vote).status_code
+
+    with ThreadPoolExecutor(FREE + MOST_WAITING + 5) as pool:
+        wrong = pool.map(guess, range(FREE + MOST_WAITING + 5))
+        assert client.post(f"/class/{opened.code}/vote", json=vote).status_code == 204
+        assert set(wrong) <= {404, 429}

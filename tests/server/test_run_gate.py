@@ -1,0 +1,160 @@
+"""Streamlit's requests at our gate: the newest is what runs, and what runs is finished."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+
+import pytest
+from streamlit.delta_generator_singletons import context_dg_stack, get_default_dg_stack_value
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
+from streamlit.runtime.scriptrunner import script_runner
+from streamlit.runtime.scriptrunner_utils.script_requests import (
+    RerunData,
+    ScriptRequest,
+    ScriptRequestType,
+)
+
+from ffnviz.jobs.run_queue import Turns
+from ffnviz.server.streamlit_patches.run_gate import RequestsInTurn, one_run_at_a_time
+
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
+    made = Turns(slice_s=3_600.0)
+    monkeypatch.setattr(RequestsInTurn, "turns", made)
+    return made
+
+
+@pytest.fixture
+def thread() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as pool:
+        yield pool
+
+
+def typed(text: str) -> RerunData:
+    states = WidgetStates()
+    widget = states.widgets.add()
+    widget.id, widget.string_value = "box", text
+    return RerunData(widget_states=states)
+
+
+def text_of(request: ScriptRequest | None) -> str:
+    assert request is not None
+    assert request.rerun_data.widget_states is not None
+    return str(request.rerun_data.widget_states.widgets[0].string_value)
+
+
+def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
+    turns: Turns, thread: ThreadPoolExecutor
+) -> None:
+    another = turns.wait()
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    ready = thread.submit(requests.on_scriptrunner_ready)
+    while turns.queue == 0:
+        assert not ready.done()
+    requests.request_rerun(typed("the cat"))
+    turns.end(another)
+    assert text_of(ready.result(PATIENCE_S)) == "the cat"
+    assert requests.on_scriptrunner_ready().type is ScriptRequestType.STOP
+    assert turns.counted.runs == 2
+
+
+def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(turns: Turns) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    requests.on_scriptrunner_ready()
+    requests.request_rerun(typed("the cat"))
+    assert requests.on_scriptrunner_yield() is None
+    assert text_of(requests.on_scriptrunner_ready()) == "the cat"
+    assert turns.queue == 0
+
+
+def test_a_long_run_gives_way_to_a_newer_text(turns: Turns) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    requests.on_scriptrunner_ready()
+    requests.request_rerun(typed("the cat"))
+    turns.slice_s = -1.0  # it has been running for long
+    assert text_of(requests.on_scriptrunner_yield()) == "the cat"
+
+
+def test_a_fragment_breaks_off_no_long_run(turns: Turns) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    requests.on_scriptrunner_ready()
+    requests.request_rerun(RerunData(fragment_id="slider"))
+    turns.slice_s = -1.0
+    assert requests.on_scriptrunner_yield() is None
+
+
+def by_the_clock() -> RerunData:
+    return RerunData(fragment_id="clock", fragment_id_queue=["clock"], is_auto_rerun=True)
+
+
+def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
+    turns: Turns,
+) -> None:
+    alone = RequestsInTurn()
+    assert alone.request_rerun(by_the_clock())
+    assert alone.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["clock"]
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    turns.slice_s = -1.0
+    assert text_of(requests.on_scriptrunner_ready()) == "the"
+    assert requests.request_rerun(by_the_clock())
+    assert requests.on_scriptrunner_ready().type is ScriptRequestType.STOP
+    assert not requests.request_rerun(by_the_clock())  # a new thread will do it
+
+
+@pytest.mark.parametrize("slice_s", [-1.0, 3_600.0])
+def test_a_closed_tab_ends_its_run_at_once(turns: Turns, slice_s: float) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    requests.on_scriptrunner_ready()
+    turns.slice_s = slice_s
+    requests.request_stop()
+    stop = requests.on_scriptrunner_yield()
+    assert stop is not None
+    assert stop.type is ScriptRequestType.STOP
+
+
+def test_a_script_that_asks_for_another_run_goes_no_further(
+    turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(typed("the"))
+    requests.on_scriptrunner_ready()
+    own = SimpleNamespace(script_requests=requests)
+    monkeypatch.setattr(
+        "ffnviz.server.streamlit_patches.run_gate.get_script_run_ctx", lambda **_: own
+    )
+    requests.request_rerun(typed("the cat"))  # as st.rerun and st.switch_page do
+    assert text_of(requests.on_scriptrunner_yield()) == "the cat"
+    monkeypatch.setattr(
+        "ffnviz.server.streamlit_patches.run_gate.get_script_run_ctx", lambda **_: None
+    )
+    requests.request_rerun(typed("the dog"))
+    assert requests.on_scriptrunner_yield() is None
+    assert turns.queue == 0
+
+
+def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: Turns) -> None:
+    requests = RequestsInTurn()
+    requests.request_rerun(RerunData(fragment_id="slider"))
+    requests.on_scriptrunner_ready()
+    context_dg_stack.set((*get_default_dg_stack_value(), get_default_dg_stack_value()[0]))
+    requests.request_rerun(typed("the cat"))
+    requests.on_scriptrunner_ready()
+    assert context_dg_stack.get() == get_default_dg_stack_value()
+    assert turns.queue == 0
+
+
+def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Streamlit makes its requests by this name; with another, nobody would wait."""
+    monkeypatch.setattr(script_runner, "ScriptRequests", RequestsInTurn.__base__)
+    one_run_at_a_time()
+    runner = script_runner.ScriptRunner.__init__.__globals__["ScriptRequests"]()
+    assert isinstance(runner, RequestsInTurn)

@@ -1,0 +1,108 @@
+"""One server of this computer's own: to whom it answers, what it hides, and what it refuses."""
+
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+import websockets
+from websockets.sync.client import connect
+
+from benchmarks.served import Server, served
+from ffnviz.parts import PAGES
+from ffnviz.server.incoming_messages import MOST_BYTES
+
+
+@dataclass(frozen=True)
+class Local:
+    """A server that only this computer can reach, and where it writes its log."""
+
+    port: int
+    server: Server
+    log: Path
+
+    def status(self, path: str, host: str | None = None, **headers: str) -> int:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.request(
+            "GET", path, headers={"Host": host or f"localhost:{self.port}", **headers}
+        )
+        answer = connection.getresponse()
+        answer.read()
+        connection.close()
+        return answer.status
+
+
+@pytest.fixture(scope="module")
+def local(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Local]:
+    with socket.create_server(("localhost", 0)) as listener:
+        port = listener.getsockname()[1]
+    log = tmp_path_factory.mktemp("log") / "log"
+    with served(port, log=log, options=["--allowed-host", "ffnviz.example.org"]) as server:
+        yield Local(port, server, log)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "[::1]", "FFNviz.example.org."])
+def test_it_answers_to_its_own_names_and_to_those_it_was_given(local: Local, host: str) -> None:
+    assert local.status("/", f"{host}:{local.port}") == 200
+    assert local.status("/", host) == 200
+
+
+@pytest.mark.parametrize("host", ["evil.com", "localhost.evil.com", "192.168.1.5", "[::1"])
+def test_under_a_name_that_another_site_gave_it_nothing_is_answered(
+    local: Local, host: str
+) -> None:
+    for path in ("/", "/metrics", "/_stcore/host-config", "/static/x.js"):
+        assert local.status(path, host) == 421
+    assert local.status("/_stcore/health", host) == 200
+    site = f"evil.com:{local.port}"
+    with (
+        pytest.raises(websockets.InvalidStatus, match="403"),
+        connect(
+            f"ws://{site}/_stcore/stream",
+            origin=websockets.Origin(f"http://{site}"),
+            sock=socket.create_connection(("127.0.0.1", local.port)),
+        ),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    "path", ["/robots.txt", "/nope", "/static/nope.js", "/neuron", "/class/ABCDEF"]
+)
+def test_what_is_not_there_is_not_found(local: Local, path: str) -> None:
+    assert local.status(path) == 404
+
+
+def test_what_is_there_is_found(local: Local) -> None:
+    paths = ["/", "/guard.js", "/favicon.png", "/_stcore/health", "/metrics", "/_stcore/metrics"]
+    for path in [*paths, *(f"/{page.name}" for page in PAGES)]:
+        assert local.status(path) == 200, path
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-Ip", "Forwarded"])
+@pytest.mark.parametrize("path", ["/metrics", "/_stcore/metrics"])
+def test_who_comes_through_a_proxy_reads_no_numbers(local: Local, path: str, header: str) -> None:
+    assert local.status(path, **{header: "203.0.113.7"}) == 404
+    assert local.status("/", **{header: "203.0.113.7"}) == 200
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [("text", 1003), (b"\xff\xff\xff", 1002), (b"\0" * (MOST_BYTES + 1), 1009)],
+)
+def test_a_message_that_is_none_closes_the_socket_and_costs_a_line_of_the_log(
+    local: Local, message: str | bytes, code: int
+) -> None:
+    before = local.log.read_text()
+    with connect(local.server.socket, max_size=None) as opened:
+        opened.send(message)
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            list(iter(lambda: opened.recv(timeout=30), None))
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == code
+    time.sleep(0.5)  # whatever else would be written
+    written = local.log.read_text().removeprefix(before)
+    assert len(written.splitlines()) == 1, written

@@ -1,0 +1,104 @@
+"""The one cache: bounded in bytes, computed once, safe among threads."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from ffnviz.state.cache import Cache, nbytes
+
+
+@dataclass
+class Growing:
+    """A value with a part that is made later, as a trace has."""
+
+    parts: list[np.ndarray] = field(default_factory=list)
+
+
+def of(n_bytes: int) -> np.ndarray:
+    return np.zeros(n_bytes, np.uint8)
+
+
+def test_what_was_used_least_recently_goes_first() -> None:
+    cache = Cache(most_bytes=3_000)
+    for name in "abc":
+        cache.get(name, lambda: of(1_000))
+    cache.get("a", lambda: of(1))
+    cache.get("d", lambda: of(1_000))
+    assert len(cache) == 3
+    made = []
+    cache.get("a", lambda: made.append("a"))
+    cache.get("b", lambda: made.append("b"))
+    assert made == ["b"]
+
+
+def test_it_never_holds_more_than_its_bound_but_for_a_single_value() -> None:
+    cache = Cache(most_bytes=10_000)
+    for number in range(100):
+        cache.get(number, lambda: of(1_500))
+        assert cache.held <= 10_000
+    cache.get("large", lambda: of(50_000))
+    assert len(cache) == 1
+    cache.get("small", lambda: of(10))
+    assert cache.held == 10
+
+
+def test_what_grew_after_it_was_put_in_counts_in_full() -> None:
+    cache = Cache(most_bytes=10_000)
+    first = cache.get("first", Growing)
+    cache.get("second", lambda: of(1_000))
+    cache.get("first", Growing).parts.append(of(9_500))
+    cache.get("third", lambda: of(1_000))
+    assert cache.held <= 10_000
+    assert cache.get("first", Growing) is not first
+
+
+def test_many_who_ask_at_once_have_it_computed_once() -> None:
+    cache, made = Cache(), []
+
+    def compute() -> int:
+        made.append(threading.get_ident())
+        time.sleep(0.05)
+        return 7
+
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: cache.get("x", compute), range(32))) == {7}
+    assert len(made) == 1
+
+
+def test_those_who_ask_for_another_do_not_wait() -> None:
+    cache, inside, done = Cache(), threading.Event(), threading.Event()
+
+    def slow() -> int:
+        inside.set()
+        assert done.wait(10)
+        return 1
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(cache.get, "slow", slow)
+        assert inside.wait(10)
+        assert cache.get("quick", lambda: 2) == 2
+        done.set()
+        assert first.result() == 1
+
+
+def test_what_failed_is_not_kept_and_can_be_tried_again() -> None:
+    cache = Cache()
+    with pytest.raises(ZeroDivisionError):
+        cache.get("x", lambda: 1 // 0)
+    assert cache.get("x", lambda: 3) == 3
+
+
+def test_bytes_are_counted_once_and_a_view_counts_all_it_keeps() -> None:
+    array, tensor = of(100), torch.zeros(25)
+    assert nbytes((array, [array, {1: array}])) == 100
+    assert nbytes(array[:1]) == 100
+    assert nbytes((tensor, tensor[:1], tensor.view(5, 5))) == 100
+    assert nbytes(nn.Linear(4, 2)) == 4 * (8 + 2)
+    assert nbytes(Growing([of(5), of(6)])) == 11
+    assert nbytes(None) == nbytes(lambda: 0) == 0
