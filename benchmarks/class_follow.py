@@ -22,10 +22,10 @@ import numpy as np
 
 from benchmarks.person import Person
 from benchmarks.served import Server, Worked, served, usage
-from ffnviz.app.lecture.classroom import ALLOWED, STORE
 from ffnviz.app.main import house
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.classroom.live_class import Opened, Place
+from ffnviz.lecture.classroom.server_store import ALLOWED, STORE
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import TICKET

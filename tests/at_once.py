@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from ffnviz.app.session import run_of
 from ffnviz.jobs.job_pool import Fate, Job, Order, Pool, Shared
+from ffnviz.state.run_factory import make_run
 
 
 class AtOnce(Pool):
@@ -11,7 +11,7 @@ class AtOnce(Pool):
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
         """Compute it."""
-        run = run_of(order.state, order.device, order.networks)
+        run = make_run(order.state, order.device, order.networks)
         result = order.work(run, lambda _: None, *order.args)
         return Job(order, wanted, Fate.DONE, result=result, shared=Shared(1.0, 0.0))
 

@@ -1,7 +1,7 @@
 """What all tests share: shapes checked while they run, and a small tokenizer and model.
 
-The import hook comes first. With it every call into ffnviz.models checks the shapes and types in its
-signature; modules that were imported earlier would go unchecked.
+The import hook comes first. With it every call into ffnviz.models checks the shapes and types in
+its signature; modules that were imported earlier would go unchecked.
 """
 
 # ruff: noqa: E402
@@ -16,14 +16,17 @@ from unittest.mock import patch
 import jaxtyping
 
 assert not any(name.startswith("ffnviz.models") for name in sys.modules), "imported before the hook"
-MODEL = Path(__file__).parents[1] / "ffnviz" / "model"
+MODELS = Path(__file__).parents[1] / "ffnviz" / "models"
+# encoder.config and edit say what is allowed when a value is wrong; network has signatures only.
+UNCHECKED = (
+    "network", "edit", "registry", "assets", "installing", "external", "encoder", "encoder.config",
+)  # fmt: skip
 jaxtyping.install_import_hook(
-    # All but config and edit, which check their own values and say what is allowed instead, and
-    # network, which has signatures only.
     [
-        f"ffnviz.models.{path.stem}"
-        for path in MODEL.glob("[!_]*")
-        if path.stem not in ("config", "edit", "network")
+        f"ffnviz.models.{folder}{path.stem}"
+        for folder in ("", "encoder.")
+        for path in (MODELS / folder.strip(".")).glob("[!_]*")
+        if f"{folder}{path.stem}" not in UNCHECKED
     ],
     "beartype.beartype",
 )

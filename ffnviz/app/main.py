@@ -1,6 +1,7 @@
 """The app: page config, the controls all pages share, and the pages."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from functools import partial
 
 import streamlit as st
@@ -26,6 +27,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
 from ffnviz.pictures.welcome import welcome
 from ffnviz.server.streamlit_patches.idle_collection import idle_collector
+from ffnviz.state.run_factory import any_network_is_loaded
 from ffnviz.state.state import House
 
 START_NEXT = "She opened the door and looked out at the"  # for who says the next word
@@ -106,7 +108,8 @@ def main() -> None:
     idle_collector().page_ran()
     page, addresses = opened_page()
     try:
-        session = Session(house())
+        with nullcontext() if any_network_is_loaded() else st.spinner("Loading the networks …"):
+            session = Session(house())
     except ModelFolderError as error:
         st.error(
             "A network could not be loaded, so there is nothing to show.", icon=":material/error:"

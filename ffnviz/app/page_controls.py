@@ -9,7 +9,7 @@ from itertools import groupby
 import streamlit as st
 
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.app.session import Session, find_gpu, label_of, tie
+from ffnviz.app.session import Session, label_of, tie
 from ffnviz.figures.journey import sentences
 from ffnviz.jobs.run_queue import TURNS
 from ffnviz.models.assets import ASSETS
@@ -21,6 +21,7 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import page_bar
 from ffnviz.state.actions import ChooseToken, HideWord, Turn
 from ffnviz.state.run import Run
+from ffnviz.state.run_factory import find_gpu
 from ffnviz.state.state import with_masks
 
 EXAMPLES = ASSETS / "examples.toml"

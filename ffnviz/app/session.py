@@ -4,55 +4,22 @@ The state is one value in st.session_state. Widgets and clicks ask for actions; 
 from the state and read when a link, Back or Forward brings another.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import streamlit as st
-import torch
 
-from ffnviz.analysis.needs import Need
-from ffnviz.analysis.sparsity.swap import with_activation
-from ffnviz.analysis.timing.measured_trace import timed_trace
-from ffnviz.models.encoder.encoder import initial_encoder
-from ffnviz.models.encoder.model import Model
-from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.registry import at_hand, open_at_hand
-from ffnviz.models.trace import ForwardPass, words_among
+from ffnviz.models.network import Network
+from ffnviz.models.registry import at_hand
+from ffnviz.models.trace import words_among
 from ffnviz.parts.part import Navigator
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
 from ffnviz.state.actions import Action, Meet, Set, Turn, Type, reduce
-from ffnviz.state.cache import Cache
-from ffnviz.state.run import Run, TraceTiming, Watched
+from ffnviz.state.run import Run
+from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
 from ffnviz.state.state import House, Size, State, from_url, readable, to_url, with_masks
 from ffnviz.state.view_options import Showing, showing_from_url
-
-THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
-CACHE = Cache()
-START_WITH = "relu"
-TIMED = 3  # passes, of which the quickest counts
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """Whether there is one: its PyTorch name, or why there is none."""
-
-    device: str | None
-    why: str
-
-
-@st.cache_resource(show_spinner=False)
-def find_gpu() -> Gpu:
-    """The GPU that PyTorch can use, if any."""
-    if torch.cuda.is_available():
-        return Gpu("cuda", f"found {torch.cuda.get_device_name()}")
-    if torch.backends.mps.is_available():
-        return Gpu("mps", "found Apple's Metal GPU")
-    built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU only"
-    return Gpu(
-        None, f"No GPU was found: this PyTorch is built for {built}, and sees no Apple GPU either."
-    )
 
 
 def network_sizes() -> dict[str, Size]:
@@ -61,7 +28,7 @@ def network_sizes() -> dict[str, Size]:
     Raises:
         ModelFolderError: if one cannot be read.
     """
-    sizes = {name: _model(name, _device()).sizes for name in at_hand()}
+    sizes = {name: loaded_network(name, _device()).sizes for name in at_hand()}
     return {name: Size(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
@@ -171,7 +138,7 @@ class Session:
 
     def run_at(self, state: State) -> Run | None:
         """The same for what the visitor does not look at now."""
-        return run_of(state, _device(), self.house.networks) if state.sentence else None
+        return make_run(state, _device(), self.house.networks) if state.sentence else None
 
     def write_url(self, run: Run | None) -> None:
         """Make the URL say what the page shows."""
@@ -209,7 +176,7 @@ class Session:
     def _text_up_to_token(self, state: State) -> str | None:
         if state.token is None or not state.sentence:
             return None
-        model = _model(state.network, _device())
+        model = loaded_network(state.network, _device())
         tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
         if not state.special:
             tokens = tuple(tokens[place] for place in words_among(tokens))
@@ -220,71 +187,14 @@ class Session:
         return self.house.settings_of(self.state.page, self.state.part)
 
 
-def run_of(state: State, device: str, networks: Mapping[str, Size]) -> Run:
-    """What a state with a sentence asks for, on that device.
-
-    Raises:
-        ModelFolderError: if a network cannot be read.
-    """
-    others = (name for name in networks if name != state.network)
-    partner, gpu = state.partner or next(others, None), find_gpu()
-    return Run(
-        state,
-        device,
-        _watched(state.network, device, state),
-        _watched(partner, device, state) if partner else None,
-        {d: partial(_model, state.network, d) for d in ("cpu", gpu.device) if d},
-        gpu.why,
-        networks,
-    )
-
-
 def _device() -> str:
     gpu = find_gpu().device
     return gpu if gpu and st.session_state.get("gpu", True) else "cpu"
 
 
-@st.cache_resource(show_spinner="Loading the networks …")
-def _model(name: str, device: str) -> Network:
-    torch.set_num_threads(THREADS)
-    return open_at_hand(name, device)
-
-
-def _watched(name: str, device: str, state: State) -> Watched:
-    model, text = _model(name, device), state.sentence
-
-    def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-        return CACHE.get((name, device, *key), compute)
-
-    def untrained() -> ForwardPass:
-        return _before_training(model).run(watched.whole.ids)
-
-    def timing() -> TraceTiming:
-        # The first pass of a length is slower than all that follow, and a busy machine slows some.
-        runs = [timed_trace(model, text)[1:] for _ in range(TIMED)]
-        return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
-
-    trace = partial(model.trace, text, look_at=state.block)
-    watched = Watched(model, text, cached, trace, untrained, timing, state.special)
-    return watched
-
-
-def _before_training(network: Network) -> Model:
-    known = network.card.provenance
-    if known is None or known.seed is None or not isinstance(network, Model):
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
-    config, seed = network.encoder.config, known.seed
-    # The twins began with the same weights: they are kept once, whichever φ reads them.
-    began = replace(config, activation=START_WITH) if not network.card.gated else config
-    key = ("untrained", began, seed, str(network.device))
-    encoder = CACHE.get(key, lambda: initial_encoder(began, seed).to(network.device).eval())
-    started = replace(network, encoder=encoder)
-    return started if began == config else with_activation(started, config.activation)
-
-
 def network_of(name: str) -> Network:
     """One of those at hand, by its id."""
-    return _model(name, _device())
+    return loaded_network(name, _device())
 
 
 def label_of(name: str) -> str:

@@ -11,12 +11,12 @@ import click
 from streamlit.net_util import get_internal_ip
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
-from ffnviz.app.lecture.classroom import ALLOWED, STORE, store
 from ffnviz.cli.hosts import allowed_hosts, host_names
 from ffnviz.cli.network import dtype_option
 from ffnviz.lecture.chosen import FILE as LECTURE
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.live_class import ClassStoreError
+from ffnviz.lecture.classroom.server_store import ALLOWED, STORE, store
 from ffnviz.lecture.reading import LectureError
 from ffnviz.models.assets import TOP
 from ffnviz.models.encoder.folder import ModelFolderError

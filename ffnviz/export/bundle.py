@@ -10,9 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-import ffnviz
-
-PICTURES = Path(ffnviz.__file__).parent / "pictures"
+PICTURES = Path(__file__).parents[1] / "pictures" / "static"
 OWN = Path(__file__).parent
 FIRST = "player.js"
 

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from importlib.metadata import version
 
-from ffnviz import __version__
 from ffnviz.analysis.spread import Progress
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
@@ -127,6 +127,6 @@ def made_by(labels: Sequence[str], how: str = CLICKS) -> str:
     networks = " and ".join(labels) + (" networks" if len(labels) > 1 else " network")
     return (
         f"Computed by the {networks} on {today.day} {today:%B %Y}, and saved by ffnviz "
-        f"{__version__}. {how} This file works without a server and sends nothing; another "
+        f"{version('ffnviz')}. {how} This file works without a server and sends nothing; another "
         "sentence needs ffnviz itself."
     )

@@ -51,7 +51,7 @@ class Named(Protocol):
 
 Series = TypeVar("Series", bound=Named)  # a network's card, for instance
 
-_FILE = Path(__file__).parents[1] / "pictures" / "palettes.json"
+_FILE = Path(__file__).parents[1] / "pictures" / "static" / "palettes.json"
 _PALETTES = json.loads(_FILE.read_text(encoding="utf-8"))
 LIGHT = Palette(**_PALETTES["light"])
 DARK = Palette(**_PALETTES["dark"])

@@ -29,7 +29,7 @@ FORSAKEN_S = 10.0  # who comes back sooner, as after a gap in the network, finds
 IDLE_S = 300.0  # then the process ends, and gives its memory back
 LOOK_EVERY_S = 2.0
 BUSY = 0.05  # a share of the time, or of a processor, from which on the machine was shared
-PACKAGE = Path(__file__).parents[1]
+PACKAGE = Path(__file__).parents[2]
 
 log = logging.getLogger(__name__)
 

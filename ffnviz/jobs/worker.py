@@ -8,9 +8,9 @@ from typing import IO, Any
 
 from streamlit.logger import set_log_level
 
-from ffnviz.app.session import run_of
+from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
 from ffnviz.jobs.job_pool import Order, close, hear, tell
-from ffnviz.server.streamlit_patches.idle_collection import collect, leave_out_what_stays
+from ffnviz.state.run_factory import make_run
 
 STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
 TELL_EVERY_S = 0.1
@@ -20,7 +20,7 @@ def main() -> None:
     """Compute one order after the other, until nobody sends any."""
     if hasattr(os, "nice"):
         os.nice(STEP_BACK)
-    leave_out_what_stays()
+    freeze_loaded_objects()
     set_log_level("ERROR")  # otherwise it says again and again that there is no session here
     orders = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
@@ -35,7 +35,7 @@ def main() -> None:
         except BrokenPipeError:  # the process of the pages is gone
             close(answers)
             return
-        collect()
+        collect_garbage()
 
 
 def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
@@ -50,7 +50,7 @@ def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
             tell(answers, ("share", min(1.0, share)))
 
     try:
-        run = run_of(order.state, order.device, order.networks)
+        run = make_run(order.state, order.device, order.networks)
         began, worked = time.perf_counter(), time.process_time()
         result = order.work(run, progress, *order.args)
         took = time.perf_counter() - began

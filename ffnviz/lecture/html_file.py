@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ffnviz.analysis.spread import Progress
-from ffnviz.app.session import run_of
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, start_of
@@ -18,6 +17,7 @@ from ffnviz.parts import PAGES
 from ffnviz.pictures.declare import Collected
 from ffnviz.pictures.story import spans
 from ffnviz.state.run import Run
+from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import House, State
 
 RunOf = Callable[[State], Run]
@@ -66,7 +66,7 @@ def lecture_html(
     """
 
     def run(state: State) -> Run:
-        return run_of(state, device, house.networks)
+        return make_run(state, device, house.networks)
 
     for clickable in (True, False):
         made = _contents(lecture, house, run, progress, clickable)

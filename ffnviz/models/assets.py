@@ -2,6 +2,6 @@
 
 from pathlib import Path
 
-_PACKED = Path(__file__).parent / "top"  # only in a wheel; setup.py says what goes there
-TOP = _PACKED if _PACKED.is_dir() else Path(__file__).parents[1]
+_PACKED = Path(__file__).parents[1] / "top"  # only in a wheel; setup.py says what goes there
+TOP = _PACKED if _PACKED.is_dir() else Path(__file__).parents[2]
 ASSETS = TOP / "assets"

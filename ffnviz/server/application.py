@@ -15,8 +15,9 @@ from starlette.types import Scope
 from streamlit.file_util import get_static_dir
 from streamlit.starlette import App
 
-from ffnviz.app.lecture.classroom import allowed, store
+from ffnviz.jobs.garbage import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.server_store import allowed, store
 from ffnviz.models.assets import TOP
 from ffnviz.parts import PAGES
 from ffnviz.pictures.chart import serve_plotly
@@ -24,7 +25,6 @@ from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy
 from ffnviz.server.incoming_messages import ReadableMessages, bound_messages
 from ffnviz.server.metrics import DirectOnly, Numbers
-from ffnviz.server.streamlit_patches.idle_collection import leave_out_what_stays
 from ffnviz.server.streamlit_patches.rerun_patches import spare_what_is_done_anew
 from ffnviz.server.streamlit_patches.run_gate import one_run_at_a_time
 
@@ -76,7 +76,7 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
     async def ready(_: App) -> AsyncIterator[None]:
         # Before anybody asks: with several workers, it may be another that draws the first chart.
         serve_plotly()
-        leave_out_what_stays()
+        freeze_loaded_objects()
         if hub is None:
             yield
             return

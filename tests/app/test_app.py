@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder import model
 
-APP = Path(__file__).parents[1] / "app.py"
+APP = Path(__file__).parents[2] / "app.py"
 AWKWARD = {
     "spaces": "    ",
     "one character": "a",

@@ -4,8 +4,8 @@ import gc
 
 import pytest
 
-from ffnviz.app import session
 from ffnviz.models.trace import StreamTrace
+from ffnviz.state import run_factory
 from ffnviz.state.cache import Cache
 from tests.parts.visits import opened
 
@@ -17,7 +17,9 @@ from tests.parts.visits import opened
 def test_open_sessions_hold_no_traces(
     page: str, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session, "CACHE", Cache(most_bytes=1))  # the newest value stays, no more
+    monkeypatch.setattr(
+        run_factory, "CACHE", Cache(most_bytes=1)
+    )  # the newest value stays, no more
     before = traces()
     visits = [opened(page, part=part, text=f"The dogs ran {n} miles.") for n in range(3)]
     gc.collect()

@@ -6,11 +6,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.app import page_controls, session
-from ffnviz.app.session import Gpu
 from ffnviz.models.encoder.model import load
 from ffnviz.server.streamlit_patches.idle_collection import IdleCollector
+from ffnviz.state.run_factory import Gpu
 
-APP = Path(__file__).parents[1] / "app.py"
+APP = Path(__file__).parents[2] / "app.py"
 
 
 def opened() -> AppTest:

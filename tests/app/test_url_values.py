@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder.model import load
 
-APP = Path(__file__).parents[1] / "app.py"
+APP = Path(__file__).parents[2] / "app.py"
 # Its last word, the default token, is neither the third token nor the last.
 TEXT = "The old man sat by the river and slept."
 

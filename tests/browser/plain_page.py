@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page
 import ffnviz
 from ffnviz.pictures import declare
 
-PICTURES = Path(ffnviz.__file__).parent / "pictures"
+PICTURES = Path(ffnviz.__file__).parent / "pictures" / "static"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 PAGE = """<!doctype html><html lang="en"><title>Pictures</title><body><script type="module">

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser
 
 from tests.browser.conftest import OpenPage
 
-COMPONENTS = Path(__file__).parents[2] / "ffnviz" / "components"
+COMPONENTS = Path(__file__).parents[2] / "ffnviz" / "pictures"
 
 
 def status_of(url: str) -> int:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ffnviz.app.lecture.classroom import ALLOWED, STORE, store
 from ffnviz.cli import main
 from ffnviz.cli.app import announcement, free_address
 from ffnviz.cli.hosts import allowed_hosts
+from ffnviz.lecture.classroom.server_store import ALLOWED, STORE, store
 from ffnviz.server.application import HOSTS
 
 

@@ -3,11 +3,11 @@
 from functools import cache
 
 import ffnviz.app.main
-from ffnviz.app.session import run_of
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.state.run import Run
+from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import House, from_url
 
 
@@ -22,11 +22,11 @@ def lecture() -> Lecture:
 
 
 def run_of_scene(scene: Scene) -> Run:
-    return run_of(scene.state, "cpu", house().networks)
+    return make_run(scene.state, "cpu", house().networks)
 
 
 def shown(page: str, **query: str) -> Run:
-    return run_of(from_url(page, query, house()), "cpu", house().networks)
+    return make_run(from_url(page, query, house()), "cpu", house().networks)
 
 
 def said(words: str, run: Run) -> str:

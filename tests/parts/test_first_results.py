@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 from ffnviz.analysis.lab.approximation import approximate
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import as_convolution
-from ffnviz.app import session
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 from ffnviz.parts import measurement
 from ffnviz.parts.timing import convolution
+from ffnviz.state import run_factory
 from tests.at_once import AtOnce
 from tests.parts.visits import opened
 
@@ -20,9 +20,9 @@ from tests.parts.visits import opened
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(measurement, "POOL", AtOnce())
-    session.CACHE.clear()
+    run_factory.CACHE.clear()
     yield
-    session.CACHE.clear()
+    run_factory.CACHE.clear()
 
 
 def press(app: AppTest, label: str) -> None:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.app import session
 from ffnviz.jobs.job_pool import Job, Order, Pool, QueueIsFullError, Shared
 from ffnviz.parts import measurement
 from ffnviz.parts.measurement import Asked, Measured
+from ffnviz.state import run_factory
 from tests.parts.visits import opened, unbroken
 
 PATIENCE_S = 120
@@ -25,7 +25,7 @@ def pool() -> Iterator[Pool]:
 
 @pytest.fixture
 def page(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> AppTest:
-    session.CACHE.clear()
+    run_factory.CACHE.clear()
     monkeypatch.setattr(measurement, "POOL", pool)
     return opened("timing", part="stages", repeats="5")
 

@@ -6,13 +6,11 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from click.testing import CliRunner
 
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index, write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.app import session
 from ffnviz.cli import main
 from ffnviz.cli.app import opened_index
 from ffnviz.models.encoder.model import load
@@ -20,6 +18,7 @@ from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.parts.neurons import browse, wakes
 from ffnviz.pictures.head import Head
 from tests.analysis.neurons.test_index import of_version_2
+from ffnviz.state import run_factory
 from tests.parts.visits import opened, query, unbroken
 
 SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
@@ -37,10 +36,10 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A server is told once, before it opens a network; here others have opened it."""
     monkeypatch.setenv(ASKED, "[]")  # put back afterwards
-    for clear in (session.CACHE.clear, st.cache_resource.clear):
+    for clear in (run_factory.CACHE.clear, run_factory.forget_networks):
         clear()
     yield
-    for clear in (session.CACHE.clear, st.cache_resource.clear):
+    for clear in (run_factory.CACHE.clear, run_factory.forget_networks):
         clear()
 
 

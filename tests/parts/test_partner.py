@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 import pytest
-import streamlit as st
 
 from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.analysis.vocabulary.writing import begin, write_word
 from ffnviz.app import session
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
+from ffnviz.state import run_factory
 from tests.parts.visits import TEXT, opened, query, unbroken
 
 
@@ -24,7 +24,7 @@ def test_with_three_one_chooses_which_stands_beside(monkeypatch: pytest.MonkeyPa
         )
 
     monkeypatch.setattr(session, "at_hand", lambda: dict.fromkeys(("relu", "gelu", "third")))
-    monkeypatch.setattr(session, "open_at_hand", any_of_three)
+    monkeypatch.setattr(run_factory, "open_at_hand", any_of_three)
     app = opened("")
     (box,) = app.selectbox
     assert box.value == "gelu"
@@ -43,9 +43,9 @@ def test_what_one_network_wrote_is_not_shown_as_anothers_of_that_name_and_colour
     assert (other.card.label, other.card.colour) == (known.card.label, known.card.colour)
     monkeypatch.setattr(session, "at_hand", lambda: dict.fromkeys(("gelu", "other")))
     monkeypatch.setattr(
-        session, "open_at_hand", lambda name, _: {"gelu": known, "other": other}[name]
+        run_factory, "open_at_hand", lambda name, _: {"gelu": known, "other": other}[name]
     )
-    st.cache_resource.clear()
+    run_factory.forget_networks()
     app = opened("vocabulary", part="write", words="2", twin="gelu")
     unbroken(app.button_group(key="twin").set_value("other").run())
     _, written = app.session_state["written-so-far"]
@@ -53,4 +53,4 @@ def test_what_one_network_wrote_is_not_shown_as_anothers_of_that_name_and_colour
     for _ in range(2):
         own = write_word(other, own, Strategy())
     assert written.text == own.text
-    st.cache_resource.clear()
+    run_factory.forget_networks()

@@ -12,8 +12,8 @@ import pytest
 from ffnviz import pictures
 
 ROOT = Path(pictures.__file__).parents[2]
-PICTURES = ROOT / "ffnviz" / "pictures"
-ADAPTER = ROOT / "ffnviz" / "components" / "adapter"
+PICTURES = ROOT / "ffnviz" / "pictures" / "static"
+ADAPTER = ROOT / "ffnviz" / "pictures" / "adapter"
 SCRIPTS = sorted([*PICTURES.glob("*.js"), *ADAPTER.glob("*.js")])
 SHEETS = sorted(PICTURES.glob("*.css"))
 DECLARED = sorted(
@@ -46,8 +46,8 @@ def test_a_picture_has_its_script_and_the_styles_that_it_names(name: str) -> Non
 def test_streamlit_serves_the_adapter_and_the_pictures() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     assert project["tool"]["streamlit"]["component"]["components"] == [
-        {"name": "picture", "asset_dir": "components/adapter"},
-        {"name": "pictures", "asset_dir": "pictures"},
+        {"name": "picture", "asset_dir": "pictures/adapter"},
+        {"name": "pictures", "asset_dir": "pictures/static"},
     ]
 
 

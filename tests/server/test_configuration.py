@@ -9,7 +9,7 @@ import pytest
 from streamlit import config
 from streamlit.web import bootstrap
 
-CONFIG = Path(__file__).parents[1] / ".streamlit" / "config.toml"
+CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
 
 def setting(name: str) -> Any:

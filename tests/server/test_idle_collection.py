@@ -35,7 +35,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def collections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     monkeypatch.setattr(
-        "ffnviz.server.streamlit_patches.idle_collection.gc.collect",
+        "ffnviz.jobs.garbage.gc.collect",
         lambda: done.append("collected"),
     )
     return done

@@ -8,12 +8,13 @@ import streamlit as st
 
 from ffnviz.analysis.neurons.pool import WORDS, Pool, Woken, read_pool
 from ffnviz.analysis.spread import Progress, part_of
-from ffnviz.app.lecture.classroom import BRAIN, lecturer_of, store
+from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
 from ffnviz.figures.class_pool import neurons_of_class
 from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import number, percent
 from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
+from ffnviz.lecture.classroom.server_store import store
 from ffnviz.parts.measurement import Measured, measure_button
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head

@@ -1,6 +1,5 @@
 """A page that takes part in a class: as the lecturer's, or as a student's that follows."""
 
-import os
 import secrets
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,7 +20,7 @@ from ffnviz.lecture.classroom.live_class import (
     NoSuchClassError,
     Place,
 )
-from ffnviz.lecture.classroom.store import ClassStore, store_at
+from ffnviz.lecture.classroom.server_store import allowed, store
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
@@ -31,27 +30,10 @@ from ffnviz.state.actions import Look
 from ffnviz.state.run import Run
 from ffnviz.state.state import House, from_url, to_url
 
-ALLOWED = "FFNVIZ_CLASSES"  # set by `ffnviz app` where others can reach it on purpose
-STORE = "FFNVIZ_CLASS_STORE"
 CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
 PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
 TICKET = "class-ticket"
 OURS = ("localhost", "127.0.0.1", "::1")
-
-
-def allowed() -> bool:
-    """Whether classes can be opened at this server."""
-    return os.environ.get(ALLOWED) == "1"
-
-
-@cache
-def store() -> ClassStore:
-    """Where this server's classes are kept.
-
-    Raises:
-        ClassStoreError: if there can be none; the message says why.
-    """
-    return store_at(os.environ.get(STORE, ""))
 
 
 def open_class(session: Session) -> None:

@@ -7,6 +7,7 @@ from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import LEFT, ask, start
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.classroom.server_store import allowed
 from ffnviz.lecture.reading import LectureError
 from ffnviz.parts.part import Page
 from ffnviz.state.view_options import Showing
@@ -49,7 +50,7 @@ def entries(session: Session) -> list[tuple[str, str]]:
         ("add", "Add this view to my lecture"),
         ("desk", _desk_label()),
     ]
-    if not classroom.allowed():
+    if not allowed():
         found.append(("how", "How to run a live class"))
     elif classroom.lecturer_of() is None and not session.showing.follows:
         found.append(("class", "Open a class that follows this page"))

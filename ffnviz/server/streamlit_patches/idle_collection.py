@@ -7,15 +7,15 @@ A server that is never quiet collects now and then all the same: what was import
 so that it costs a page run.
 """
 
-import gc
 import threading
 import time
 
 import streamlit as st
 from streamlit.runtime import exists, get_instance
 
-from ffnviz.jobs.allocator import give_back, large_blocks_go_back
+from ffnviz.jobs.allocator import large_blocks_go_back
 from ffnviz.jobs.daemon_threads import repeat
+from ffnviz.jobs.garbage import collect_garbage
 
 LOOK_EVERY_S = 10.0
 QUIET_FOR_S = 3.0
@@ -48,7 +48,7 @@ class IdleCollector:
             return False
         self._collected, self._last_time = True, now
         forget_ended_sessions()
-        collect()
+        collect_garbage()
         return True
 
 
@@ -80,18 +80,6 @@ def forget_ended_sessions() -> None:
 
     get_instance()._get_async_objs().eventloop.call_soon_threadsafe(expire)
     done.wait(QUIET_FOR_S)
-
-
-def leave_out_what_stays() -> None:
-    """From now on no collection looks at what is there now: modules, and what they made."""
-    gc.collect()
-    gc.freeze()
-
-
-def collect() -> None:
-    """Collect, and have glibc return what is free to the system."""
-    gc.collect()
-    give_back()
 
 
 @st.cache_resource(show_spinner=False)

@@ -1,0 +1,125 @@
+"""From a State to a Run: the networks at hand, loaded once, and what is kept of their passes."""
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import torch
+
+from ffnviz.analysis.needs import Need
+from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.timing.measured_trace import timed_trace
+from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.registry import open_at_hand
+from ffnviz.models.trace import ForwardPass
+from ffnviz.state.cache import Cache
+from ffnviz.state.run import Run, TraceTiming, Watched
+from ffnviz.state.state import Size, State
+
+THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
+CACHE = Cache()
+START_WITH = "relu"
+TIMED = 3  # passes, of which the quickest counts
+_LOADING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """Whether there is one: its PyTorch name, or why there is none."""
+
+    device: str | None
+    why: str
+
+
+@cache
+def find_gpu() -> Gpu:
+    """The GPU that PyTorch can use, if any."""
+    if torch.cuda.is_available():
+        return Gpu("cuda", f"found {torch.cuda.get_device_name()}")
+    if torch.backends.mps.is_available():
+        return Gpu("mps", "found Apple's Metal GPU")
+    built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU only"
+    return Gpu(
+        None, f"No GPU was found: this PyTorch is built for {built}, and sees no Apple GPU either."
+    )
+
+
+def make_run(state: State, device: str, networks: Mapping[str, Size]) -> Run:
+    """What a state with a sentence asks for, on that device.
+
+    Raises:
+        ModelFolderError: if a network cannot be read.
+    """
+    others = (name for name in networks if name != state.network)
+    partner, gpu = state.partner or next(others, None), find_gpu()
+    return Run(
+        state,
+        device,
+        _watched(state.network, device, state),
+        _watched(partner, device, state) if partner else None,
+        {d: partial(loaded_network, state.network, d) for d in ("cpu", gpu.device) if d},
+        gpu.why,
+        networks,
+    )
+
+
+def loaded_network(name: str, device: str) -> Network:
+    """A network at hand by its id, loaded once for each device and shared by all visitors.
+
+    Raises:
+        ModelFolderError: if it cannot be read.
+    """
+    with _LOADING:
+        return _network(name, device)
+
+
+def any_network_is_loaded() -> bool:
+    """Whether the first visitor has come; a large network takes a while."""
+    return _network.cache_info().currsize > 0
+
+
+def forget_networks() -> None:
+    """Load each anew when it is next asked for."""
+    _network.cache_clear()
+
+
+@cache
+def _network(name: str, device: str) -> Network:
+    torch.set_num_threads(THREADS)
+    return open_at_hand(name, device)
+
+
+def _watched(name: str, device: str, state: State) -> Watched:
+    model, text = loaded_network(name, device), state.sentence
+
+    def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
+        return CACHE.get((name, device, *key), compute)
+
+    def untrained() -> ForwardPass:
+        return _before_training(model).run(watched.whole.ids)
+
+    def timing() -> TraceTiming:
+        # The first pass of a length is slower than all that follow, and a busy machine slows some.
+        runs = [timed_trace(model, text)[1:] for _ in range(TIMED)]
+        return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
+
+    trace = partial(model.trace, text, look_at=state.block)
+    watched = Watched(model, text, cached, trace, untrained, timing, state.special)
+    return watched
+
+
+def _before_training(network: Network) -> Model:
+    known = network.card.provenance
+    if known is None or known.seed is None or not isinstance(network, Model):
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
+    config, seed = network.encoder.config, known.seed
+    # The twins began with the same weights: they are kept once, whichever φ reads them.
+    began = replace(config, activation=START_WITH) if not network.card.gated else config
+    key = ("untrained", began, seed, str(network.device))
+    encoder = CACHE.get(key, lambda: initial_encoder(began, seed).to(network.device).eval())
+    started = replace(network, encoder=encoder)
+    return started if began == config else with_activation(started, config.activation)
