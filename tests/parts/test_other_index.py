@@ -17,8 +17,8 @@ from ffnviz.models.encoder.model import load
 from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.parts.neurons import browse, wakes
 from ffnviz.pictures.head import Head
-from tests.analysis.neurons.test_index import of_version_2
 from ffnviz.state import run_factory
+from tests.analysis.neurons.test_index import of_version_2
 from tests.parts.visits import opened, query, unbroken
 
 SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
