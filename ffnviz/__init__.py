@@ -26,14 +26,14 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "ConfigError": "model.config",
-    "Edit": "model.edit",
-    "EncoderConfig": "model.config",
-    "Model": "model.model",
-    "ModelFolderError": "model.folder",
-    "Trace": "model.trace",
-    "load": "networks",
-    "show": "takeaway.notebook",
+    "ConfigError": "models.encoder.config",
+    "Edit": "models.edit",
+    "EncoderConfig": "models.encoder.config",
+    "Model": "models.encoder.model",
+    "ModelFolderError": "models.encoder.folder",
+    "Trace": "models.trace",
+    "load": "models.registry",
+    "show": "export.notebook",
 }
 
 
