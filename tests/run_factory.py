@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.model import Model
 from ffnviz.state.cache import Cache
 from ffnviz.state.run import Run, TraceTiming, Watched
-from ffnviz.state.state import Size, State
+from ffnviz.state.state import State
 
 
 def run_of(model: Model, text: str, token: int | None = None, page: str = "journey") -> Run:
@@ -24,4 +25,6 @@ def run_of(model: Model, text: str, token: int | None = None, page: str = "journ
         lambda: model.trace(text),
         lambda: TraceTiming(1.0, 0.5),
     )
-    return Run(state, "cpu", subject, None, {}, "", {model.name: Size(size.n_blocks, size.d_ff)})
+    return Run(
+        state, "cpu", subject, None, {}, "", {model.name: NetworkSize(size.n_blocks, size.d_ff)}
+    )

@@ -10,6 +10,7 @@ from typing import Any
 
 import streamlit as st
 
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
 from ffnviz.models.registry import at_hand
 from ffnviz.models.trace import words_among
@@ -18,18 +19,18 @@ from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
 from ffnviz.state.actions import Action, Meet, Set, Turn, Type, reduce
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
-from ffnviz.state.state import House, Size, State, from_url, readable, to_url, with_masks
+from ffnviz.state.state import House, State, from_url, readable, to_url, with_masks
 from ffnviz.state.view_options import Showing, showing_from_url
 
 
-def network_sizes() -> dict[str, Size]:
+def network_sizes() -> dict[str, NetworkSize]:
     """The networks one can choose from, by their ids.
 
     Raises:
         ModelFolderError: if one cannot be read.
     """
     sizes = {name: loaded_network(name, _device()).sizes for name in at_hand()}
-    return {name: Size(size.n_blocks, size.d_ff) for name, size in sizes.items()}
+    return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,13 @@ from ffnviz.lecture.classroom.server_store import ALLOWED, STORE, store
 from ffnviz.lecture.reading import LectureError
 from ffnviz.models.assets import TOP
 from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.models.index_registry import made_of, show_indexes
+from ffnviz.models.index_registry import is_of, made_of, show_indexes
 from ffnviz.models.registry import Asked, at_hand, open_at_hand, show_also, usual_device
 from ffnviz.server.application import FRAMED_BY, HOSTS, application
 from ffnviz.server.headers import content_security_policy
 from ffnviz.server.workers import serve_with
+
+OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
 
 
 @click.command()
@@ -185,22 +187,22 @@ def opened_index(path: Path) -> str:
     for name in at_hand():
         network = open_at_hand(name, usual_device())
         labels.append(network.card.label)
-        if network.fingerprint != made_of(path):
+        if not is_of(path, network):
             continue
         sizes = network.sizes
         try:
-            index = read_index(path, sizes.d_ff, sizes.n_blocks, network.fingerprint)
+            index = read_index(path, sizes.d_ff, sizes.n_blocks)
         except IndexFileError as error:
             raise click.ClickException(str(error)) from error
         some = len(index.numbers) < sizes.n_blocks
         of = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
         told = f"{of}{index.n_tokens:,} tokens of {index.source}"
-        return f"{network.card.label}: index {path}, {told}."
+        older = "" if made_of(path) == network.fingerprint else OLDER
+        return f"{network.card.label}: index {path}, {told}.{older}"
     why = (
         "is an index of another network"
         if made_of(path)
-        else "is not an index of neurons, or was made by an older ffnviz, which did not tell "
-        "networks apart well enough"
+        else "is not an index of neurons, or does not say of which network"
     )
     raise click.ClickException(
         f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
 from ffnviz.state.cache import Cache
 from ffnviz.state.run import Run, Watched
-from ffnviz.state.state import Size, State
+from ffnviz.state.state import State
 
 
 def run_of(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
@@ -19,7 +20,7 @@ def run_of(networks: Sequence[Network], text: str, traced: Trace | None = None) 
         traced: the first network's trace of it, if there is one already.
     """
     cache, first = Cache(), networks[0]
-    sizes = {n.card.id: Size(n.sizes.n_blocks, n.sizes.d_ff) for n in networks}
+    sizes = {n.card.id: NetworkSize(n.sizes.n_blocks, n.sizes.d_ff) for n in networks}
     state = State("journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None,
                   "token")  # fmt: skip
 

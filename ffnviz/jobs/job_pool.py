@@ -21,7 +21,8 @@ from typing import IO, Any
 
 from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.run_queue import TURNS, Turns
-from ffnviz.state.state import Size, State
+from ffnviz.models.card import NetworkSize
+from ffnviz.state.state import State
 
 MOST_WAITING = 60
 LONGEST_S = 600.0
@@ -63,7 +64,7 @@ class Order:
     work: Callable[..., object]
     state: State
     device: str
-    networks: Mapping[str, Size]
+    networks: Mapping[str, NetworkSize]
     args: tuple[Any, ...] = ()
 
 

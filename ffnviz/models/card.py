@@ -68,6 +68,14 @@ class Card:
 
 
 @dataclass(frozen=True)
+class NetworkSize:
+    """How many blocks a network has, and how many hidden units in each."""
+
+    n_blocks: int
+    d_ff: int
+
+
+@dataclass(frozen=True)
 class Sizes:
     """How large a network is.
 

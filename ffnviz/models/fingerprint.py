@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import torch
 from torch import Tensor
 
 from ffnviz.models.card import Sizes
+from ffnviz.models.views import FfnView
 
 STEP = 61  # a prime, so that no row or column of a large matrix is passed over
 WHOLE = 2**16  # values of a tensor that is small enough to be taken whole
@@ -31,5 +32,19 @@ def fingerprint(sizes: Sizes, tensors: Iterable[Tensor]) -> str:
         some = values if len(values) <= WHOLE else values[::STEP]
         rounded = some.to("cpu", torch.bfloat16).contiguous().view(torch.int16)
         summed.update(json.dumps(tensor.shape).encode())
+        summed.update(rounded.numpy().astype("<i2").tobytes())
+    return summed.hexdigest()[:16]
+
+
+def former_fingerprint(sizes: Sizes, ffn: Callable[[int], FfnView]) -> str:
+    """What index files before version 3 have: of each block's first 8 keys, 32 weights.
+
+    Networks that differ elsewhere alone are not told apart by it.
+    """
+    about = [sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]
+    summed = hashlib.sha256(json.dumps(about).encode())
+    for block in range(sizes.n_blocks):
+        corner = ffn(block).keys[:8, :32].detach()
+        rounded = corner.to("cpu", torch.bfloat16).contiguous().view(torch.int16)
         summed.update(rounded.numpy().astype("<i2").tobytes())
     return summed.hexdigest()[:16]

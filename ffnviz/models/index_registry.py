@@ -6,10 +6,14 @@ What was asked for stands in the environment, so that every worker reads the sam
 import json
 import os
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Protocol, runtime_checkable
+
+from ffnviz.models.card import Sizes
+from ffnviz.models.fingerprint import former_fingerprint
+from ffnviz.models.views import FfnView
 
 VERSION = 3  # of an index file; before it, fingerprints were of the FFNs' first weights alone
 ASKED = "FFNVIZ_INDEXES"  # in the environment: paths, as JSON
@@ -20,22 +24,35 @@ def show_indexes(paths: Sequence[Path]) -> None:
     os.environ[ASKED] = json.dumps([str(path.resolve()) for path in paths])
 
 
-def index_for(fingerprint: Callable[[], str], usual: Sequence[Path] = ()) -> Path | None:
-    """The index of the network with this fingerprint: of those asked for the last, or a usual one.
+@runtime_checkable
+class Fingerprinted(Protocol):
+    """What of a network tells whether an index is its own."""
+
+    @property
+    def fingerprint(self) -> str: ...  # noqa: D102
+    @property
+    def sizes(self) -> Sizes: ...  # noqa: D102
+    def ffn(self, block: int) -> FfnView: ...  # noqa: D102
+
+
+def is_of(path: Path, network: Fingerprinted) -> bool:
+    """Whether an index is the network's; one of an older ffnviz is judged by its own measure."""
+    made = made_of(path)
+    return bool(made) and made in (
+        network.fingerprint, former_fingerprint(network.sizes, network.ffn)
+    )  # fmt: skip
+
+
+def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None:
+    """The index of a network: of those asked for the last, or a usual one.
 
     Args:
-        fingerprint: computes it, if there is anything to compare it with.
+        network: whose; its fingerprint is computed only if there is anything to compare it with.
         usual: what is shown unless another was asked for.
     """
     asked = map(Path, json.loads(os.environ.get(ASKED) or "[]"))
     candidates = [*usual, *asked]
-    mine = fingerprint() if candidates else ""
-    return next((path for path in reversed(candidates) if made_of(path) == mine), None)
-
-
-def fingerprint_in(about: Mapping[str, Any]) -> str:
-    """What an index says of its network; empty if it was made before version 3."""
-    return str(about["network"]) if about["version"] >= VERSION else ""
+    return next((path for path in reversed(candidates) if is_of(path, network)), None)
 
 
 @lru_cache(maxsize=64)
@@ -44,6 +61,6 @@ def made_of(path: Path) -> str:
     try:
         with zipfile.ZipFile(path) as arrays:
             _header, _, about = arrays.read("about.npy").partition(b"\n")
-        return fingerprint_in(json.loads(about))
+        return str(json.loads(about).get("network", ""))
     except Exception:  # of a damaged file, zipfile and zlib raise a dozen kinds
         return ""

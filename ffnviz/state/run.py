@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ffnviz.models.card import Card
+from ffnviz.models.card import Card, NetworkSize
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network
 from ffnviz.models.token_alignment import matching
@@ -17,7 +17,7 @@ from ffnviz.models.trace import (
     usual_token,
     words_among,
 )
-from ffnviz.state.state import Neuron, Size, State
+from ffnviz.state.state import Neuron, State
 
 T = TypeVar("T")
 
@@ -128,7 +128,7 @@ class Run:
     partner: Watched | None
     devices: Mapping[str, Callable[[], Network]]
     about_gpu: str
-    networks: Mapping[str, Size]
+    networks: Mapping[str, NetworkSize]
 
     @property
     def model(self) -> Network:

@@ -11,6 +11,7 @@ import torch
 from ffnviz.analysis.needs import Need
 from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.analysis.timing.measured_trace import timed_trace
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network, NotForThisNetwork
@@ -18,7 +19,7 @@ from ffnviz.models.registry import open_at_hand
 from ffnviz.models.trace import ForwardPass
 from ffnviz.state.cache import Cache
 from ffnviz.state.run import Run, TraceTiming, Watched
-from ffnviz.state.state import Size, State
+from ffnviz.state.state import State
 
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
 CACHE = Cache()
@@ -48,7 +49,7 @@ def find_gpu() -> Gpu:
     )
 
 
-def make_run(state: State, device: str, networks: Mapping[str, Size]) -> Run:
+def make_run(state: State, device: str, networks: Mapping[str, NetworkSize]) -> Run:
     """What a state with a sentence asks for, on that device.
 
     Raises:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.state.settings import Setting, shortened
 from ffnviz.state.view_options import NAMES as SHOWING
@@ -82,14 +83,6 @@ class State:
 
 
 @dataclass(frozen=True)
-class Size:
-    """How many blocks a network has, and how many hidden units in each."""
-
-    n_blocks: int
-    d_ff: int
-
-
-@dataclass(frozen=True)
 class House:
     """What there is to be looked at.
 
@@ -104,7 +97,7 @@ class House:
     """
 
     rooms: Mapping[str, Mapping[str, tuple[Setting[Any], ...]]]
-    networks: Mapping[str, Size]
+    networks: Mapping[str, NetworkSize]
     orders: tuple[str, ...]
     start: str
 

@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ffnviz.analysis.neurons.names import NamesError, Size, read_names
+from ffnviz.analysis.neurons.names import NamesError, read_names
 from ffnviz.jobs.indexing.sources import SourcesError, pieces_of, texts_of
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.folder import ModelFolderError, read_folder
 from ffnviz.training.corpus import CorpusError, read_books
 from tests.hostile.fault import Found
@@ -17,7 +18,7 @@ from tests.hostile.texts import sentence
 
 ODD: tuple[Any, ...] = (None, True, -1, 0, 1.5, 10**400, float("nan"), "", "x" * 9_999, [], {},
                         [[[]]], "../../etc/passwd", "relu\x00", {"a": {"b": []}})  # fmt: skip
-NETWORKS = {"relu": Size(2, 2_048), "gelu": Size(2, 2_048)}
+NETWORKS = {"relu": NetworkSize(2, 2_048), "gelu": NetworkSize(2, 2_048)}
 
 
 def try_folders(n: int, seed: int, good: Path, work: Path) -> Found:

@@ -10,9 +10,9 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.analysis.neurons.names import Size
 from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.analysis.vocabulary.writing import Writing, write_word
+from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.neurons import kept_names
 from ffnviz.parts.vocabulary import writing
@@ -188,7 +188,7 @@ def test_a_file_is_read_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table(kept_names.NAMES)
     navigator = table.navigator()
     config = load("relu").encoder.config
-    networks = {"relu": Size(config.n_blocks, config.d_ff)}
+    networks = {"relu": NetworkSize(config.n_blocks, config.d_ff)}
     rows = [["relu", 2, 5, "good"], ["/etc", 2, 5, "x"], ["relu", 2, -5, "x"]]
     state: dict[str, Any] = {}
     monkeypatch.setattr(streamlit, "session_state", state)

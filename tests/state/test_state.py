@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ffnviz.models.card import NetworkSize
 from ffnviz.state.actions import (
     Action,
     ChooseBlock,
@@ -36,7 +37,6 @@ from ffnviz.state.state import (
     LONGEST_SENTENCE,
     House,
     Neuron,
-    Size,
     State,
     from_url,
     readable,
@@ -53,7 +53,11 @@ HOUSE = House(
         "neurons": {"wakes": (), "switch": (HOW, MUCH), "name": (SAYS, HOW)},
         "lab": {"claims": (), "fit": (MANY,)},
     },
-    networks={"relu": Size(2, 64), "gelu": Size(2, 64), "wide-net": Size(9, 70_000)},
+    networks={
+        "relu": NetworkSize(2, 64),
+        "gelu": NetworkSize(2, 64),
+        "wide-net": NetworkSize(9, 70_000),
+    },
     orders=("token", "strength", "index"),
     start="She opened the [MASK].",
 )

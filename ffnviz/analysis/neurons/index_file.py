@@ -16,10 +16,9 @@ from ffnviz.analysis.neurons.partners import SHOWN
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.atomic import replace_file
-from ffnviz.models.index_registry import VERSION, fingerprint_in
+from ffnviz.models.index_registry import VERSION
 
 INDEXES = ASSETS / "index"  # of the twins
-NOT_ITS_OWN = "is an index of another network, or was made by an older ffnviz"
 NEW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "both_texts"}
 
 
@@ -106,17 +105,16 @@ def _check(index: NeuronIndex) -> None:
         raise ValueError("its words are none")
 
 
-def read_index(path: Path, d_ff: int, n_blocks: int, fingerprint: str | None = None) -> NeuronIndex:
+def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
     """The index in a file: of all blocks, or of some.
 
     Args:
         path: of the file.
         d_ff: of the network that it is to be of.
         n_blocks: likewise.
-        fingerprint: likewise; None compares the sizes alone.
 
     Raises:
-        IndexFileError: if the file is none, or is of another network.
+        IndexFileError: if the file is none, or is of a network of other sizes.
     """
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
@@ -129,7 +127,7 @@ def read_index(path: Path, d_ff: int, n_blocks: int, fingerprint: str | None = N
                 about["source"], about["threshold"], about["n_texts"], arrays["at_position"],
                 arrays["of_class"], tuple(about["tags"]), arrays["with_tag"],
                 tuple(about["texts"]), blocks, tuple(about["numbers"]), about["problems"],
-                fingerprint_in(about),
+                str(about.get("network", "")),
             )  # fmt: skip
             _check(index)
     except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
@@ -141,8 +139,6 @@ def read_index(path: Path, d_ff: int, n_blocks: int, fingerprint: str | None = N
             f"{', '.join(map(str, widths))} neurons each; this model has {n_blocks} blocks with "
             f"{d_ff}. Make it anew with `ffnviz index`."
         )
-    if fingerprint not in (None, index.network):
-        raise IndexFileError(f"{path} {NOT_ITS_OWN}. Make one of this network with `ffnviz index`.")
     return index
 
 

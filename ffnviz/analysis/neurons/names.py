@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from reprlib import repr as shortened
 
+from ffnviz.models.card import NetworkSize
+
 LONGEST_FILE = 200_000
 LONGEST_NAME = 120
 LONGEST_TAG = 60
@@ -38,19 +40,6 @@ class Name:
     def of(self) -> tuple[str, int, int]:
         """The neuron it is a name for."""
         return self.twin, self.block, self.neuron
-
-
-@dataclass(frozen=True)
-class Size:
-    """Of which neurons a network can have names.
-
-    Attributes:
-        n_blocks: how many blocks it has.
-        d_ff: how many hidden neurons each has.
-    """
-
-    n_blocks: int
-    d_ff: int
 
 
 @dataclass(frozen=True)
@@ -91,7 +80,7 @@ def to_line(names: Sequence[Name]) -> str:
     return json.dumps(rows, ensure_ascii=False, separators=(",", ":")) if rows else ""
 
 
-def read_names(text: str, networks: Mapping[str, Size]) -> Reading:
+def read_names(text: str, networks: Mapping[str, NetworkSize]) -> Reading:
     """What `to_file` or `to_line` wrote.
 
     Args:
@@ -135,7 +124,7 @@ def _fields(row: object) -> dict[str, object]:
     raise NamesError(f"a name has {', '.join(KEYS[:NEEDED])}, and may have a tag or words.")
 
 
-def _name(row: object, networks: Mapping[str, Size]) -> Name:
+def _name(row: object, networks: Mapping[str, NetworkSize]) -> Name:
     fields = _fields(row)
     texts = {key: _text(key, fields.get(key, "")) for key in LONGEST}
     if texts["twin"] not in networks:

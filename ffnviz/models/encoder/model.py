@@ -80,7 +80,7 @@ class Model:
     @property
     def _provenance(self) -> Provenance:
         usual = (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ()
-        index = index_for(lambda: self.fingerprint, usual)
+        index = index_for(self, usual)
         record = None if self.folder is None else self.folder / RECORD
         if record is None or not record.is_file():
             return Provenance(token_counts=self.token_counts, index=index)

@@ -60,7 +60,7 @@ class Guest:
     def card(self) -> Card:
         """What it is, as far as its proof says."""
         head, first = self.head, self.proof.blocks[0]
-        index = index_for(lambda: self.fingerprint)
+        index = index_for(self)
         streams = [proved.stream for proved in self.proof.blocks]
         return Card(
             id=self.name,

@@ -128,10 +128,7 @@ def dated(run: Run) -> str:
 
 def _read(run: Run, path: Path) -> NeuronIndex:
     sizes = run.model.sizes
-    fingerprint = run.model.fingerprint
-    return run.subject.once(
-        "neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks, fingerprint)
-    )
+    return run.subject.once("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
 
 
 def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:

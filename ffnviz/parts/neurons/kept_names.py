@@ -10,13 +10,13 @@ from ffnviz.analysis.neurons.names import (
     LONGEST_FILE,
     Name,
     NamesError,
-    Size,
     read_names,
     to_file,
     to_line,
     with_name,
 )
 from ffnviz.figures.wording import neuron_name
+from ffnviz.models.card import NetworkSize
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.opening import open_file
 from ffnviz.pictures.saving import save_button
@@ -32,12 +32,12 @@ PROBLEMS_SHOWN = 5
 PROBLEM = "names-problem"  # why what somebody asked for was not done, or only in part
 
 
-Networks = Mapping[str, Size]
+Networks = Mapping[str, NetworkSize]
 
 
 def networks_of(run: Run) -> Networks:
     """Those whose neurons can be named."""
-    return {name: Size(size.n_blocks, size.d_ff) for name, size in run.networks.items()}
+    return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in run.networks.items()}
 
 
 def kept(networks: Networks, navigator: Navigator) -> tuple[Name, ...]:

@@ -14,14 +14,14 @@ from ffnviz.analysis.neurons.names import (
     Name,
     NamesError,
     Reading,
-    Size,
     read_names,
     to_file,
     to_line,
     with_name,
 )
+from ffnviz.models.card import NetworkSize
 
-NETWORKS = {"relu": Size(2, 2_048), "gelu": Size(1, 8)}
+NETWORKS = {"relu": NetworkSize(2, 2_048), "gelu": NetworkSize(1, 8)}
 GOOD = Name("relu", 2, 469, "verbs")
 TEXTS = st.characters(exclude_categories=["Cs"])
 NAMES = st.lists(
