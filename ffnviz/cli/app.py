@@ -22,7 +22,7 @@ from ffnviz.models.assets import TOP
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.index_registry import is_of, made_of, show_indexes
 from ffnviz.models.registry import Asked, at_hand, open_at_hand, show_also, usual_device
-from ffnviz.server.application import FRAMED_BY, HOSTS, application
+from ffnviz.server.application import ALLOWED_HOSTS, FRAMED_BY, HOSTS, application
 from ffnviz.server.headers import content_security_policy
 from ffnviz.server.workers import serve_with
 
@@ -68,7 +68,7 @@ OLDER = " An older ffnviz made it, which compared the first weights of the FFNs 
     "named",
     multiple=True,
     metavar="NAME",
-    envvar=HOSTS,
+    envvar=ALLOWED_HOSTS,
     show_envvar=True,
     callback=host_names,
     help="A name that the page may be opened at, besides this computer's own. Repeatable. If left "

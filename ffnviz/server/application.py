@@ -31,7 +31,8 @@ from ffnviz.server.streamlit_patches.run_gate import one_run_at_a_time
 GUARD = "guard.js"
 FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
 ORIGINS = "FFNVIZ_ORIGINS"  # of other sites whose pages may open sessions here
-HOSTS = "FFNVIZ_ALLOWED_HOSTS"  # names that this server answers to; to any if there are none
+ALLOWED_HOSTS = "FFNVIZ_ALLOWED_HOSTS"  # as --allowed-host
+HOSTS = "FFNVIZ_SERVED_HOSTS"  # all names that `ffnviz app` has this server answer to; none: any
 STREAMLITS = ("_stcore/", "component/", "media/", "/")  # addresses that it answers by itself
 NOWHERE = """<!doctype html><html lang="en"><title>ffnviz</title>
 <meta name="viewport" content="width=device-width">
@@ -58,7 +59,7 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
     policy = content_security_policy(_index(), framed_by)
     origins = frozenset(os.environ.get(ORIGINS, "").split())
-    hosts = frozenset(os.environ.get(HOSTS, "").lower().split())
+    hosts = frozenset(os.environ.get(HOSTS, os.environ.get(ALLOWED_HOSTS, "")).lower().split())
     hub = Hub(store()) if allowed() else None
     classes = class_routes(hub) if hub else []
     return App(
