@@ -22,9 +22,9 @@ import numpy as np
 
 from benchmarks.person import Person
 from benchmarks.served import Server, Worked, served, usage
-from ffnviz.app.main import house
+from ffnviz.app.main import build_catalog
 from ffnviz.lecture.chosen import OURS, lecture_file
-from ffnviz.lecture.classroom.live_class import Opened, Place
+from ffnviz.lecture.classroom.live_class import ClassPosition, Opened
 from ffnviz.lecture.classroom.server_store import ALLOWED, STORE
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
@@ -105,14 +105,14 @@ async def measured(
     for student in students:
         student.heard.clear()
     took: list[float] = []
-    lecture, there = lecture_file(OURS, house()), house()
+    lecture, there = lecture_file(OURS, build_catalog()), build_catalog()
     before, began = Worked.now(server.pid), time.perf_counter()
     for place, scene in enumerate(lecture.scenes[:scenes]):
         url = to_url(scene.state, there)
         query = urlencode({**url, "scene": place + 1, "class": opened.code})
         changed = time.perf_counter()
         following = [student.follow(scene.state.page, query) for student in students]
-        store.move(opened.code, opened.secret, Place(scene.state.page, url, place))
+        store.move(opened.code, opened.secret, ClassPosition(scene.state.page, url, place))
         took += [done - changed for done in await asyncio.gather(*following)]
         await asyncio.sleep(BETWEEN_S)
     now, seconds = Worked.now(server.pid), time.perf_counter() - began

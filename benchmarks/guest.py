@@ -17,8 +17,8 @@ from torch import nn
 from benchmarks.measure import machine, ratios, table
 from ffnviz.analysis.spread import in_turn
 from ffnviz.models.external.hooks import Recording, record
-from ffnviz.models.external.network import Guest
-from ffnviz.models.external.opening import proved_guest
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import proved_network
 from ffnviz.models.external.proof import prove
 from ffnviz.models.external.wanted import CPU
 from ffnviz.models.lazy_values import nbytes_of
@@ -104,13 +104,13 @@ def speed() -> str:
     ])  # fmt: skip
 
 
-def as_guest(model: nn.Module, probe: torch.Tensor) -> Guest:
+def as_guest(model: nn.Module, probe: torch.Tensor) -> ExternalNetwork:
     """The network, proved."""
     tokens: Any = NoTokenizer()
-    return proved_guest(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
+    return proved_network(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
 
 
-def another_block(guest: Guest, ids: torch.Tensor) -> Callable[[], object]:
+def another_block(guest: ExternalNetwork, ids: torch.Tensor) -> Callable[[], object]:
     """What turning to another block of a trace computes."""
     trace = guest.run(ids)
 

@@ -2,18 +2,18 @@
 
 from collections.abc import Callable
 
-from ffnviz.jobs.job_pool import Fate, Job, Order, Pool, Shared
+from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order
 from ffnviz.state.run_factory import make_run
 
 
-class AtOnce(Pool):
+class AtOnce(JobPool):
     """Its jobs are done when they are submitted."""
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
         """Compute it."""
         run = make_run(order.state, order.device, order.networks)
         result = order.work(run, lambda _: None, *order.args)
-        return Job(order, wanted, Fate.DONE, result=result, shared=Shared(1.0, 0.0))
+        return Job(order, wanted, JobStatus.DONE, result=result, contention=Contention(1.0, 0.0))
 
     def warm_up(self) -> None:
         """Nothing."""

@@ -5,7 +5,7 @@ from typing import Any
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.model import Model
 from ffnviz.state.cache import Cache
-from ffnviz.state.run import Run, TraceTiming, Watched
+from ffnviz.state.run import Run, TracedModel, TraceTiming
 from ffnviz.state.state import State
 
 
@@ -17,7 +17,7 @@ def run_of(model: Model, text: str, token: int | None = None, page: str = "journ
     def cached(name: tuple[Any, ...], compute: Any) -> Any:
         return cache.get(name, compute)
 
-    subject = Watched(
+    subject = TracedModel(
         model,
         text,
         cached,

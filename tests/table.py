@@ -6,11 +6,11 @@ from ffnviz.models.card import NetworkSize
 from ffnviz.parts.part import Navigator
 from ffnviz.state.actions import Set, reduce
 from ffnviz.state.settings import Setting
-from ffnviz.state.state import House, State, from_url
+from ffnviz.state.state import Catalog, State, from_url
 
 
-def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> House:
-    return House({"page": parts}, {"relu": NetworkSize(1, 4)}, ("token",), "Hello.")
+def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> Catalog:
+    return Catalog({"page": parts}, {"relu": NetworkSize(1, 4)}, ("token",), "Hello.")
 
 
 class Table:

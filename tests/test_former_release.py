@@ -14,20 +14,20 @@ import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.analysis.neurons.names import read_names
 from ffnviz.app.lecture.draft_storage import read_draft
-from ffnviz.app.main import house
+from ffnviz.app.main import build_catalog
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.index_registry import show_indexes
-from ffnviz.state.state import House, from_url, to_url
+from ffnviz.state.state import Catalog, from_url, to_url
 
 FOLDER = Path(__file__).parent / "former_release"
 LINKS: list[dict[str, Any]] = json.loads((FOLDER / "links.json").read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")
-def catalog() -> House:
-    return house()
+def catalog() -> Catalog:
+    return build_catalog()
 
 
 def test_there_is_a_link_to_each_part_of_that_release() -> None:
@@ -36,13 +36,13 @@ def test_there_is_a_link_to_each_part_of_that_release() -> None:
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link["link"][:60])
-def test_a_link_leads_to_what_it_led_to(link: dict[str, Any], catalog: House) -> None:
+def test_a_link_leads_to_what_it_led_to(link: dict[str, Any], catalog: Catalog) -> None:
     state = from_url(link["page"], link["params"], catalog)
     assert json.loads(json.dumps(asdict(state))) == link["state"]
     assert from_url(state.page, to_url(state, catalog), catalog) == state
 
 
-def test_a_lecture_is_read(catalog: House) -> None:
+def test_a_lecture_is_read(catalog: Catalog) -> None:
     text = (FOLDER / "lecture.toml").read_text(encoding="utf-8")
     lecture = read_lecture(text, catalog, FACTS)
     assert len(lecture.scenes) == 6
@@ -50,13 +50,13 @@ def test_a_lecture_is_read(catalog: House) -> None:
     assert any(scene.question for scene in lecture.scenes)
 
 
-def test_a_draft_that_a_browser_keeps_is_read(catalog: House) -> None:
+def test_a_draft_that_a_browser_keeps_is_read(catalog: Catalog) -> None:
     made, shown = read_draft((FOLDER / "draft.json").read_text(encoding="utf-8"), catalog)
     assert shown
     assert len(made.scenes) == 6
 
 
-def test_names_are_read(catalog: House) -> None:
+def test_names_are_read(catalog: Catalog) -> None:
     text = (FOLDER / "names.json").read_text(encoding="utf-8")
     reading = read_names(text, catalog.networks)
     assert [(n.twin, n.block, n.neuron, n.name) for n in reading.names] == [

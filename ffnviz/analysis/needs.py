@@ -10,7 +10,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.views import WordHead, WordVectors
 
 
-class Need(Enum):
+class Capability(Enum):
     """Something that not every network has; the value says so of one that has it not."""
 
     PARTNER = "There is no second network to compare it with."
@@ -35,7 +35,9 @@ class Need(Enum):
     OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
 
 
-def missing(card: Card, needs: Iterable[Need], partner: bool = False) -> tuple[Need, ...]:
+def missing(
+    card: Card, needs: Iterable[Capability], partner: bool = False
+) -> tuple[Capability, ...]:
     """Which needs a network does not meet, by its card alone.
 
     Args:
@@ -45,22 +47,22 @@ def missing(card: Card, needs: Iterable[Need], partner: bool = False) -> tuple[N
     """
     known = card.provenance or Provenance()
     met = {
-        Need.PARTNER: partner,
-        Need.RECORD: known.record is not None,
-        Need.SEED: known.seed is not None,
-        Need.INDEX: known.index is not None,
-        Need.MASK: card.has_mask,
-        Need.WRITES: card.has_mask or card.causal,
-        Need.WORD_HEAD: card.has_word_head,
-        Need.WORD_VECTORS: card.has_word_vectors,
-        Need.PLAIN_FFN: not card.gated,
-        Need.PRE_NORM: card.pre_norm,
-        Need.OURS: card.ours,
+        Capability.PARTNER: partner,
+        Capability.RECORD: known.record is not None,
+        Capability.SEED: known.seed is not None,
+        Capability.INDEX: known.index is not None,
+        Capability.MASK: card.has_mask,
+        Capability.WRITES: card.has_mask or card.causal,
+        Capability.WORD_HEAD: card.has_word_head,
+        Capability.WORD_VECTORS: card.has_word_vectors,
+        Capability.PLAIN_FFN: not card.gated,
+        Capability.PRE_NORM: card.pre_norm,
+        Capability.OURS: card.ours,
     }
     return tuple(need for need in needs if not met[need])
 
 
-def require(network: Network, needs: Iterable[Need]) -> None:
+def require(network: Network, needs: Iterable[Capability]) -> None:
     """See that a network meets what one network alone can meet.
 
     Raises:
@@ -77,10 +79,10 @@ def word_head(network: Network) -> tuple[WordHead, WordVectors]:
     Raises:
         NotForThisNetwork: if there is none, or if it is more than one product with these.
     """
-    require(network, (Need.WORD_HEAD, Need.WORD_VECTORS))
+    require(network, (Capability.WORD_HEAD, Capability.WORD_VECTORS))
     head = network.head
     if head is None or head.words is None:
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.WORD_VECTORS.value}")
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.WORD_VECTORS.value}")
     return head, head.words
 
 
@@ -92,7 +94,7 @@ def masked_id(network: Network) -> int:
     """
     mask_id = network.tokenizer.mask_id
     if not network.card.has_mask or mask_id is None:
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.MASK.value}")
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.MASK.value}")
     return mask_id
 
 
@@ -103,7 +105,7 @@ def ours(network: Network) -> Model:
         NotForThisNetwork: if it is made of others.
     """
     if not isinstance(network, Model):
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.OURS.value}")
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.OURS.value}")
     return network
 
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.tokenizer import Token
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 

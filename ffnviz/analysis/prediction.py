@@ -7,11 +7,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.WORD_HEAD,)
+NEEDS = (Capability.WORD_HEAD,)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ Progress = Callable[[float], None]
 CPU = torch.device("cpu")
 
 
-def part_of(progress: Progress, place: int, n: int) -> Progress:
+def subprogress(progress: Progress, place: int, n: int) -> Progress:
     """The progress of one of n pieces of work, as a share of them all."""
     return lambda share: progress((place + share) / n)
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from ffnviz.analysis.spread import Progress
 from ffnviz.export.document import TooLargeError
-from ffnviz.export.journey_file import TakenHome, journey_file
+from ffnviz.export.journey_file import ExportedJourney, journey_file
 from ffnviz.parts.measurement import measure_button
 from ffnviz.pictures.saving import save_button
 from ffnviz.state.run import Run
@@ -30,7 +30,7 @@ def offer(run: Run) -> None:
             NAME, wanted, run, make, label="Make it again", doing="Making the file …"
         )
         if made is not None:
-            found: TakenHome | str = made.result
+            found: ExportedJourney | str = made.result
             if isinstance(found, str):
                 st.warning(found)
             else:
@@ -38,7 +38,7 @@ def offer(run: Run) -> None:
         st.button("Close", key="take-home-close", on_click=_close)
 
 
-def make(run: Run, progress: Progress) -> TakenHome | str:
+def make(run: Run, progress: Progress) -> ExportedJourney | str:
     """The file; or why there is none, in a sentence."""
     try:
         return journey_file(run, progress)
@@ -46,7 +46,7 @@ def make(run: Run, progress: Progress) -> TakenHome | str:
         return str(error)
 
 
-def _saved(made: TakenHome) -> None:
+def _saved(made: ExportedJourney) -> None:
     content = made.html.encode()
     save_button(f"Save the file ({len(content) / 1e6:.1f} MB)", content, FILE, "text/html",
                 key="take-home-save")  # fmt: skip

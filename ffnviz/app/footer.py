@@ -57,7 +57,7 @@ def foot(
         label = f"Next: {there.title}" + (f" · {its.title}" if len(there.parts) > 1 else "")
     component.foot(
         label,
-        run.subject.once("what it knows", lambda: what_it_knows(run)),
+        run.subject.per_network("what it knows", lambda: what_it_knows(run)),
         key="foot",
         on_next=lambda: session.navigator().turn(there.name, its.name),
         lecture=lecture,

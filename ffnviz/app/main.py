@@ -20,7 +20,7 @@ from ffnviz.app.lecture import (
 )
 from ffnviz.app.model_selector import network_and_block
 from ffnviz.app.navigation import FIRST, opened_page
-from ffnviz.app.session import Session, network_of, network_sizes
+from ffnviz.app.session import Session, network_by_id, network_sizes
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
@@ -28,7 +28,7 @@ from ffnviz.parts.part import Page
 from ffnviz.pictures.welcome import welcome
 from ffnviz.server.streamlit_patches.idle_collection import idle_collector
 from ffnviz.state.run_factory import any_network_is_loaded
-from ffnviz.state.state import House
+from ffnviz.state.state import Catalog
 
 START_NEXT = "She opened the door and looked out at the"  # for who says the next word
 START = "She opened the [MASK] and looked out."
@@ -88,7 +88,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None
     )  # fmt: skip
 
 
-def house() -> House:
+def build_catalog() -> Catalog:
     """What there is to be looked at.
 
     Raises:
@@ -96,8 +96,8 @@ def house() -> House:
     """
     rooms = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
     networks = network_sizes()
-    first = network_of(next(iter(networks))).card
-    return House(rooms, networks, ORDERS, START if first.has_mask else START_NEXT)
+    first = network_by_id(next(iter(networks))).card
+    return Catalog(rooms, networks, ORDERS, START if first.has_mask else START_NEXT)
 
 
 def main() -> None:
@@ -109,7 +109,7 @@ def main() -> None:
     page, addresses = opened_page()
     try:
         with nullcontext() if any_network_is_loaded() else st.spinner("Loading the networks …"):
-            session = Session(house())
+            session = Session(build_catalog())
     except ModelFolderError as error:
         st.error(
             "A network could not be loaded, so there is nothing to show.", icon=":material/error:"
@@ -119,7 +119,7 @@ def main() -> None:
     session.open(page.name)
     story.begin(session)
     st.set_page_config(f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz")
-    hidden_controls.hide(session.showing)
+    hidden_controls.hide(session.view_options)
     page_controls.sentence_box(session)
     if page.name == FIRST.name:
         welcome(

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ffnviz.app.session import Session, label_of, network_of, tie
+from ffnviz.app.session import Session, network_by_id, network_label, tie
 from ffnviz.figures.wording import weights
 from ffnviz.models.trace import words_among
 from ffnviz.pictures.slider import slider
@@ -14,8 +14,8 @@ FEW_BLOCKS = 4  # of which each has a button; of more, a slider
 
 def network_and_block(session: Session, run: Run | None) -> None:
     """Which network reads it, and which of its FFNs is shown; page.css puts it beside the box."""
-    state, networks = session.state, session.house.networks
-    cards = {name: network_of(name).card for name in networks}
+    state, networks = session.state, session.catalog.networks
+    cards = {name: network_by_id(name).card for name in networks}
     if any(not card.ours for card in cards.values()):
         any_network_and_block(session, run)
         return
@@ -45,7 +45,7 @@ def network_and_block(session: Session, run: Run | None) -> None:
 
 def any_network_and_block(session: Session, run: Run | None) -> None:
     """The same where there are networks of other people: a row that says what each is."""
-    state, networks = session.state, session.house.networks
+    state, networks = session.state, session.catalog.networks
     n_blocks = networks[state.network].n_blocks
     tie("twin", state.network)
     with st.container(horizontal=True, vertical_alignment="bottom", key="network-row"):
@@ -105,7 +105,7 @@ def special_tokens(session: Session, run: Run) -> None:
 
 def described(name: str) -> str:
     """A network in a line: its label, size, φ and blocks."""
-    network = network_of(name)
+    network = network_by_id(name)
     card, sizes = network.card, network.sizes
     blocks = "1 block" if sizes.n_blocks == 1 else f"{sizes.n_blocks} blocks"
     return f"{card.label} · {weights(sizes.n_parameters)} · {card.phi.label} · {blocks}"
@@ -114,7 +114,7 @@ def described(name: str) -> str:
 def partner(session: Session) -> None:
     """Which network stands beside it, where there is a choice."""
     state = session.state
-    others = [network for network in session.house.networks if network != state.network]
+    others = [network for network in session.catalog.networks if network != state.network]
     if len(others) < 2:
         return
     tie("partner", state.partner or others[0])
@@ -122,7 +122,7 @@ def partner(session: Session) -> None:
         "Beside it",
         others,
         key="partner",
-        format_func=lambda network: f"beside {label_of(network)}",
+        format_func=lambda network: f"beside {network_label(network)}",
         label_visibility="collapsed",
         on_change=lambda: session.do(ChoosePartner(st.session_state["partner"])),
     )

@@ -9,9 +9,9 @@ from itertools import groupby
 import streamlit as st
 
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.app.session import Session, label_of, tie
+from ffnviz.app.session import Session, network_label, tie
 from ffnviz.figures.journey import sentences
-from ffnviz.jobs.run_queue import TURNS
+from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, words_to_hide
 from ffnviz.parts.part import Page
@@ -19,7 +19,7 @@ from ffnviz.pictures.chips import chips
 from ffnviz.pictures.examples import examples
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import page_bar
-from ffnviz.state.actions import ChooseToken, HideWord, Turn
+from ffnviz.state.actions import ChooseToken, HideWord, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu
 from ffnviz.state.state import with_masks
@@ -72,7 +72,7 @@ def sentence_box(session: Session) -> None:
         st.text_input(
             "Sentence",
             key="text",
-            live=f"{TURNS.pause_ms}ms",
+            live=f"{RUN_QUEUE.pause_ms}ms",
             placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
             autocomplete="off",
             label_visibility="collapsed",
@@ -118,7 +118,7 @@ def bar(
     """The page's name, its link and file, and what a screen reader hears of a click's changes."""
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
-    network = [label_of(state.network), f"block {state.block + 1}"]
+    network = [network_label(state.network), f"block {state.block + 1}"]
     token = run.labels[run.token] if run else ""
     page_bar(page.title, part, state.sentence, network, token, key="bar", on_take=on_take)
 
@@ -176,7 +176,7 @@ def part_buttons(session: Session, page: Page, run: Run | None) -> None:
         format_func=lambda name: titles[name],
         required=True,
         label_visibility="collapsed",
-        on_change=lambda: session.do(Turn(page.name, st.session_state[key])),
+        on_change=lambda: session.do(OpenPage(page.name, st.session_state[key])),
     )
 
 

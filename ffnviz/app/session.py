@@ -12,15 +12,15 @@ import streamlit as st
 
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
-from ffnviz.models.registry import at_hand
+from ffnviz.models.registry import available_networks
 from ffnviz.models.trace import words_among
 from ffnviz.parts.part import Navigator
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
-from ffnviz.state.actions import Action, Meet, Set, Turn, Type, reduce
+from ffnviz.state.actions import Action, OpenNeuron, OpenPage, Set, Type, reduce
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
-from ffnviz.state.state import House, State, from_url, readable, to_url, with_masks
-from ffnviz.state.view_options import Showing, showing_from_url
+from ffnviz.state.state import Catalog, State, from_url, readable, to_url, with_masks
+from ffnviz.state.view_options import ViewOptions, view_options_from_url
 
 
 def network_sizes() -> dict[str, NetworkSize]:
@@ -29,7 +29,7 @@ def network_sizes() -> dict[str, NetworkSize]:
     Raises:
         ModelFolderError: if one cannot be read.
     """
-    sizes = {name: loaded_network(name, _device()).sizes for name in at_hand()}
+    sizes = {name: loaded_network(name, _device()).sizes for name in available_networks()}
     return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
@@ -41,7 +41,7 @@ class Session:
         house: what there is to be looked at.
     """
 
-    house: House
+    catalog: Catalog
 
     @property
     def state(self) -> State:
@@ -71,7 +71,7 @@ class Session:
         elif url not in ({}, table["url"]) and self.state == table["shown"]:
             self._follow(page, url)
         elif page != self.state.page and "turn_to" not in table:
-            self.do(Turn(page))
+            self.do(OpenPage(page))
 
     @property
     def came_bare(self) -> bool:
@@ -86,12 +86,12 @@ class Session:
         return names
 
     @property
-    def showing(self) -> Showing:
+    def view_options(self) -> ViewOptions:
         """How it is shown."""
-        showing: Showing = st.session_state["showing"]
+        showing: ViewOptions = st.session_state["showing"]
         return showing
 
-    def show_as(self, showing: Showing) -> None:
+    def set_view_options(self, showing: ViewOptions) -> None:
         """Show it in another way; the URL follows with the page."""
         st.session_state["showing"] = showing
 
@@ -103,10 +103,10 @@ class Session:
     def do(self, action: Action, settled: bool = True) -> None:
         """Do what was asked for. The URL follows at once where nothing else will write it."""
         table, before = st.session_state, self.state
-        if isinstance(action, Turn | Meet):
+        if isinstance(action, OpenPage | OpenNeuron):
             part = action.part or table["parts"].get(action.page, "")
             action = replace(action, part=part, settings=table["left"])
-        self._look_at(reduce(before, action, self.house))
+        self._look_at(reduce(before, action, self.catalog))
         if self.state.page != before.page:
             table["turn_to"] = self.state.page
         if isinstance(action, Set) and settled:
@@ -139,7 +139,7 @@ class Session:
 
     def run_at(self, state: State) -> Run | None:
         """The same for what the visitor does not look at now."""
-        return make_run(state, _device(), self.house.networks) if state.sentence else None
+        return make_run(state, _device(), self.catalog.networks) if state.sentence else None
 
     def write_url(self, run: Run | None) -> None:
         """Make the URL say what the page shows."""
@@ -149,16 +149,16 @@ class Session:
             trace = run.trace
             text = trace.text[: trace.tokens[-1].end]
             state = replace(state, sentence=text, token=run.token)
-        self._show_url(to_url(state, self.house) | self.showing.to_url())
+        self._show_url(to_url(state, self.catalog) | self.view_options.to_url())
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may hold what is set on other parts of the page, for whoever turns to them.
-        for part in self.house.rooms[page]:
-            st.session_state["left"] |= dict(self.house.legal(page, part, url))
-        self._look_at(from_url(page, url, self.house))
-        st.session_state["showing"] = showing_from_url(url)
+        for part in self.catalog.parts[page]:
+            st.session_state["left"] |= dict(self.catalog.legal(page, part, url))
+        self._look_at(from_url(page, url, self.catalog))
+        st.session_state["showing"] = view_options_from_url(url)
         # The box keeps all of a text, also what no link of ours would hold.
-        st.session_state["text"] = url.get("text", self.house.start)
+        st.session_state["text"] = url.get("text", self.catalog.start)
 
     def _look_at(self, state: State) -> None:
         table = st.session_state
@@ -185,7 +185,7 @@ class Session:
 
     @property
     def _settings(self) -> tuple[Any, ...]:
-        return self.house.settings_of(self.state.page, self.state.part)
+        return self.catalog.settings_of(self.state.page, self.state.part)
 
 
 def _device() -> str:
@@ -193,14 +193,14 @@ def _device() -> str:
     return gpu if gpu and st.session_state.get("gpu", True) else "cpu"
 
 
-def network_of(name: str) -> Network:
+def network_by_id(name: str) -> Network:
     """One of those at hand, by its id."""
     return loaded_network(name, _device())
 
 
-def label_of(name: str) -> str:
+def network_label(name: str) -> str:
     """What a page calls a network."""
-    return network_of(name).card.label
+    return network_by_id(name).card.label
 
 
 def tie(key: str, value: object) -> None:

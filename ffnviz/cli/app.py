@@ -21,7 +21,13 @@ from ffnviz.lecture.reading import LectureError
 from ffnviz.models.assets import TOP
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.index_registry import is_of, made_of, show_indexes
-from ffnviz.models.registry import Asked, at_hand, open_at_hand, show_also, usual_device
+from ffnviz.models.registry import (
+    NetworkRequest,
+    add_networks,
+    available_networks,
+    open_network,
+    usual_device,
+)
 from ffnviz.server.application import ALLOWED_HOSTS, FRAMED_BY, HOSTS, application
 from ffnviz.server.headers import content_security_policy
 from ffnviz.server.workers import serve_with
@@ -153,15 +159,15 @@ def app(
     application(TOP / "app.py").run(config={"server.address": host, "server.port": port})
 
 
-def asked(name: str, dtype: str | None) -> Asked:
+def asked(name: str, dtype: str | None) -> NetworkRequest:
     """What --model names; a revision on the Hub stands behind an @."""
     if Path(name).exists():
-        return Asked(str(Path(name).resolve()), dtype)
+        return NetworkRequest(str(Path(name).resolve()), dtype)
     model, _, revision = name.partition("@")
-    return Asked(model, dtype, revision or None)
+    return NetworkRequest(model, dtype, revision or None)
 
 
-def show(models: list[Asked], twins: bool) -> None:
+def show(models: list[NetworkRequest], twins: bool) -> None:
     """Open and prove what is to be shown, and say what was proved.
 
     Raises:
@@ -169,10 +175,10 @@ def show(models: list[Asked], twins: bool) -> None:
     """
     if not models:
         return
-    show_also(models, twins)
+    add_networks(models, twins)
     try:
-        for name in (name for name, each in at_hand().items() if each):
-            open_at_hand(name, usual_device(), click.echo)
+        for name in (name for name, each in available_networks().items() if each):
+            open_network(name, usual_device(), click.echo)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
 
@@ -184,8 +190,8 @@ def opened_index(path: Path) -> str:
         ClickException: in a sentence, if it is no index, or of none of them.
     """
     labels = []
-    for name in at_hand():
-        network = open_at_hand(name, usual_device())
+    for name in available_networks():
+        network = open_network(name, usual_device())
         labels.append(network.card.label)
         if not is_of(path, network):
             continue
@@ -214,10 +220,10 @@ def _take_lecture(lecture: Path | None) -> None:
     """The lecture is read now, so that what is wrong with it is said before anything is served."""
     if lecture is None:
         return
-    from ffnviz.app.main import house  # no other command needs all pages
+    from ffnviz.app.main import build_catalog  # no other command needs all pages
 
     try:
-        lecture_file(lecture, house())
+        lecture_file(lecture, build_catalog())
     except LectureError as error:
         raise click.ClickException(str(error)) from error
     os.environ[LECTURE] = str(lecture.resolve())

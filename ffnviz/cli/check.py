@@ -9,9 +9,9 @@ from ffnviz.cli.device import device_option
 from ffnviz.cli.network import dtype_option, revision_option
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.models.external.network import Guest
-from ffnviz.models.external.opening import open_guest
-from ffnviz.models.registry import Asked, is_ours
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import open_external
+from ffnviz.models.registry import NetworkRequest, is_ours
 
 
 @click.command()
@@ -31,7 +31,9 @@ def check(path_or_id: str, dtype: str | None, revision: str | None, device: torc
         return
     started = time.perf_counter()
     try:
-        network = open_guest(Asked(path_or_id, dtype, revision).wanted(device), say=click.echo)
+        network = open_external(
+            NetworkRequest(path_or_id, dtype, revision).wanted(device), say=click.echo
+        )
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     click.echo("\n".join(described(network)))
@@ -39,7 +41,7 @@ def check(path_or_id: str, dtype: str | None, revision: str | None, device: torc
                f"ffnviz app --model {path_or_id}")  # fmt: skip
 
 
-def described(network: Guest) -> list[str]:
+def described(network: ExternalNetwork) -> list[str]:
     """What it is, by its proof alone."""
     card, sizes = network.card, network.sizes
     kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)

@@ -6,7 +6,7 @@ import click
 import torch
 from streamlit.logger import get_logger
 
-from ffnviz.app.main import house
+from ffnviz.app.main import build_catalog
 from ffnviz.cli.device import device_option
 from ffnviz.cli.network import model_option, opened
 from ffnviz.cli.progress import with_bar
@@ -73,7 +73,7 @@ def _lecture(path: Path, device: torch.device) -> str:
     """Its scenes show the twins, as the app does."""
     get_logger(NO_SESSION).disabled = True  # it says again and again that there is none here
     try:
-        rooms = house()
+        rooms = build_catalog()
         told = lecture_file(path, rooms)
         return with_bar("scenes", lambda tell: lecture_html(told, rooms, device.type, tell))
     except (LectureError, ModelFolderError, TooLargeError, RuntimeError) as error:

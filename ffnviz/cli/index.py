@@ -18,8 +18,8 @@ from ffnviz.cli.progress import bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.jobs.indexing.files import Place
 from ffnviz.jobs.indexing.job import Job, gatherer_of, hold
-from ffnviz.jobs.indexing.memory_estimate import room_for, too_much
-from ffnviz.jobs.indexing.run import Engine, Told, counted, with_problems
+from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much
+from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted, with_problems
 from ffnviz.jobs.indexing.sources import Piece, SourcesError, pieces_of
 from ffnviz.jobs.indexing.stores import Address, StoreError
 from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
@@ -123,7 +123,9 @@ def _tell_room(network: Network, job: Job, asked: Hands) -> None:
     weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
     # Whoever adds up has the network, too, if only to know its shapes.
     here = 1 if asked.address else asked.workers + (asked.workers > 1 or asked.engine == "ray")
-    room = room_for(network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed)
+    room = estimated_memory(
+        network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed
+    )
     mine = room.weights  # is loaded already
     problem = too_much(room, n_blocks, free_bytes(torch.device("cpu")) + mine)
     click.echo(problem or room.in_words, err=True)
@@ -164,7 +166,7 @@ def _count(
         total=len(pieces), unit=" pieces", desc=job.network, miniters=0, mininterval=1
     ) as done:
 
-        def tell(told: Told) -> None:
+        def tell(told: IndexingReport) -> None:
             done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)
             done.update(told.done - done.n)
 

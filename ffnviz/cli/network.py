@@ -8,7 +8,7 @@ import torch
 
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import Model
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.registry import DTYPES, load
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -35,7 +35,7 @@ def model_option(command: F) -> F:
 
 def opened(
     name: str, device: torch.device, dtype: str | None = None, revision: str | None = None
-) -> Model | Guest:
+) -> Model | ExternalNetwork:
     """The network.
 
     Raises:

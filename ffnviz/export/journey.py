@@ -25,7 +25,7 @@ from ffnviz.pictures.chips import chips
 from ffnviz.pictures.declare import Collected, collected
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_numbers, as_order
-from ffnviz.state.run import Run, Watched, labels_of
+from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
 
 PICTURES = ("chips", "ffn_picture", "prediction", "activation_map", "neuron_card")
@@ -155,7 +155,7 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
     }
 
 
-def _hidden(of: Watched, block: int) -> NDArray[np.float32]:
+def _hidden(of: TracedModel, block: int) -> NDArray[np.float32]:
     """(T, d_ff), in full precision: the neuron's card reads it."""
     hidden: NDArray[np.float32] = of.trace.blocks[block].ffn.hidden.float().cpu().numpy()
     return hidden
@@ -197,7 +197,7 @@ def _card(
         arrays[f"{name} writers"] = as_numbers(neurons, of.network.sizes.d_ff)
     return {
         "title": card["title"],
-        "texts": labels_of(of.trace.tokens),
+        "texts": token_labels(of.trace.tokens),
         "head": card["head"],
         "threshold": threshold,
         "awake": _template(1e9, threshold, block),
@@ -211,7 +211,7 @@ def _template(value: float, threshold: float, block: int) -> list[list[str]]:
     return Head(said, "", "").to_json()["spans"]  # type: ignore[no-any-return]
 
 
-def _looked_up(of: Watched, block: int, most_work: float) -> NDArray[np.int64]:
+def _looked_up(of: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:
     """The neurons whose words are in the file: all, or the strongest where that takes too long."""
     sizes = of.network.sizes
     if sizes.n_blocks * sizes.d_ff * sizes.d_model * sizes.vocab_size <= most_work:

@@ -18,7 +18,7 @@ LEAST_LEFT = 0.6  # of the vectors' bytes, once packed and encoded; of the twins
 
 
 @dataclass(frozen=True)
-class TakenHome:
+class ExportedJourney:
     """A file.
 
     Attributes:
@@ -46,7 +46,7 @@ def _notice(n_tokens: int, n_left_out: int, largest: int) -> str:
 
 def journey_file(
     run: Run, progress: Progress = lambda _: None, largest: int = LARGEST
-) -> TakenHome:
+) -> ExportedJourney:
     """The Journey of a run's sentence; of a sentence too long for a file, its beginning.
 
     Args:
@@ -68,7 +68,7 @@ def journey_file(
         html = _html(run, notice, progress)
         size = len(html.encode())
         if size <= largest:
-            return TakenHome(html, n, n_all - n, notice)
+            return ExportedJourney(html, n, n_all - n, notice)
         tried.append((n, size))
         fits = _fitting(tried, largest)
         if fits < 1 or not run.trace.tokens[fits - 1].end:  # the first may be a mere space

@@ -8,13 +8,13 @@ from ffnviz.parts.part import Navigator, Part
 from ffnviz.pictures.declare import Collected, collected
 from ffnviz.state.actions import Action, reduce
 from ffnviz.state.run import Run
-from ffnviz.state.state import House, State
+from ffnviz.state.state import Catalog, State
 
 LONGEST_S = 600
 
 
 def pictures_of(
-    part: Part, state: State, run_of: Callable[[State], Run], house: House
+    part: Part, state: State, run_of: Callable[[State], Run], house: Catalog
 ) -> list[Collected]:
     """What a part shows of a state, in order; what it measures is measured at once.
 

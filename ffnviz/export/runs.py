@@ -7,7 +7,7 @@ from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
 from ffnviz.state.cache import Cache
-from ffnviz.state.run import Run, Watched
+from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.state import State
 
 
@@ -24,7 +24,7 @@ def run_of(networks: Sequence[Network], text: str, traced: Trace | None = None) 
     state = State("journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None,
                   "token")  # fmt: skip
 
-    def watched(network: Network) -> Watched:
+    def watched(network: Network) -> TracedModel:
         name = network.card.id
 
         def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
@@ -33,7 +33,7 @@ def run_of(networks: Sequence[Network], text: str, traced: Trace | None = None) 
         def trace() -> Trace:
             return traced if traced is not None and network is first else network.trace(text)
 
-        return Watched(network, text, cached, trace, _not_here, _not_here)
+        return TracedModel(network, text, cached, trace, _not_here, _not_here)
 
     both = [watched(network) for network in networks[:2]]
     return Run(state, first.device.type, both[0], both[1] if both[1:] else None, {}, "", sizes)

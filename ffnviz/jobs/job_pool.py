@@ -20,13 +20,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from ffnviz.jobs.daemon_threads import repeat
-from ffnviz.jobs.run_queue import TURNS, Turns
+from ffnviz.jobs.run_queue import RUN_QUEUE, RunQueue
 from ffnviz.models.card import NetworkSize
 from ffnviz.state.state import State
 
-MOST_WAITING = 60
+MAX_WAITING = 60
 LONGEST_S = 600.0
-FORSAKEN_S = 10.0  # who comes back sooner, as after a gap in the network, finds it still on its way
+ABANDONED_AFTER_S = (
+    10.0  # who comes back sooner, as after a gap in the network, finds it still on its way
+)
 IDLE_S = 300.0  # then the process ends, and gives its memory back
 LOOK_EVERY_S = 2.0
 BUSY = 0.05  # a share of the time, or of a processor, from which on the machine was shared
@@ -39,7 +41,7 @@ class QueueIsFullError(RuntimeError):
     """So many wait already that another would wait too long."""
 
 
-class Fate(Enum):
+class JobStatus(Enum):
     """What became of a job."""
 
     WAITS = "waits"
@@ -69,7 +71,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Shared:
+class Contention:
     """With whom a computation shared the machine.
 
     Attributes:
@@ -81,7 +83,7 @@ class Shared:
     pages: float
 
     @property
-    def much(self) -> bool:
+    def matters(self) -> bool:
         """Whether it may have taken longer for that."""
         return self.processor < 1 - BUSY or self.pages > BUSY
 
@@ -102,24 +104,24 @@ class Job:
 
     order: Order
     wanted: Callable[[], bool] = lambda: True
-    fate: Fate = Fate.WAITS
+    status: JobStatus = JobStatus.WAITS
     share: float = 0.0
     result: Any = None
     problem: str = ""
-    shared: Shared | None = None
+    contention: Contention | None = None
     seen: float = field(default_factory=time.monotonic)
     began: float | None = None
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will happen to it."""
-        return self.fate not in (Fate.WAITS, Fate.RUNS)
+        return self.status not in (JobStatus.WAITS, JobStatus.RUNS)
 
 
-class Pool:
+class JobPool:
     """One process and the queue before it; both are made when first needed."""
 
-    def __init__(self, most_waiting: int = MOST_WAITING, turns: Turns = TURNS) -> None:
+    def __init__(self, most_waiting: int = MAX_WAITING, turns: RunQueue = RUN_QUEUE) -> None:
         self.most_waiting = most_waiting
         self._turns = turns
         self._jobs: list[Job] = []  # the one that runs comes first
@@ -161,10 +163,10 @@ class Pool:
     def cancel(self, job: Job) -> None:
         """Leave the queue, or stop at once."""
         with self._changed:
-            runs = job.fate is Fate.RUNS
+            runs = job.status is JobStatus.RUNS
             if job.ended:
                 return
-            job.fate = Fate.CANCELLED
+            job.status = JobStatus.CANCELLED
             if runs:
                 self._kill()
             else:
@@ -195,7 +197,7 @@ class Pool:
                 answer = self._answer(job)
             except Exception as error:  # whatever it is, the next must be computed
                 answer = ("failed", _why(error))
-                if job.fate is not Fate.CANCELLED:
+                if job.status is not JobStatus.CANCELLED:
                     log.exception("A computation beside the pages came to nothing.")
                 with self._changed:
                     self._kill()
@@ -216,26 +218,26 @@ class Pool:
                     self._serving = False
                     return None
             job = self._jobs[0]
-            job.fate, job.began = Fate.RUNS, time.monotonic()
+            job.status, job.began = JobStatus.RUNS, time.monotonic()
             return job
 
     def _settle(self, job: Job, answer: tuple[Any, ...], pages: float) -> None:
-        if job.fate is Fate.CANCELLED:
+        if job.status is JobStatus.CANCELLED:
             return
         if answer[0] == "failed":
-            job.fate, job.problem = Fate.FAILED, answer[1]
+            job.status, job.problem = JobStatus.FAILED, answer[1]
             return
-        job.result, job.shared = answer[1], Shared(answer[2], pages)
-        job.fate = Fate.DONE
+        job.result, job.contention = answer[1], Contention(answer[2], pages)
+        job.status = JobStatus.DONE
 
     def _answer(self, job: Job) -> tuple[Any, ...]:
         with self._changed:
             if job.ended:  # cancelled since
                 return ("failed", "")
             process = self._started()
-        tell(process.stdin, job.order)
+        send(process.stdin, job.order)
         while True:
-            message: tuple[Any, ...] = hear(process.stdout)
+            message: tuple[Any, ...] = receive(process.stdout)
             if message[0] != "share":
                 return message
             job.share = message[1]
@@ -246,7 +248,7 @@ class Pool:
             if job.wanted():
                 job.seen = now
             # Where somebody waits behind it, it is not kept for who may come back.
-            patience = FORSAKEN_S if job is jobs[-1] else 0.0
+            patience = ABANDONED_AFTER_S if job is jobs[-1] else 0.0
             too_long = job.began is not None and now - job.began > LONGEST_S
             if now - job.seen > patience or too_long:
                 self.cancel(job)
@@ -289,14 +291,14 @@ def close(pipe: IO[bytes]) -> None:
         pipe.close()
 
 
-def tell(pipe: IO[bytes] | None, message: object) -> None:
+def send(pipe: IO[bytes] | None, message: object) -> None:
     """Write one message into a pipe between two processes of ours."""
     assert pipe is not None  # noqa: S101
     pickle.dump(message, pipe)
     pipe.flush()
 
 
-def hear(pipe: IO[bytes] | None) -> Any:
+def receive(pipe: IO[bytes] | None) -> Any:
     """Read one.
 
     Raises:
@@ -306,4 +308,4 @@ def hear(pipe: IO[bytes] | None) -> Any:
     return pickle.load(pipe)  # noqa: S301  # from our own process
 
 
-POOL = Pool()
+JOB_POOL = JobPool()

@@ -22,7 +22,7 @@ PAUSES_MS = ((0.15, 250), (0.3, 600), (float("inf"), 1_250))
 
 
 @dataclass(eq=False)
-class Turn:
+class QueuedRun:
     """A place in the queue, and then the right to run.
 
     Attributes:
@@ -39,7 +39,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Counted:
+class RunCounts:
     """What has happened since the start.
 
     Attributes:
@@ -56,7 +56,7 @@ class Counted:
 
 
 @dataclass(eq=False)
-class Turns:
+class RunQueue:
     """A queue of visitors, each of whom waits at most once.
 
     Who has stopped typing comes first, in order: they look at the page, while who goes on would
@@ -68,8 +68,8 @@ class Turns:
 
     slice_s: float = SLICE_S
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _waiting: list[Turn] = field(default_factory=list)
-    _inside: Turn | None = None
+    _waiting: list[QueuedRun] = field(default_factory=list)
+    _inside: QueuedRun | None = None
     _given: int = 0
     _runs: int = 0
     _seconds: float = 0.0
@@ -77,7 +77,7 @@ class Turns:
     _overran: int = 0
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
-    def wait(self, turn: Turn | None = None) -> Turn:
+    def wait(self, turn: QueuedRun | None = None) -> QueuedRun:
         """Wait until it is one's turn.
 
         Args:
@@ -92,12 +92,12 @@ class Turns:
                 self._next()
         return turn
 
-    def place(self) -> Turn:
+    def place(self) -> QueuedRun:
         """A turn that does not wait yet."""
         now = time.monotonic()
-        return Turn(now, now, threading.Condition(self._lock))
+        return QueuedRun(now, now, threading.Condition(self._lock))
 
-    def end(self, turn: Turn) -> None:
+    def end(self, turn: QueuedRun) -> None:
         """It is somebody else's turn; may be said twice."""
         with self._lock:
             if turn.ended or turn.began is None:
@@ -111,7 +111,7 @@ class Turns:
                 self._inside = None
             self._next()
 
-    def slice_is_over(self, turn: Turn) -> bool:
+    def slice_is_over(self, turn: QueuedRun) -> bool:
         """Whether it has run for longer than its slice."""
         return turn.began is not None and time.monotonic() - turn.began > self.slice_s
 
@@ -133,7 +133,7 @@ class Turns:
         self._inside = turn
         turn.changed.notify()
 
-    def _chosen(self, now: float) -> Turn:
+    def _chosen(self, now: float) -> QueuedRun:
         self._given += 1
         if self._given % OLDEST_EVERY == 0:
             return min(self._waiting, key=lambda turn: turn.came)
@@ -148,10 +148,10 @@ class Turns:
         return len(self._waiting)
 
     @property
-    def counted(self) -> Counted:
+    def counted(self) -> RunCounts:
         """What has happened since the start."""
         with self._lock:
-            return Counted(self._runs, self._seconds, self._waited, self._overran)
+            return RunCounts(self._runs, self._seconds, self._waited, self._overran)
 
     @property
     def pause_ms(self) -> int:
@@ -165,4 +165,4 @@ class Turns:
         return next(pause for most, pause in PAUSES_MS if usual <= most)
 
 
-TURNS = Turns()
+RUN_QUEUE = RunQueue()

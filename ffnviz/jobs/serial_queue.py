@@ -13,7 +13,7 @@ LOOK_EVERY_S = 0.2
 Waiting = Callable[[int], None]
 
 
-class Gate:
+class SerialQueue:
     """Lets so many in at a time; the others wait in a queue."""
 
     def __init__(self, places: int = 1) -> None:
@@ -51,5 +51,5 @@ class Gate:
         return max(0, self._queue.index(ticket) - self._places + 1)
 
 
-HEAVY = Gate()
+HEAVY = SerialQueue()
 heavy = HEAVY.passed  # `with heavy(waiting):` passes the one gate of this process

@@ -9,7 +9,7 @@ from typing import IO, Any
 from streamlit.logger import set_log_level
 
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
-from ffnviz.jobs.job_pool import Order, close, hear, tell
+from ffnviz.jobs.job_pool import Order, close, receive, send
 from ffnviz.state.run_factory import make_run
 
 STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
@@ -27,11 +27,11 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whoever prints does not disturb
     while True:
         try:
-            order: Order = hear(orders)
+            order: Order = receive(orders)
         except EOFError:
             return
         try:
-            tell(answers, answer(order, answers))
+            send(answers, answer(order, answers))
         except BrokenPipeError:  # the process of the pages is gone
             close(answers)
             return
@@ -47,7 +47,7 @@ def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
         now = time.monotonic()
         if now - told > TELL_EVERY_S:
             told = now
-            tell(answers, ("share", min(1.0, share)))
+            send(answers, ("share", min(1.0, share)))
 
     try:
         run = make_run(order.state, order.device, order.networks)

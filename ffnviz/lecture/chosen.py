@@ -9,14 +9,14 @@ from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
 from ffnviz.models.assets import ASSETS
-from ffnviz.state.state import House
+from ffnviz.state.state import Catalog
 
 OURS = ASSETS / "lectures" / "ffn.toml"
 FILE = "FFNVIZ_LECTURE"  # where the server's lecture lies; ours, if this is not set
 OWN = "own_lecture"
 
 
-def lecture_file(path: Path, house: House) -> Lecture:
+def lecture_file(path: Path, house: Catalog) -> Lecture:
     """The lecture of a file.
 
     Raises:
@@ -33,11 +33,11 @@ def lecture_file(path: Path, house: House) -> Lecture:
 
 
 @st.cache_resource(show_spinner=False)
-def _of_server(path: str, _house: House) -> Lecture:
+def _of_server(path: str, _house: Catalog) -> Lecture:
     return lecture_file(Path(path), _house)
 
 
-def lecture_of(house: House) -> Lecture:
+def lecture_of(house: Catalog) -> Lecture:
     """The lecture of this visitor.
 
     Raises:

@@ -18,7 +18,7 @@ from ffnviz.pictures.declare import Collected
 from ffnviz.pictures.story import spans
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
-from ffnviz.state.state import House, State
+from ffnviz.state.state import Catalog, State
 
 RunOf = Callable[[State], Run]
 # What a picture's data say of clicks that a page would answer.
@@ -46,7 +46,7 @@ class _Told:
 
 def lecture_html(
     lecture: Lecture,
-    house: House,
+    house: Catalog,
     device: str = "cpu",
     progress: Progress = lambda _: None,
     largest: int = LARGEST,
@@ -81,7 +81,7 @@ def lecture_html(
 
 
 def _contents(
-    lecture: Lecture, house: House, run: RunOf, progress: Progress, clickable: bool
+    lecture: Lecture, house: Catalog, run: RunOf, progress: Progress, clickable: bool
 ) -> Contents:
     told = _Told()
     for place, scene in enumerate(lecture.scenes):
@@ -102,7 +102,7 @@ def _contents(
 
 
 def _scene(
-    told: _Told, place: int, scene: Scene, house: House, make_run: RunOf, clickable: bool
+    told: _Told, place: int, scene: Scene, house: Catalog, make_run: RunOf, clickable: bool
 ) -> dict[str, Any]:
     """One scene for play_lecture.js; what its pictures need goes to the rest."""
     run = make_run(scene.state)

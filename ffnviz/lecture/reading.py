@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 from ffnviz.lecture.lines import Place, line_of
 from ffnviz.lecture.scene import Lecture, Question, Scene
 from ffnviz.state.settings import Setting
-from ffnviz.state.state import House, State, from_url, to_url, with_masks
+from ffnviz.state.state import Catalog, State, from_url, to_url, with_masks
 
 LONGEST_FILE = 300_000  # characters
 MOST_SCENES = 200
@@ -27,7 +27,7 @@ class LectureError(ValueError):
     """Why a file is no lecture, in plain words, with the line that is wrong."""
 
 
-def read_lecture(text: str, house: House, facts: Collection[str]) -> Lecture:
+def read_lecture(text: str, house: Catalog, facts: Collection[str]) -> Lecture:
     """The lecture that a file holds.
 
     Args:
@@ -51,7 +51,7 @@ def read_lecture(text: str, house: House, facts: Collection[str]) -> Lecture:
 @dataclass(frozen=True)
 class _Reader:
     text: str
-    house: House
+    house: Catalog
     facts: frozenset[str]
 
     def wrong(self, place: Place, why: str) -> LectureError:
@@ -139,7 +139,7 @@ class _Reader:
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 raise wrong(name, f"{name} must be a text or a number.")
             params[name] = str(value)
-        page, rooms = params.pop("page", ""), self.house.rooms
+        page, rooms = params.pop("page", ""), self.house.parts
         if page not in rooms:
             raise wrong("page", f"page must be one of {_listed(rooms)}; it is “{page}”.")
         part = params.get("part", next(iter(rooms[page])))

@@ -5,10 +5,10 @@ from typing import Any
 import tomli_w
 
 from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.state.state import House, to_url
+from ffnviz.state.state import Catalog, to_url
 
 
-def written_lecture(lecture: Lecture, house: House) -> str:
+def written_lecture(lecture: Lecture, house: Catalog) -> str:
     """The text of the file."""
     table: dict[str, Any] = {"title": lecture.title}
     if lecture.minutes:
@@ -19,7 +19,7 @@ def written_lecture(lecture: Lecture, house: House) -> str:
     return tomli_w.dumps(table, multiline_strings=False)
 
 
-def _table(scene: Scene, house: House) -> dict[str, Any]:
+def _table(scene: Scene, house: Catalog) -> dict[str, Any]:
     table: dict[str, Any] = {"title": scene.title, "say": scene.say}
     if scene.look:
         table["look"] = scene.look

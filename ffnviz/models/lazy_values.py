@@ -9,7 +9,7 @@ from torch import Tensor
 T = TypeVar("T")
 
 
-class OnDemand(Generic[T]):
+class LazyValue(Generic[T]):
     """A value that is computed when first asked for, and held until it is forgotten.
 
     Two threads that ask at once may both compute it; each gets a whole one, and they are equal.
@@ -35,7 +35,7 @@ class OnDemand(Generic[T]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled, it is the value if that is held: what computes it has the network in it."""
-        return OnDemand, (network_is_gone, self._held)
+        return LazyValue, (network_is_gone, self._held)
 
     def forget(self) -> None:
         """Let go of the value; whoever asks again has it computed again."""

@@ -18,10 +18,10 @@ from ffnviz.models.device import usable_device
 from ffnviz.models.encoder.folder import COUNTS
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.encoder.model import load as load_ours
-from ffnviz.models.external.network import Guest
-from ffnviz.models.external.opening import COLOURS, label_of, open_guest, slug
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import COLOURS, label_of, open_external, slug
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.wanted import LoadRequest
 
 SHOWN = "FFNVIZ_MODELS"  # in the environment: what is shown beside the twins, as JSON
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -30,7 +30,7 @@ GOLDEN = 0.618034  # of a turn: no two multiples fall together
 
 
 @dataclass(frozen=True)
-class Asked:
+class NetworkRequest:
     """A network of somebody else that is to be shown.
 
     Attributes:
@@ -43,24 +43,24 @@ class Asked:
     dtype: str | None = None
     revision: str | None = None
 
-    def wanted(self, device: str | torch.device) -> Wanted:
+    def wanted(self, device: str | torch.device) -> LoadRequest:
         """The same for whoever opens it."""
         dtype = DTYPES[self.dtype] if self.dtype else None
-        return Wanted(self.name, torch.device(device), dtype, self.revision)
+        return LoadRequest(self.name, torch.device(device), dtype, self.revision)
 
 
-def show_also(asked: Sequence[Asked], twins: bool) -> None:
+def add_networks(asked: Sequence[NetworkRequest], twins: bool) -> None:
     """Have this process, and those it starts, show these networks, the first of them first."""
     told = {"twins": twins, "models": [asdict(each) for each in asked]}
     os.environ[SHOWN] = json.dumps(told)
 
 
-def at_hand() -> Mapping[str, Asked | None]:
+def available_networks() -> Mapping[str, NetworkRequest | None]:
     """All that one can choose from, by their ids; None stands for a twin of ours."""
     told = json.loads(os.environ.get(SHOWN) or '{"twins": true, "models": []}')
-    found: dict[str, Asked | None] = {}
+    found: dict[str, NetworkRequest | None] = {}
     for entry in told["models"]:
-        asked = Asked(**entry)
+        asked = NetworkRequest(**entry)
         name = first = slug(label_of(asked.name))
         number = 2
         while name in found or name in TWINS:
@@ -69,17 +69,17 @@ def at_hand() -> Mapping[str, Asked | None]:
     return found | (dict.fromkeys(TWINS) if told["twins"] or not found else {})
 
 
-_OPENED: dict[tuple[str, str], Guest] = {}
+_OPENED: dict[tuple[str, str], ExternalNetwork] = {}
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def open_at_hand(name: str, device: str, say: Say = lambda _: None) -> Model | Guest:
+def open_network(name: str, device: str, say: Say = lambda _: None) -> Model | ExternalNetwork:
     """One of these by its id; one of somebody else is opened once and kept.
 
     Raises:
         ModelFolderError: if it cannot be opened; the message says why.
     """
-    asked = at_hand().get(name)
+    asked = available_networks().get(name)
     if asked is None:
         return load_ours(name, device)
     try:
@@ -97,13 +97,13 @@ def usual_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _opened(name: str, asked: Asked, device: str, say: Say) -> Guest:
-    place = [key for key, each in at_hand().items() if each].index(name)
+def _opened(name: str, asked: NetworkRequest, device: str, say: Say) -> ExternalNetwork:
+    place = [key for key, each in available_networks().items() if each].index(name)
     with _ONE_AT_A_TIME:
         key = (name, device)
         if key not in _OPENED:
             wanted, label = asked.wanted(device), _label(asked.name)
-            _OPENED[key] = open_guest(wanted, name, colour_of(place), say, label)
+            _OPENED[key] = open_external(wanted, name, colour_of(place), say, label)
         return _OPENED[key]
 
 
@@ -118,7 +118,7 @@ def colour_of(place: int) -> str:
 def _label(name: str) -> str:
     """What pages call it: its folder, with the one above where another network has the same."""
     label = label_of(name)
-    same = [each for each in at_hand().values() if each and label_of(each.name) == label]
+    same = [each for each in available_networks().values() if each and label_of(each.name) == label]
     path = Path(name).expanduser()
     above = path.resolve().parent.name if path.exists() else ""
     return f"{above}/{label}" if len(same) > 1 and above else label
@@ -135,14 +135,14 @@ def load(
     *,
     dtype: str | torch.dtype | None = None,
     revision: str | None = None,
-) -> Model | Guest: ...  # pragma: no cover
+) -> Model | ExternalNetwork: ...  # pragma: no cover
 def load(
     name: str | Path,
     device: str | torch.device = "cpu",
     *,
     dtype: str | torch.dtype | None = None,
     revision: str | None = None,
-) -> Model | Guest:
+) -> Model | ExternalNetwork:
     """A twin ("relu", "gelu"), a folder of ours, or a network that transformers can build.
 
     One of the last kind, by its folder or its name on the Hugging Face Hub, is proved first: its
@@ -175,7 +175,7 @@ def load(
                 f"{'dtype' if revision is None else 'revision'}."
             )
         return load_ours(name, device)
-    return open_guest(Asked(str(name), wanted, revision).wanted(usable_device(device)))
+    return open_external(NetworkRequest(str(name), wanted, revision).wanted(usable_device(device)))
 
 
 def is_ours(name: str | Path) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from ffnviz.models.encoder.tokenizer import Token
 
 
-def matching(tokens: Sequence[Token], others: Sequence[Token]) -> list[int]:
+def aligned_tokens(tokens: Sequence[Token], others: Sequence[Token]) -> list[int]:
     """For each token the place among the others of the one that reads its last character.
 
     A token without characters, such as [CLS] or a later byte of one character, takes the other

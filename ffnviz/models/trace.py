@@ -15,7 +15,7 @@ from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.lazy_values import OnDemand, compact, nbytes_of, network_is_gone, tensors_of
+from ffnviz.models.lazy_values import LazyValue, compact, nbytes_of, network_is_gone, tensors_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,8 +33,8 @@ class BlockTrace:
     input: Float[Tensor, "*batch tokens d_model"]
     middle: Float[Tensor, "*batch tokens d_model"]
     output: Float[Tensor, "*batch tokens d_model"]
-    attention_stages: OnDemand[AttentionRecord] = field(repr=False)
-    ffn_stages: OnDemand[FeedForwardRecord] = field(repr=False)
+    attention_stages: LazyValue[AttentionRecord] = field(repr=False)
+    ffn_stages: LazyValue[FeedForwardRecord] = field(repr=False)
 
     def __repr__(self) -> str:
         return f"BlockTrace(streams {tuple(self.output.shape)})"
@@ -84,11 +84,11 @@ class StreamTrace:
     blocks: tuple[BlockTrace, ...]
     final: Float[Tensor, "*batch tokens d_model"]
     unembed: Callable[[Tensor], Tensor] = field(repr=False)
-    _logits: OnDemand[Tensor] = field(init=False, repr=False)
-    _rows: dict[int, OnDemand[Tensor]] = field(init=False, repr=False, default_factory=dict)
+    _logits: LazyValue[Tensor] = field(init=False, repr=False)
+    _rows: dict[int, LazyValue[Tensor]] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_logits", OnDemand(partial(self.unembed, self.final)))
+        object.__setattr__(self, "_logits", LazyValue(partial(self.unembed, self.final)))
 
     def __repr__(self) -> str:
         return f"StreamTrace(ids {tuple(self.ids.shape)}, {len(self.blocks)} blocks)"
@@ -122,7 +122,7 @@ class StreamTrace:
         if not -n_tokens <= token < n_tokens:
             raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
         place = range(n_tokens)[token]
-        row = OnDemand(partial(self.unembed, self.final[..., place, :]))
+        row = LazyValue(partial(self.unembed, self.final[..., place, :]))
         return self._rows.setdefault(place, row).get()
 
     @property
@@ -179,7 +179,7 @@ class Trace(StreamTrace):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class PartOfTrace(Trace):
+class TraceSlice(Trace):
     """Neighbouring tokens of a trace: no pass of its own, but rows of one; nothing is copied.
 
     A block's attention is that of all tokens, as each hears others that may be left out here.
@@ -200,7 +200,7 @@ class PartOfTrace(Trace):
         return self.whole.logits_at(self.first + range(n_tokens)[token])
 
 
-def part_of(trace: Trace, tokens: range) -> Trace:
+def token_slice(trace: Trace, tokens: range) -> Trace:
     """A trace as of these neighbouring tokens alone; the same one if these are all.
 
     Raises:
@@ -217,28 +217,28 @@ def part_of(trace: Trace, tokens: range) -> Trace:
             block.middle[kept],
             block.output[kept],
             block.attention_stages,
-            OnDemand(partial(_rows, block.ffn_stages, kept)),
+            LazyValue(partial(_rows, block.ffn_stages, kept)),
         )
         for block in trace.blocks
     )
-    return PartOfTrace(
+    return TraceSlice(
         trace.ids[kept], trace.embedding[kept], blocks, trace.final[kept], trace.unembed,
         text=trace.text, tokens=trace.tokens[kept], n_left_out=trace.n_left_out,
         network=trace.network, edits=trace.edits, whole=trace, first=tokens.start,
     )  # fmt: skip
 
 
-def whole_of(trace: Trace) -> Trace:
+def full_trace(trace: Trace) -> Trace:
     """The trace of all tokens, where this is a part of one."""
-    return trace.whole if isinstance(trace, PartOfTrace) else trace
+    return trace.whole if isinstance(trace, TraceSlice) else trace
 
 
-def place_in_whole(trace: Trace, token: int) -> int:
+def index_in_full(trace: Trace, token: int) -> int:
     """A token's place among all tokens."""
-    return token + (trace.first if isinstance(trace, PartOfTrace) else 0)
+    return token + (trace.first if isinstance(trace, TraceSlice) else 0)
 
 
-def _rows(stages: OnDemand[FeedForwardRecord], kept: slice) -> FeedForwardRecord:
+def _rows(stages: LazyValue[FeedForwardRecord], kept: slice) -> FeedForwardRecord:
     record = stages.get()
     return type(record)(**{name: stage[kept] for name, stage in vars(record).items()})
 

@@ -7,10 +7,10 @@ from ffnviz.figures.guess import of_no_question, of_pieces, of_what_it_read
 from ffnviz.figures.journey.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.figures.wording import Sentence
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.state.run import Run, Watched
+from ffnviz.state.run import Run, TracedModel
 
 
-def under_guess(run: Run, of: Watched | None = None, warn: bool = True) -> Sentence:
+def under_guess(run: Run, of: TracedModel | None = None, warn: bool = True) -> Sentence:
     """The line under a guess at the chosen token.
 
     Args:

@@ -7,7 +7,7 @@ from ffnviz.analysis.journey.nearest import nearest_words
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
 from ffnviz.analysis.journey.overview import awake_by_block
 from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
-from ffnviz.analysis.needs import Need, missing
+from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.memory import WRITES_NEEDS, written_words
 from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
@@ -26,7 +26,7 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.neuron_card import neuron_card
 from ffnviz.pictures.prediction import Panel, prediction_bars
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder
-from ffnviz.state.run import Run, Watched, labels_of
+from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
 
 FEW_BLOCKS = 4  # of more, one picture shows them all
@@ -122,7 +122,7 @@ def _steps(path: FfnPath, run: Run) -> list[tuple[str, str]]:
 
 def what_it_says(run: Run) -> None:
     """The softmax at the chosen token, with this block's FFN and without."""
-    if missing(run.card, (Need.WORD_HEAD,)):
+    if missing(run.card, (Capability.WORD_HEAD,)):
         nearest_input_words(run)
         return
     block = run.state.block
@@ -144,7 +144,7 @@ def what_it_says(run: Run) -> None:
 
 def nearest_input_words(run: Run) -> None:
     """Where there is no word head: whose input vectors the last stream points at."""
-    why = f"No prediction for this network. {Need.WORD_HEAD.value}"
+    why = f"No prediction for this network. {Capability.WORD_HEAD.value}"
     try:
         found = nearest_words(run.model, run.trace, run.token)
     except NotForThisNetwork as error:
@@ -163,7 +163,7 @@ def nearest_input_words(run: Run) -> None:
 def all_blocks(run: Run, navigator: Navigator) -> None:
     """What each token wakes in each block; a click chooses the block."""
     threshold = threshold_for(run.card.phi)
-    shares = run.subject.here(
+    shares = run.subject.per_sentence(
         ("awake by block", threshold), lambda: awake_by_block(run.trace, threshold)
     )
     chart(
@@ -188,7 +188,7 @@ def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
         hidden = of.trace.blocks[run.block_of(of)].ffn.hidden.float().cpu().numpy()
         note = f"{percent(awake_.share)} {awake_means(awake_.threshold)}"
         order = neuron_order(hidden, run.state.order)
-        labels, at = labels_of(of.trace.tokens), int(run.tokens_of(of)[run.token])
+        labels, at = token_labels(of.trace.tokens), int(run.tokens_of(of)[run.token])
         shown.append(
             ActivationMap(
                 of.card.id, of.card.label, of.card.colour, note, hidden, order, labels, at
@@ -218,11 +218,11 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
     """One neuron on every token, and the words it writes."""
     neuron = _neuron(run)
     of = run.watched(neuron.network)
-    block, labels = run.block_of(of), labels_of(of.trace.tokens)
+    block, labels = run.block_of(of), token_labels(of.trace.tokens)
     values = neuron_values(of.trace, block, neuron.index)
     writes: tuple[str, ...] = ()
     if not missing(of.card, WRITES_NEEDS):
-        writes = of.once(
+        writes = of.per_network(
             f"written {block} {neuron.index}",
             lambda: written_words(of.network, block, neuron.index, k=8)[0].words,
         )
@@ -261,7 +261,7 @@ def timing_line(run: Run) -> None:
                                         + " · ".join(equations)))  # fmt: skip
 
 
-def _awake(of: Watched, block: int) -> Awake:
+def _awake(of: TracedModel, block: int) -> Awake:
     return awake(of.trace, block, threshold_for(of.card.phi))
 
 

@@ -14,7 +14,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime import exists, get_instance
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from ffnviz.jobs.job_pool import POOL, Fate, Job, Order, QueueIsFullError, Shared
+from ffnviz.jobs.job_pool import JOB_POOL, Contention, Job, JobStatus, Order, QueueIsFullError
 from ffnviz.jobs.serial_queue import heavy
 from ffnviz.models.device import device_name
 from ffnviz.parts.part import Navigator
@@ -31,7 +31,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Measured(Generic[R]):
+class Measurement(Generic[R]):
     """A result, and what it was measured on.
 
     Attributes:
@@ -46,7 +46,7 @@ class Measured(Generic[R]):
     result: R
     when: str
     where: str
-    shared: Shared | None = None
+    shared: Contention | None = None
 
 
 @contextmanager
@@ -82,7 +82,7 @@ def stop_if_unwanted(_: float = 0.0) -> None:
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeasurementRequest:
     """A measurement that was asked for.
 
     Attributes:
@@ -107,7 +107,7 @@ def measure_button(
     label: str = "Measure",
     doing: str = "Measuring …",
     once: bool = False,
-) -> Measured[R] | None:
+) -> Measurement[R] | None:
     """A button that measures anew, with a progress bar; a first result comes without a press.
 
     The first result for a network and settings is kept for everybody: whoever comes later has it
@@ -126,7 +126,7 @@ def measure_button(
         once: whether another measurement would have the same result, so that there is a button only
             where the first has failed.
     """
-    kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
+    kept: dict[str, Measurement[R]] = st.session_state.setdefault("measured", {})
     if name not in kept:
         with suppress(LookupError):
             kept[name] = run.subject.cached(("measured", name, of), _not_there)
@@ -143,13 +143,13 @@ def on_request(
     *args: object,
     label: str,
     doing: str,
-) -> Measured[R] | None:
+) -> Measurement[R] | None:
     """The same for what takes long and few want: nothing is measured until it is asked for."""
     order = Order(work, run.state, run.device, run.networks, args)
     return _measured(name, of, run, order, label, doing, by_itself=False)
 
 
-def _not_there() -> Measured[R]:
+def _not_there() -> Measurement[R]:
     raise LookupError
 
 
@@ -163,17 +163,17 @@ def _measured(
     *,
     by_itself: bool,
     once: bool = False,
-) -> Measured[R] | None:
+) -> Measurement[R] | None:
     if is_collecting():
         return _at_once(of, run, order)
-    kept: dict[str, Measured[R]] = st.session_state.setdefault("measured", {})
-    asked: dict[str, Asked] = st.session_state.setdefault("asked", {})
+    kept: dict[str, Measurement[R]] = st.session_state.setdefault("measured", {})
+    asked: dict[str, MeasurementRequest] = st.session_state.setdefault("asked", {})
     refused: set[str] = st.session_state.setdefault("refused", set())
     problem = None
     if name in asked and asked[name].job.ended:
         problem = _take_in(asked.pop(name), name, kept, run)
         refused.add(name)  # neither what failed nor what was cancelled begins again by itself
-    POOL.warm_up()
+    JOB_POOL.warm_up()
     pressed = (not once or (name in refused and name not in kept)) and st.button(
         label, key=f"measure-{name}", disabled=name in asked
     )
@@ -181,7 +181,7 @@ def _measured(
         where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
         try:
             if pressed:
-                asked[name] = Asked(POOL.submit(order, _is_there()), of, where)
+                asked[name] = MeasurementRequest(JOB_POOL.submit(order, _is_there()), of, where)
             else:
                 asked[name] = _asked_by_all((name, run.card.id, run.device), order, of, where)
         except QueueIsFullError as error:
@@ -194,28 +194,28 @@ def _measured(
     return kept.get(name)
 
 
-def _at_once(of: tuple[object, ...], run: Run, order: Order) -> Measured[R]:
+def _at_once(of: tuple[object, ...], run: Run, order: Order) -> Measurement[R]:
     """For a file: it is made once, and nobody waits beside it."""
     result: Any = order.work(run, lambda _: None, *order.args)
     where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
-    return Measured(of, result, f"{datetime.now():%H:%M:%S}", where)
+    return Measurement(of, result, f"{datetime.now():%H:%M:%S}", where)
 
 
-_BY_ALL: dict[tuple[object, ...], tuple[Asked, list[Callable[[], bool]]]] = {}
+_BY_ALL: dict[tuple[object, ...], tuple[MeasurementRequest, list[Callable[[], bool]]]] = {}
 _LOCK = threading.Lock()
 
 
 def _asked_by_all(
     name: tuple[object, ...], order: Order, of: tuple[object, ...], where: str
-) -> Asked:
+) -> MeasurementRequest:
     """A first result: one for all who ask while it is on its way."""
     with _LOCK:
         for key in [key for key, (asked, _) in _BY_ALL.items() if asked.job.ended]:
             del _BY_ALL[key]
         if (*name, of) not in _BY_ALL:
             askers: list[Callable[[], bool]] = []
-            job = POOL.submit(order, lambda: any(is_there() for is_there in askers))
-            _BY_ALL[*name, of] = Asked(job, of, where, by_all=True), askers
+            job = JOB_POOL.submit(order, lambda: any(is_there() for is_there in askers))
+            _BY_ALL[*name, of] = MeasurementRequest(job, of, where, by_all=True), askers
         asked, askers = _BY_ALL[*name, of]
         askers.append(_is_there())
         return asked
@@ -229,12 +229,14 @@ def _is_there() -> Callable[[], bool]:
     return partial(get_instance().is_active_session, context.session_id)
 
 
-def _take_in(asked: Asked, name: str, kept: dict[str, Measured[R]], run: Run) -> str:
+def _take_in(
+    asked: MeasurementRequest, name: str, kept: dict[str, Measurement[R]], run: Run
+) -> str:
     """Keep what came of it, a first result for all; why nothing did, if somebody has to know."""
     job = asked.job
-    if job.fate is Fate.DONE:
+    if job.status is JobStatus.DONE:
         when = f"{datetime.now():%H:%M:%S}"
-        found = Measured(asked.of, job.result, when, asked.where, job.shared)
+        found = Measurement(asked.of, job.result, when, asked.where, job.contention)
         first = run.subject.cached(("measured", name, asked.of), lambda: found)
         kept[name] = first if asked.by_all else found
     return job.problem
@@ -243,30 +245,30 @@ def _take_in(asked: Asked, name: str, kept: dict[str, Measured[R]], run: Run) ->
 @st.fragment(run_every=LOOK_EVERY_S)
 def _on_its_way(name: str, doing: str) -> None:
     """How far it is, and a button that stops it; the page runs again when it is done."""
-    asked: Asked | None = st.session_state["asked"].get(name)
+    asked: MeasurementRequest | None = st.session_state["asked"].get(name)
     if asked is None or asked.job.ended:
         st.rerun()
     with st.container(horizontal=True, vertical_alignment="center"):
         st.progress(asked.job.share, _before(asked.job) or doing)
         if not asked.by_all:
-            st.button("Cancel", key=f"cancel-{name}", on_click=POOL.cancel, args=(asked.job,))
+            st.button("Cancel", key=f"cancel-{name}", on_click=JOB_POOL.cancel, args=(asked.job,))
 
 
 def _before(job: Job) -> str:
     """What a measurement waits for, in words; empty if it runs."""
     own = {id(asked.job) for asked in st.session_state["asked"].values()}
-    before = POOL.before(job)
+    before = JOB_POOL.before(job)
     others = sum(id(each) not in own for each in before)
     if before and not others:
         return "Waiting for the measurement that you asked for before …"
     return _waiting_for(others) if others else ""
 
 
-def about(measured: Measured[R], of: tuple[object, ...], run: Run) -> None:
+def about(measured: Measurement[R], of: tuple[object, ...], run: Run) -> None:
     """When and on what it was measured, and whether that is still what the page shows."""
     st.markdown(f"Measured at **{measured.when}** on {measured.where}.")
     shared = measured.shared
-    if shared is not None and shared.much:
+    if shared is not None and shared.matters:
         st.markdown(
             f"The machine was busy with other things as well: this measurement had "
             f"{shared.processor:.0%} of a processor, and pages were made in {shared.pages:.0%} of "

@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from ffnviz.analysis.needs import Need, missing
-from ffnviz.state.actions import Meet, Set, Turn
+from ffnviz.analysis.needs import Capability, missing
+from ffnviz.state.actions import OpenNeuron, OpenPage, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting
 from ffnviz.state.state import Neuron, State
@@ -62,11 +62,11 @@ class Navigator:
 
     def meet(self, neuron: Neuron, part: str, token: int | None = None) -> None:
         """Turn to a part of the page that shows one neuron."""
-        self.do(Meet(neuron, NEURONS, part, token))
+        self.do(OpenNeuron(neuron, NEURONS, part, token))
 
     def turn(self, page: str, part: str) -> None:
         """Turn to a part of a page."""
-        self.do(Turn(page, part))
+        self.do(OpenPage(page, part))
 
 
 Render = Callable[[Run, Navigator], None]
@@ -112,10 +112,10 @@ class Part:
     title: str
     name: str
     settings: tuple[Setting[Any], ...] = ()
-    needs: tuple[Need, ...] = ()
+    needs: tuple[Capability, ...] = ()
     follow: Render | None = None
 
-    def missing(self, run: Run) -> tuple[Need, ...]:
+    def missing(self, run: Run) -> tuple[Capability, ...]:
         """What the network that drives the page has not, and the part needs."""
         return missing(run.card, self.needs, partner=run.partner is not None)
 

@@ -48,7 +48,7 @@ class Attending:
     brain: bool = False
 
 
-def klass(
+def classroom_bar(
     attending: Attending,
     key: str,
     on_resume: Callable[[str, str, str], None],

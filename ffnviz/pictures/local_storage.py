@@ -9,7 +9,7 @@ from ffnviz.pictures.declare import declare
 _mount = declare("keeping")
 
 
-def keeping(
+def local_storage(
     name: str, text: str | None, longest: int, key: str, on_kept: Callable[[str], None]
 ) -> None:
     """Have the browser keep it; nothing is seen of that.

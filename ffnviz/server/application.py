@@ -24,8 +24,8 @@ from ffnviz.pictures.chart import serve_plotly
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy
 from ffnviz.server.incoming_messages import ReadableMessages, bound_messages
-from ffnviz.server.metrics import DirectOnly, Numbers
-from ffnviz.server.streamlit_patches.rerun_patches import spare_what_is_done_anew
+from ffnviz.server.metrics import DirectOnly, ServerMetrics
+from ffnviz.server.streamlit_patches.rerun_patches import patch_reruns
 from ffnviz.server.streamlit_patches.run_gate import one_run_at_a_time
 
 GUARD = "guard.js"
@@ -52,9 +52,9 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
         ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
     """
     one_run_at_a_time()
-    spare_what_is_done_anew()
+    patch_reruns()
     bound_messages()
-    numbers = Numbers()
+    numbers = ServerMetrics()
     numbers.write_for_ever()
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
     policy = content_security_policy(_index(), framed_by)

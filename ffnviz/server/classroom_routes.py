@@ -25,7 +25,7 @@ from ffnviz.lecture.classroom.live_class import (
 )
 from ffnviz.lecture.classroom.rejections import WrongCodes
 from ffnviz.server.headers import same_origin
-from ffnviz.state.view_options import LARGEST, code_of
+from ffnviz.state.view_options import LARGEST, class_code
 
 LONGEST_BODY = 8_000  # bytes
 SECRET = "x-ffnviz-lecturer"  # noqa: S105  # a header's name
@@ -56,7 +56,7 @@ def class_routes(hub: Hub) -> list[Route]:
             if not same_origin(headers.get("origin"), headers.get("host")):
                 return JSONResponse({"why": "Another site's page may not do this."}, 403)
             try:
-                return await answer(request, code_of(request.path_params["code"]))
+                return await answer(request, class_code(request.path_params["code"]))
             except Refused as refused:
                 return refused.answer
             except (FullClassError, RushError) as error:
@@ -80,7 +80,7 @@ def class_routes(hub: Hub) -> list[Route]:
 
     async def enter(request: Request) -> Response:
         # Whether there is such a class, the page finds out: here nobody can try codes.
-        code = code_of(request.path_params["code"])
+        code = class_code(request.path_params["code"])
         return RedirectResponse(f"../?class={code}", 302, headers={"Cache-Control": "no-store"})
 
     async def events(request: Request, code: str) -> Response:

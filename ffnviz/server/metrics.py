@@ -24,8 +24,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit.runtime import exists, get_instance
 
 from ffnviz.jobs.daemon_threads import repeat
-from ffnviz.jobs.job_pool import POOL, Pool
-from ffnviz.jobs.run_queue import TURNS, Counted, Turns
+from ffnviz.jobs.job_pool import JOB_POOL, JobPool
+from ffnviz.jobs.run_queue import RUN_QUEUE, RunCounts, RunQueue
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own
 EVERY_S = 2.0
@@ -34,13 +34,13 @@ FORWARDED = ("x-forwarded-for", "x-real-ip", "forwarded")
 PID = re.compile(r"_(\d+)\.db$")
 
 
-class Numbers:
+class ServerMetrics:
     """All of this process, written anew every two seconds."""
 
-    def __init__(self, turns: Turns = TURNS, pool: Pool = POOL) -> None:
+    def __init__(self, turns: RunQueue = RUN_QUEUE, pool: JobPool = JOB_POOL) -> None:
         self.turns, self.pool = turns, pool
         self.registry = CollectorRegistry()
-        self._before = Counted(0, 0.0, 0.0, 0)
+        self._before = RunCounts(0, 0.0, 0.0, 0)
         self._lock = threading.Lock()
         self.sessions = self._gauge("ffnviz_sessions", "Open pages.")
         self.waiting = self._gauge("ffnviz_page_queue", "Page runs that wait for their turn.")
@@ -84,7 +84,7 @@ class Numbers:
         folder = os.environ.get(FOLDER)
         if not folder:
             return generate_latest(self.registry)
-        forget_the_dead(Path(folder))
+        remove_exited_workers(Path(folder))
         together = CollectorRegistry()
         MultiProcessCollector(together, folder)  # type: ignore[no-untyped-call]
         return generate_latest(together)
@@ -116,7 +116,7 @@ class DirectOnly:
         await self.app(scope, receive, send)
 
 
-def forget_the_dead(folder: Path) -> None:
+def remove_exited_workers(folder: Path) -> None:
     """Workers that are gone have no sessions and no memory any more; what they did still counts."""
     found = {int(match[1]) for path in folder.glob("*.db") if (match := PID.search(path.name))}
     for pid in found:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from ffnviz.models.encoder.tokenizer import MASK
-from ffnviz.state.state import House, Neuron, State, from_url, readable, to_url
+from ffnviz.state.state import Catalog, Neuron, State, from_url, readable, to_url
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class ChooseOrder:
 
 
 @dataclass(frozen=True)
-class Turn:
+class OpenPage:
     """To a part of a page, with what had been set there before; "" is the page's first part."""
 
     page: str
@@ -95,7 +95,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Meet:
+class OpenNeuron:
     """Turn to a part on which a neuron is shown: its network and block then drive the page."""
 
     neuron: Neuron
@@ -113,7 +113,7 @@ class Set:
 
 
 @dataclass(frozen=True)
-class Look:
+class ShowState:
     """All of another state, as a scene of a lecture is."""
 
     state: State
@@ -129,14 +129,14 @@ Action = (
     | ChooseBlock
     | ChooseNeuron
     | ChooseOrder
-    | Turn
-    | Meet
+    | OpenPage
+    | OpenNeuron
     | Set
-    | Look
+    | ShowState
 )
 
 
-def reduce(state: State, action: Action, house: House) -> State:
+def reduce(state: State, action: Action, house: Catalog) -> State:
     """The state after an action; an action that asks for what is not there changes nothing."""
     match action:
         case Type(sentence, keep_token):
@@ -159,13 +159,13 @@ def reduce(state: State, action: Action, house: House) -> State:
         case ChooseBlock(block):
             return _with_block(state, block, house)
         case ChooseNeuron(neuron):
-            return replace(state, neuron=neuron) if house.has(neuron) else state
+            return replace(state, neuron=neuron) if house.has_neuron(neuron) else state
         case ChooseOrder(order):
             return replace(state, order=order) if order in house.orders else state
-        case Turn(page, part, settings):
+        case OpenPage(page, part, settings):
             return _turned(state, page, part, settings, house)
-        case Meet(neuron, page, part, token, settings):
-            if not house.has(neuron):
+        case OpenNeuron(neuron, page, part, token, settings):
+            if not house.has_neuron(neuron):
                 return state
             met = _with_block(_with_network(state, neuron.network, house), neuron.block, house)
             token = state.token if token is None else token
@@ -173,13 +173,13 @@ def reduce(state: State, action: Action, house: House) -> State:
         case Set(settings):
             texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
             return replace(state, settings=house.legal(state.page, state.part, texts))
-        case Look(wanted):
+        case ShowState(wanted):
             return from_url(wanted.page, to_url(wanted, house), house)
         case _:
             assert_never(action)
 
 
-def _with_network(state: State, network: str, house: House) -> State:
+def _with_network(state: State, network: str, house: Catalog) -> State:
     if network not in house.networks or network == state.network:
         return state
     # The two change places where the new one was the partner by choice.
@@ -188,17 +188,17 @@ def _with_network(state: State, network: str, house: House) -> State:
     return _with_block(moved, min(state.block, house.usual_block(network)), house)
 
 
-def _with_block(state: State, block: int, house: House) -> State:
+def _with_block(state: State, block: int, house: Catalog) -> State:
     if not 0 <= block <= house.usual_block(state.network):
         return state
     neuron = state.neuron and replace(state.neuron, block=block)
-    return replace(state, block=block, neuron=neuron if neuron and house.has(neuron) else None)
+    return replace(state, block=block, neuron=neuron if neuron and house.has_neuron(neuron) else None)
 
 
 def _turned(
-    state: State, page: str, part: str, settings: Mapping[str, str] | None, house: House
+    state: State, page: str, part: str, settings: Mapping[str, str] | None, house: Catalog
 ) -> State:
-    parts = house.rooms.get(page)
+    parts = house.parts.get(page)
     if parts is None:
         return state
     part = part if part in parts else next(iter(parts))

@@ -14,7 +14,7 @@ T = TypeVar("T")
 DEFAULT_BYTES = 140 * 2**20
 
 
-def nbytes(value: object) -> int:
+def bytes_held(value: object) -> int:
     """The bytes that a value holds now: its arrays, tensors, weights and texts, each once."""
     return _nbytes(value, set())
 
@@ -108,7 +108,7 @@ class Cache:
 
     def _make_room(self) -> None:
         for key in self._used & self._kept.keys():
-            self._sizes[key] = nbytes(self._kept[key])
+            self._sizes[key] = bytes_held(self._kept[key])
         self._used.clear()
         while len(self._kept) > 1 and sum(self._sizes.values()) > self.most_bytes:
             oldest, _ = self._kept.popitem(last=False)
@@ -118,7 +118,7 @@ class Cache:
     def held(self) -> int:
         """The bytes of all values, each counted anew."""
         with self._lock:
-            return sum(nbytes(value) for value in self._kept.values())
+            return sum(bytes_held(value) for value in self._kept.values())
 
     def __len__(self) -> int:
         with self._lock:

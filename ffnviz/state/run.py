@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 from ffnviz.models.card import Card, NetworkSize
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network
-from ffnviz.models.token_alignment import matching
+from ffnviz.models.token_alignment import aligned_tokens
 from ffnviz.models.trace import (
     ForwardPass,
     Trace,
-    part_of,
-    place_in_whole,
+    index_in_full,
+    token_slice,
     usual_token,
     words_among,
 )
@@ -41,7 +41,7 @@ class TraceTiming:
 
 
 @dataclass(frozen=True)
-class Watched:
+class TracedModel:
     """A network and what it computes for the sentence, each thing when first asked for.
 
     Nothing is held here: whoever keeps a Watched, as a button's callback does, keeps no trace. The
@@ -83,7 +83,7 @@ class Watched:
 
     def shown(self, trace: Trace) -> Trace:
         """What is shown and counted of any of its traces."""
-        return trace if self.special else part_of(trace, words_among(trace.tokens))
+        return trace if self.special else token_slice(trace, words_among(trace.tokens))
 
     @property
     def untrained(self) -> ForwardPass:
@@ -94,14 +94,14 @@ class Watched:
     @property
     def timing(self) -> TraceTiming:
         """What the trace of so many tokens takes, whichever they are: measured for the first."""
-        return self.once(f"timing {len(self.whole.tokens)} tokens", self.new_timing)
+        return self.per_network(f"timing {len(self.whole.tokens)} tokens", self.new_timing)
 
-    def once(self, name: str, compute: Callable[[], T]) -> T:
+    def per_network(self, name: str, compute: Callable[[], T]) -> T:
         """What depends on the weights alone: computed for the first who asks, kept for all."""
         found: T = self.cached((name,), compute)
         return found
 
-    def here(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
+    def per_sentence(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
         """What depends on the sentence too, and on whatever stands in the name."""
         counted = () if self.special else ("without special tokens",)
         found: T = self.cached((*name, *counted, self.text), compute)
@@ -124,8 +124,8 @@ class Run:
 
     state: State
     device: str
-    subject: Watched
-    partner: Watched | None
+    subject: TracedModel
+    partner: TracedModel | None
     devices: Mapping[str, Callable[[], Network]]
     about_gpu: str
     networks: Mapping[str, NetworkSize]
@@ -151,12 +151,12 @@ class Run:
         return self.subject.whole
 
     @property
-    def both(self) -> tuple[Watched, ...]:
+    def both(self) -> tuple[TracedModel, ...]:
         """Subject and partner, where there is one, in the order in which all pictures have them."""
         shown = [self.subject, *([self.partner] if self.partner else [])]
         return tuple(sorted(shown, key=lambda watched: watched.card.id, reverse=True))
 
-    def watched(self, network: str) -> Watched:
+    def watched(self, network: str) -> TracedModel:
         """The one of that id; the subject if neither is."""
         return next((each for each in self.both if each.card.id == network), self.subject)
 
@@ -171,23 +171,23 @@ class Run:
     @property
     def place(self) -> int:
         """The chosen token's place among all tokens."""
-        return place_in_whole(self.trace, self.token)
+        return index_in_full(self.trace, self.token)
 
     @property
     def special(self) -> tuple[str, ...]:
         """The names of the special tokens that the network reads with the sentence, each once."""
         return tuple(dict.fromkeys(token.special for token in self.whole.tokens if token.special))
 
-    def block_of(self, watched: Watched) -> int:
+    def block_of(self, watched: TracedModel) -> int:
         """The block that is shown of a network: the chosen one, or its last if it has fewer."""
         return min(self.state.block, watched.network.sizes.n_blocks - 1)
 
-    def tokens_of(self, watched: Watched) -> list[int]:
+    def tokens_of(self, watched: TracedModel) -> list[int]:
         """For each token the place of the network's own that reads the same characters."""
         own = self.trace.tokens
         if watched is self.subject:
             return list(range(len(own)))
-        return matching(own, watched.trace.tokens)
+        return aligned_tokens(own, watched.trace.tokens)
 
     def neuron(self, index: int) -> Neuron:
         """A neuron of the block on the screen."""
@@ -206,10 +206,10 @@ class Run:
         tokenizer put there itself has its name, such as [CLS]; a character that has no look of
         its own, such as the joiner in a family emoji, is given by its number.
         """
-        return labels_of(self.trace.tokens)
+        return token_labels(self.trace.tokens)
 
 
-def labels_of(tokens: Sequence[Token]) -> list[str]:
+def token_labels(tokens: Sequence[Token]) -> list[str]:
     """How `Run.labels` writes them, for any sentence's tokens."""
     return [
         _visible(token.text) or token.special or ("…" if place else "␣")

@@ -8,17 +8,17 @@ from typing import Any
 
 import torch
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.registry import open_at_hand
+from ffnviz.models.registry import open_network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.state.cache import Cache
-from ffnviz.state.run import Run, TraceTiming, Watched
+from ffnviz.state.run import Run, TracedModel, TraceTiming
 from ffnviz.state.state import State
 
 THREADS = 1  # at these sizes a second thread gains little, and on a busy machine it waits
@@ -91,10 +91,10 @@ def forget_networks() -> None:
 @cache
 def _network(name: str, device: str) -> Network:
     torch.set_num_threads(THREADS)
-    return open_at_hand(name, device)
+    return open_network(name, device)
 
 
-def _watched(name: str, device: str, state: State) -> Watched:
+def _watched(name: str, device: str, state: State) -> TracedModel:
     model, text = loaded_network(name, device), state.sentence
 
     def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
@@ -109,14 +109,14 @@ def _watched(name: str, device: str, state: State) -> Watched:
         return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
 
     trace = partial(model.trace, text, look_at=state.block)
-    watched = Watched(model, text, cached, trace, untrained, timing, state.special)
+    watched = TracedModel(model, text, cached, trace, untrained, timing, state.special)
     return watched
 
 
 def _before_training(network: Network) -> Model:
     known = network.card.provenance
     if known is None or known.seed is None or not isinstance(network, Model):
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.SEED.value}")
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.SEED.value}")
     config, seed = network.encoder.config, known.seed
     # The twins began with the same weights: they are kept once, whichever φ reads them.
     began = replace(config, activation=START_WITH) if not network.card.gated else config

@@ -83,7 +83,7 @@ class State:
 
 
 @dataclass(frozen=True)
-class House:
+class Catalog:
     """What there is to be looked at.
 
     Attributes:
@@ -96,27 +96,27 @@ class House:
         ValueError: if two different settings have the same name.
     """
 
-    rooms: Mapping[str, Mapping[str, tuple[Setting[Any], ...]]]
+    parts: Mapping[str, Mapping[str, tuple[Setting[Any], ...]]]
     networks: Mapping[str, NetworkSize]
     orders: tuple[str, ...]
     start: str
 
     def __post_init__(self) -> None:
         known: dict[str, Setting[Any]] = dict.fromkeys(_NAMES, _OWN)
-        for part in (part for page in self.rooms.values() for part in page.values()):
+        for part in (part for page in self.parts.values() for part in page.values()):
             for setting in part:
                 if known.setdefault(setting.name, setting) is not setting:
                     raise ValueError(f"Two settings are called {setting.name!r}.")
 
     def settings_of(self, page: str, part: str) -> tuple[Setting[Any], ...]:
         """What can be set on a part."""
-        return self.rooms[page][part]
+        return self.parts[page][part]
 
     def usual_block(self, network: str) -> int:
         """The last: its FFN is the sparsest of the twins', and decides most about the word."""
         return self.networks[network].n_blocks - 1
 
-    def has(self, neuron: Neuron) -> bool:
+    def has_neuron(self, neuron: Neuron) -> bool:
         """Whether there is such a neuron."""
         size = self.networks.get(neuron.network)
         return (
@@ -152,7 +152,7 @@ def readable(sentence: str) -> str:
     return shortened(with_masks(sentence), LONGEST_SENTENCE, ROOM_FOR_SENTENCE)
 
 
-def to_url(state: State, house: House) -> dict[str, str]:
+def to_url(state: State, house: Catalog) -> dict[str, str]:
     """The parameters of the URL that shows a state on its page."""
     params = {
         "text": state.sentence,
@@ -169,15 +169,15 @@ def to_url(state: State, house: House) -> dict[str, str]:
         params["partner"] = state.partner
     if not state.special:
         params["special"] = HIDDEN
-    if state.part != next(iter(house.rooms[state.page])):
+    if state.part != next(iter(house.parts[state.page])):
         params["part"] = state.part
     return params | dict(state.settings)
 
 
-def from_url(page: str, params: Mapping[str, str], house: House) -> State:
+def from_url(page: str, params: Mapping[str, str], house: Catalog) -> State:
     """The state that a URL asks for; what it lacks or garbles takes its default."""
-    page = page if page in house.rooms else next(iter(house.rooms))
-    parts = house.rooms[page]
+    page = page if page in house.parts else next(iter(house.parts))
+    parts = house.parts[page]
     part = params.get("part", "")
     part = part if part in parts else next(iter(parts))
     network = params.get("twin", "")
@@ -209,7 +209,7 @@ def _written_neuron(neuron: Neuron, block: int) -> str:
     return f"{neuron.network}-{neuron.index if neuron.block == block else neuron}"
 
 
-def _read_neuron(text: str, block: int, house: House) -> Neuron | None:
+def _read_neuron(text: str, block: int, house: Catalog) -> Neuron | None:
     network, _, place = text.rpartition("-")
     number, _, index = place.rpartition(":")
     where = _number(number, 1) if number else block + 1
@@ -217,7 +217,7 @@ def _read_neuron(text: str, block: int, house: House) -> Neuron | None:
     if where is None or what is None:
         return None
     neuron = Neuron(network, where - 1, what)
-    return neuron if house.has(neuron) else None
+    return neuron if house.has_neuron(neuron) else None
 
 
 def _number(text: str | None, least: int) -> int | None:

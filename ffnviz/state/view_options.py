@@ -13,7 +13,7 @@ NAMES = ("scene", "path", "present", "hide", "class")
 
 
 @dataclass(frozen=True)
-class Showing:
+class ViewOptions:
     """How a page is shown.
 
     Attributes:
@@ -48,24 +48,24 @@ class Showing:
         return told
 
 
-def showing_from_url(params: Mapping[str, str]) -> Showing:
+def view_options_from_url(params: Mapping[str, str]) -> ViewOptions:
     """What a URL asks for; what it lacks or garbles is the usual."""
     number = params.get("scene", "")
     known = number.isascii() and number.isdecimal() and len(number) <= 5 and int(number) > 0
     scene = min(int(number), LARGEST) - 1 if known else None
     present = params.get("present", "") if scene is not None else ""
     hidden = params.get("hide", "").split(",")
-    return Showing(
+    return ViewOptions(
         scene,
         scene is not None and params.get("path") == "short",
         present in PRESENT,
         not PRESENT.get(present, True),
         tuple(name for name in HIDEABLE if name in hidden),
-        code_of(params.get("class", "")),
+        class_code(params.get("class", "")),
     )
 
 
-def code_of(text: str) -> str:
+def class_code(text: str) -> str:
     """A class's code as people type it, or empty if it cannot be one."""
     code = "".join(text.split()).replace("-", "").upper()
     return code if 4 <= len(code) <= 12 and code.isascii() and code.isalnum() else ""

@@ -21,7 +21,7 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Encoding, Tokenizer
 from ffnviz.models.fingerprint import fingerprint
-from ffnviz.models.lazy_values import OnDemand
+from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
@@ -200,8 +200,8 @@ class Stranger:
         blocks = [
             BlockTrace(
                 record.input, record.middle, record.output,
-                OnDemand(partial(self._attend, block, record.input)),
-                OnDemand(partial(self._feed, block, edits_of(edits, block), record.middle)),
+                LazyValue(partial(self._attend, block, record.input)),
+                LazyValue(partial(self._feed, block, edits_of(edits, block), record.middle)),
             )
             for block, record in enumerate(self._blocks(embedding, 0, edits))
         ]  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from ffnviz import analysis
 from ffnviz.analysis.lab import EXPERIMENTS
-from ffnviz.analysis.needs import Need, missing, require
+from ffnviz.analysis.needs import Capability, missing, require
 from ffnviz.analysis.sparsity.record import record_of, training_record
 from ffnviz.models.encoder.model import TWINS, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -21,28 +21,31 @@ FOLDER = Path(analysis.__file__).parent
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_a_twin_with_a_partner_lacks_nothing(twin: str) -> None:
-    assert missing(load(twin).card, Need, partner=True) == ()
-    assert missing(load(twin).card, Need) == (Need.PARTNER,)
+    assert missing(load(twin).card, Capability, partner=True) == ()
+    assert missing(load(twin).card, Capability) == (Capability.PARTNER,)
 
 
 def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
     stranger = network_of("headless stranger", tokenizer)
-    assert set(missing(stranger.card, Need)) == set(Need) - {Need.PRE_NORM, Need.WRITES}
+    assert set(missing(stranger.card, Capability)) == set(Capability) - {
+        Capability.PRE_NORM,
+        Capability.WRITES,
+    }
     post = network_of("post-LN", tokenizer)
-    assert set(missing(post.card, Need, partner=True)) == {
-        Need.RECORD, Need.SEED, Need.INDEX, Need.PRE_NORM
+    assert set(missing(post.card, Capability, partner=True)) == {
+        Capability.RECORD, Capability.SEED, Capability.INDEX, Capability.PRE_NORM
     }  # fmt: skip
 
 
 def test_what_is_missing_first_is_said_in_a_sentence(tokenizer: Tokenizer) -> None:
     gated = ours(tokenizer, activation="swiglu", norm="post")
     with pytest.raises(NotForThisNetwork, match=r"^Not for tiny: Its FFN is gated, .*\.$"):
-        require(gated, (Need.MASK, Need.PLAIN_FFN, Need.PRE_NORM))
-    require(gated, (Need.MASK, Need.WORD_HEAD, Need.OURS))
+        require(gated, (Capability.MASK, Capability.PLAIN_FFN, Capability.PRE_NORM))
+    require(gated, (Capability.MASK, Capability.WORD_HEAD, Capability.OURS))
 
 
-@pytest.mark.parametrize("need", Need)
-def test_every_need_has_a_sentence(need: Need) -> None:
+@pytest.mark.parametrize("need", Capability)
+def test_every_need_has_a_sentence(need: Capability) -> None:
     assert need.value[0].isupper()
     assert need.value.endswith(".")
 
@@ -62,12 +65,12 @@ def test_an_analysis_of_a_network_says_what_it_needs(name: str) -> None:
         if function.__module__ == name and "model" in signature(function).parameters
     ]
     if takes and ".lab." not in name:
-        assert all(isinstance(need, Need) for need in module.NEEDS)
+        assert all(isinstance(need, Capability) for need in module.NEEDS)
 
 
 def test_every_experiment_of_the_lab_says_what_it_needs() -> None:
     for each in EXPERIMENTS:
-        assert Need.OURS in each.needs or Need.PLAIN_FFN in each.needs, each.name
+        assert Capability.OURS in each.needs or Capability.PLAIN_FFN in each.needs, each.name
 
 
 @pytest.mark.parametrize("twin", TWINS)

@@ -8,14 +8,14 @@ from hypothesis import strategies as some
 
 from ffnviz.analysis.pieces import split_words
 from ffnviz.models.encoder.model import load
-from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.network import TokenizerLike
 from tests.models.external.tokenizers import byte_level, word_piece
 
 TOKENIZERS: dict[str, TokenizerLike] = {
     "ours": load("relu").tokenizer,
-    "byte level": GuestTokenizer(byte_level(), 97),
-    "WordPiece": GuestTokenizer(word_piece(), 97),
+    "byte level": ExternalTokenizer(byte_level(), 97),
+    "WordPiece": ExternalTokenizer(word_piece(), 97),
 }
 
 

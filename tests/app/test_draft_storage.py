@@ -120,7 +120,7 @@ def test_what_a_browser_sends_is_made_legal(changed: dict[str, object]) -> None:
     assert (draft.title, draft.minutes, draft.short_minutes) == ("", 0, 0)
     for name in ("title", "say", "look", "notes"):
         assert len(getattr(scene, name)) <= LENGTHS[name]
-    assert scene.state.page in HOUSE.rooms
+    assert scene.state.page in HOUSE.parts
     # Once legal it stays as it is: two tabs that share it come to an end.
     text = written_draft(draft, HOUSE)
     assert written_draft(read_draft(text, HOUSE)[0], HOUSE) == text

@@ -9,13 +9,13 @@ from ffnviz.pictures.activation_map import ActivationMap, activation_maps
 from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_picture
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.chips import chips
-from ffnviz.pictures.classroom import Attending, klass
+from ffnviz.pictures.classroom import Attending, classroom_bar
 from ffnviz.pictures.drawing import drawing
 from ffnviz.pictures.examples import examples
 from ffnviz.pictures.ffn_picture import Stage, ffn_picture
 from ffnviz.pictures.foot import foot
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.local_storage import keeping
+from ffnviz.pictures.local_storage import local_storage
 from ffnviz.pictures.neuron_card import neuron_card
 from ffnviz.pictures.opening import open_file
 from ffnviz.pictures.page_bar import page_bar
@@ -160,11 +160,11 @@ def show_welcome(_: int) -> None:
 
 
 def show_keeping(seed: int) -> None:
-    keeping("ffnviz-text", f"Text {seed}", 100, "keeping", never)
+    local_storage("ffnviz-text", f"Text {seed}", 100, "keeping", never)
 
 
 def show_klass(_: int) -> None:
-    klass(Attending(""), "klass", never, never, never)
+    classroom_bar(Attending(""), "klass", never, never, never)
 
 
 def show_story(seed: int) -> None:

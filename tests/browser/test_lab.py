@@ -8,10 +8,10 @@ from playwright.sync_api import Dialog, Locator, expect
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.approximation import FUNCTIONS, WIDTHS, approximate
-from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, delete_bend
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
 from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import Finding, Subject, in_double
-from ffnviz.analysis.lab.influence import who_hears_whom
+from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
@@ -154,7 +154,7 @@ def test_convolution_shows_shapes_code_and_refusal(new_page: OpenPage) -> None:
 
 def test_deleting_the_bend_changes_the_words(new_page: OpenPage, tried: Subject) -> None:
     journey = opened(new_page, "bend")
-    found = delete_bend(tried)
+    found = remove_phi(tried)
     same(journey, found.findings)
     sentence = journey.sentence("lab-without")
     assert f"says {found.predictions[WITHOUT_PHI].words[0]} at “sat”" in sentence
@@ -232,7 +232,7 @@ def test_who_hears_whom_at_any_length_and_depth(new_page: OpenPage, tried: Subje
     query = f"text={SENTENCE}&token={TOKEN + 1}&part=hears&length=4&depth=2"
     journey.page.goto(f"{journey.address}/lab?{query}")
     journey.chart("lab-influence").wait_for()
-    same(journey, who_hears_whom(tried, 4, 2).findings)
+    same(journey, input_influence(tried, 4, 2).findings)
     assert (
         "Over 4 tokens in 2 layers an RNN takes 5 steps in a row: 4 for the tokens, and 1 more"
         in journey.sentence("lab-influence")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from ffnviz.pictures.classroom import Attending, klass
-from ffnviz.pictures.local_storage import keeping
+from ffnviz.pictures.classroom import Attending, classroom_bar
+from ffnviz.pictures.local_storage import local_storage
 from tests.browser import shown
 from tests.browser.plain_page import PlainPage, payload
 from tests.browser.watched import Watched
@@ -338,7 +338,7 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
 
     def attend(followed: int) -> None:
         student = Attending("student", "ABCDEF", followed=followed)
-        show = partial(klass, student, "klass", shown.never, shown.never, shown.never)
+        show = partial(classroom_bar, student, "klass", shown.never, shown.never, shown.never)
         (plain.update if followed else plain.hang)("klass", show)
 
     page.clock.install()
@@ -358,16 +358,16 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
 
 def test_what_the_browser_keeps_is_offered_once_it_is_asked_for(plain: PlainPage) -> None:
     page = plain.page
-    plain.hang("keeping", partial(keeping, "ffnviz-text", "A text.", 100, "k", shown.never))
+    plain.hang("keeping", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."
-    plain.update("keeping", partial(keeping, "ffnviz-text", "x" * 101, 100, "k", shown.never))
+    plain.update("keeping", partial(local_storage, "ffnviz-text", "x" * 101, 100, "k", shown.never))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."  # that was too long
     assert plain.told() == []
-    plain.update("keeping", partial(keeping, "ffnviz-text", None, 100, "k", shown.never))
+    plain.update("keeping", partial(local_storage, "ffnviz-text", None, 100, "k", shown.never))
     assert plain.told() == [["kept", "A text."]]
-    plain.update("keeping", partial(keeping, "ffnviz-text", "A text.", 100, "k", shown.never))
+    plain.update("keeping", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never))
     page.evaluate("localStorage.setItem('ffnviz-text', 'Of another tab.')")
     page.evaluate("dispatchEvent(new Event('focus'))")
     assert plain.told() == [["kept", "Of another tab."]]
-    plain.update("keeping", partial(keeping, "ffnviz-text", "", 100, "k", shown.never))
+    plain.update("keeping", partial(local_storage, "ffnviz-text", "", 100, "k", shown.never))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") is None

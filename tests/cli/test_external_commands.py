@@ -14,7 +14,7 @@ from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.cli import main
 from ffnviz.cli.app import asked, show
 from ffnviz.models import registry
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.index_registry import ASKED, show_indexes
 from tests.models.external.folders import save
 
@@ -48,7 +48,7 @@ def test_check_refuses_in_a_sentence(tmp_path: Path) -> None:
 
 def test_it_loads_in_a_notebook(folder: Path) -> None:
     network = ffnviz.load(folder)
-    assert isinstance(network, Guest)
+    assert isinstance(network, ExternalNetwork)
     trace = network.trace("the cat")
     assert trace.blocks[0].ffn.hidden.shape == (len(trace.tokens), 128)
     edit = ffnviz.Edit(block=1, neurons=[3], scale=0.0)
@@ -114,13 +114,13 @@ def test_the_app_shows_what_it_is_told(
     monkeypatch.setattr(registry, "_OPENED", {})
     show([asked(str(folder), None), asked(str(folder), "bfloat16")], twins=True)
     assert "E5" in capsys.readouterr().out
-    assert list(registry.at_hand()) == ["my-gpt", "my-gpt-2", "relu", "gelu"]
-    first, second = (registry.open_at_hand(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
+    assert list(registry.available_networks()) == ["my-gpt", "my-gpt-2", "relu", "gelu"]
+    first, second = (registry.open_network(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
     assert first.card.colour != second.card.colour
-    assert registry.open_at_hand("my-gpt", "cpu") is first
+    assert registry.open_network("my-gpt", "cpu") is first
     show([asked(str(folder), None)], twins=False)
-    assert list(registry.at_hand()) == ["my-gpt"]
-    assert asked("google/gemma@main", None) == registry.Asked("google/gemma", None, "main")
+    assert list(registry.available_networks()) == ["my-gpt"]
+    assert asked("google/gemma@main", None) == registry.NetworkRequest("google/gemma", None, "main")
 
 
 def test_the_app_refuses_before_it_serves(tmp_path: Path) -> None:

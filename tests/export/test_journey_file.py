@@ -16,7 +16,7 @@ from ffnviz.analysis.journey.ordering import neuron_order
 from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import PICTURES
-from ffnviz.export.journey_file import TakenHome, journey_file
+from ffnviz.export.journey_file import ExportedJourney, journey_file
 from ffnviz.export.runs import run_of
 from ffnviz.figures.wording import percent
 from ffnviz.models.encoder.model import Model, load
@@ -42,12 +42,12 @@ def twins() -> list[Model]:
 
 
 @pytest.fixture(scope="module")
-def taken(twins: list[Model]) -> TakenHome:
+def taken(twins: list[Model]) -> ExportedJourney:
     return journey_file(run_of(twins, TEXT))
 
 
 def test_it_holds_every_token_block_and_network_to_the_bit(
-    taken: TakenHome, twins: list[Model]
+    taken: ExportedJourney, twins: list[Model]
 ) -> None:
     _, arrays = contents(taken.html)
     for model in twins:
@@ -66,7 +66,7 @@ def test_it_holds_every_token_block_and_network_to_the_bit(
 
 
 def test_words_and_percentages_are_those_of_the_softmax(
-    taken: TakenHome, twins: list[Model]
+    taken: ExportedJourney, twins: list[Model]
 ) -> None:
     header, _ = contents(taken.html)
     for model in twins:
@@ -99,7 +99,7 @@ def _without(model: Model, text: str, block: int) -> list[list[str]]:
 
 
 def test_each_neuron_writes_the_words_that_the_page_says(
-    taken: TakenHome, twins: list[Model]
+    taken: ExportedJourney, twins: list[Model]
 ) -> None:
     header, arrays = contents(taken.html)
     for model in twins:
@@ -112,7 +112,7 @@ def test_each_neuron_writes_the_words_that_the_page_says(
 
 
 def test_a_file_of_a_sentence_is_small_and_of_a_long_one_below_3_mb(
-    taken: TakenHome, twins: list[Model]
+    taken: ExportedJourney, twins: list[Model]
 ) -> None:
     assert len(taken.html.encode()) < 1_200_000
     assert (taken.n_left_out, taken.notice) == (0, "")
@@ -179,7 +179,7 @@ def test_what_does_not_fit_at_all_is_refused_in_a_sentence(twins: list[Model]) -
         journey_file(run_of(twins, TEXT), largest=200_000)
 
 
-def test_it_loads_nothing_and_runs_nothing_else(taken: TakenHome) -> None:
+def test_it_loads_nothing_and_runs_nothing_else(taken: ExportedJourney) -> None:
     found = markup(taken.html)
     names = {name for _, name, _ in found.attributes}
     assert names <= {"lang", "charset", "http-equiv", "content", "name", "type", "id"}

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ffnviz.app.main import house
+from ffnviz.app.main import build_catalog
 from ffnviz.jobs import job_pool
-from ffnviz.jobs.job_pool import Fate, Job, Order, Pool, QueueIsFullError, Shared, tell
+from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order, QueueIsFullError, send
 from ffnviz.state.run import Run
-from ffnviz.state.state import House, from_url
+from ffnviz.state.state import Catalog, from_url
 
 PATIENCE_S = 120
 TEXT = "It cost forty pounds."
@@ -57,18 +57,18 @@ def answers_with(_: object, __: object, error: type[Exception]) -> Unreadable:
 
 
 @pytest.fixture(scope="module")
-def all_rooms() -> House:
-    return house()
+def all_rooms() -> Catalog:
+    return build_catalog()
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
-    made = Pool(most_waiting=3)
+def pool() -> Iterator[JobPool]:
+    made = JobPool(most_waiting=3)
     yield made
     made.end()
 
 
-def order(rooms: House, work: Callable[..., object], *args: object) -> Order:
+def order(rooms: Catalog, work: Callable[..., object], *args: object) -> Order:
     return Order(work, from_url("lab", {"text": TEXT}, rooms), "cpu", rooms.networks, args)
 
 
@@ -84,15 +84,15 @@ def ended(job: Job) -> Job:
     return job
 
 
-def test_what_comes_back_is_what_was_computed(pool: Pool, all_rooms: House) -> None:
+def test_what_comes_back_is_what_was_computed(pool: JobPool, all_rooms: Catalog) -> None:
     job = ended(pool.submit(order(all_rooms, tokens, 3)))
-    assert job.fate is Fate.DONE, job.problem
+    assert job.status is JobStatus.DONE, job.problem
     assert job.result == (15, ["It", "cost", "forty", "pounds", "."])
-    assert job.shared is not None
-    assert 0 <= job.shared.processor <= 1
+    assert job.contention is not None
+    assert 0 <= job.contention.processor <= 1
 
 
-def test_the_queue_is_seen_left_and_bounded(pool: Pool, all_rooms: House) -> None:
+def test_the_queue_is_seen_left_and_bounded(pool: JobPool, all_rooms: Catalog) -> None:
     first = pool.submit(order(all_rooms, waits_for_ever))
     until(lambda: first.share == 0.25)
     second, third = (pool.submit(order(all_rooms, tokens, n)) for n in (1, 2))
@@ -100,65 +100,65 @@ def test_the_queue_is_seen_left_and_bounded(pool: Pool, all_rooms: House) -> Non
     with pytest.raises(QueueIsFullError, match="3 computations wait already"):
         pool.submit(order(all_rooms, tokens, 3))
     pool.cancel(second)
-    assert (second.fate, pool.before(third)) == (Fate.CANCELLED, [first])
+    assert (second.status, pool.before(third)) == (JobStatus.CANCELLED, [first])
     pool.cancel(first)
-    assert first.fate is Fate.CANCELLED
+    assert first.status is JobStatus.CANCELLED
     assert ended(third).result[0] == 10
     assert pool.queue == 0
 
 
 @pytest.mark.parametrize(("work", "said"), [(fails, "too odd"), (dies, "ended before it was done")])
 def test_what_goes_wrong_is_said_and_the_next_is_computed(
-    pool: Pool, all_rooms: House, work: Callable[..., object], said: str
+    pool: JobPool, all_rooms: Catalog, work: Callable[..., object], said: str
 ) -> None:
     job = ended(pool.submit(order(all_rooms, work)))
-    assert job.fate is Fate.FAILED
+    assert job.status is JobStatus.FAILED
     assert said in job.problem
     assert "Traceback" not in job.problem
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
 
 
 @pytest.mark.parametrize("error", [AttributeError, TypeError])
 def test_a_result_that_cannot_be_read_ends_no_queue(
-    pool: Pool, all_rooms: House, error: type[Exception]
+    pool: JobPool, all_rooms: Catalog, error: type[Exception]
 ) -> None:
     job = ended(pool.submit(order(all_rooms, answers_with, error)))
-    assert (job.fate, error.__name__ in job.problem) == (Fate.FAILED, True)
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+    assert (job.status, error.__name__ in job.problem) == (JobStatus.FAILED, True)
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
 
 
-def test_an_order_that_cannot_be_sent_ends_no_queue(pool: Pool, all_rooms: House) -> None:
+def test_an_order_that_cannot_be_sent_ends_no_queue(pool: JobPool, all_rooms: Catalog) -> None:
     job = ended(pool.submit(order(all_rooms, lambda *_: None)))
-    assert job.fate is Fate.FAILED
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
+    assert job.status is JobStatus.FAILED
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
 
 
 def test_who_is_gone_keeps_nobody_waiting(
-    all_rooms: House, monkeypatch: pytest.MonkeyPatch
+    all_rooms: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(job_pool, "FORSAKEN_S", PATIENCE_S)
-    pool = Pool()
+    pool = JobPool()
     left = pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False)
     until(lambda: left.share > 0)
     assert not left.ended  # who left may come back
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).fate is Fate.DONE
-    assert left.fate is Fate.CANCELLED
+    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
+    assert left.status is JobStatus.CANCELLED
     pool.end()
 
 
 def test_what_nobody_waits_for_any_more_is_dropped(
-    all_rooms: House, monkeypatch: pytest.MonkeyPatch
+    all_rooms: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(job_pool, "FORSAKEN_S", 0.05)
-    pool = Pool()
+    pool = JobPool()
     job = ended(pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False))
-    assert job.fate is Fate.CANCELLED
+    assert job.status is JobStatus.CANCELLED
     pool.end()
 
 
-def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: House) -> None:
+def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: Catalog) -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "ffnviz.jobs.worker"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -166,7 +166,7 @@ def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: House) ->
         assert worker.stdout is not None
         assert worker.stderr is not None
         worker.stdout.close()
-        tell(worker.stdin, order(all_rooms, tokens, 2))
+        send(worker.stdin, order(all_rooms, tokens, 2))
         assert worker.stderr.read() == b""
     assert worker.returncode == 0
 
@@ -177,4 +177,4 @@ def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: House) ->
 def test_a_machine_is_shared_when_a_page_or_another_program_took_its_time(
     processor: float, pages: float, much: bool
 ) -> None:
-    assert Shared(processor, pages).much is much
+    assert Contention(processor, pages).matters is much

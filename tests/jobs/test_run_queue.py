@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
 
-from ffnviz.jobs.run_queue import OLDEST_EVERY, PAUSES_MS, Turn, Turns
+from ffnviz.jobs.run_queue import OLDEST_EVERY, PAUSES_MS, QueuedRun, RunQueue
 
 PATIENCE_S = 60
 FOR_EVER_S = 3_600.0
@@ -19,7 +19,7 @@ def threads() -> Iterator[ThreadPoolExecutor]:
         yield pool
 
 
-def waiting(turns: Turns, threads: ThreadPoolExecutor, asked: float, came: float) -> "Visitor":
+def waiting(turns: RunQueue, threads: ThreadPoolExecutor, asked: float, came: float) -> "Visitor":
     visitor = Visitor(turns, asked, came)
     visitor.waits = threads.submit(turns.wait, visitor.turn)
     while visitor.turn not in turns._waiting:
@@ -30,13 +30,13 @@ def waiting(turns: Turns, threads: ThreadPoolExecutor, asked: float, came: float
 class Visitor:
     """Somebody in the queue."""
 
-    def __init__(self, turns: Turns, asked: float, came: float) -> None:
-        self.turn: Turn = turns.place()
+    def __init__(self, turns: RunQueue, asked: float, came: float) -> None:
+        self.turn: QueuedRun = turns.place()
         self.turn.asked, self.turn.came = asked, came
-        self.waits: Future[Turn] = Future()
+        self.waits: Future[QueuedRun] = Future()
 
 
-def order_of(turns: Turns, first: Turn, line: list[Visitor]) -> list[int]:
+def order_of(turns: RunQueue, first: QueuedRun, line: list[Visitor]) -> list[int]:
     """In which order they are let in, each as soon as the one before has ended."""
     order, inside = [], first
     for _ in line:
@@ -49,7 +49,7 @@ def order_of(turns: Turns, first: Turn, line: list[Visitor]) -> list[int]:
 
 
 def test_nobody_waits_where_nobody_runs() -> None:
-    turns = Turns(FOR_EVER_S)
+    turns = RunQueue(FOR_EVER_S)
     for n in range(3):
         turns.end(turns.wait())
         assert turns.counted.runs == n + 1
@@ -59,7 +59,10 @@ def test_nobody_waits_where_nobody_runs() -> None:
 def test_who_has_stopped_typing_comes_first_and_then_the_newest(
     threads: ThreadPoolExecutor,
 ) -> None:
-    turns, now = Turns(FOR_EVER_S), time.monotonic() + FOR_EVER_S  # those to come are typing still
+    turns, now = (
+        RunQueue(FOR_EVER_S),
+        time.monotonic() + FOR_EVER_S,
+    )  # those to come are typing still
     first = turns.wait()
     asked = (now + 1, -20.0, now + 3, -30.0, now + 2)
     line = [waiting(turns, threads, each, came=0.0) for each in asked]
@@ -68,7 +71,7 @@ def test_who_has_stopped_typing_comes_first_and_then_the_newest(
 
 
 def test_every_eighth_turn_goes_to_whoever_waits_longest(threads: ThreadPoolExecutor) -> None:
-    turns = Turns(FOR_EVER_S)
+    turns = RunQueue(FOR_EVER_S)
     first = turns.wait()  # the first turn
     for_ever = waiting(turns, threads, asked=-1.0, came=-9.0)  # behind all who have stopped before
     line = [for_ever, *(waiting(turns, threads, -90.0 + n, came=float(n)) for n in range(9))]
@@ -76,7 +79,7 @@ def test_every_eighth_turn_goes_to_whoever_waits_longest(threads: ThreadPoolExec
 
 
 def test_who_overruns_does_not_keep_the_others(threads: ThreadPoolExecutor) -> None:
-    turns = Turns(slice_s=0.01)
+    turns = RunQueue(slice_s=0.01)
     slow = turns.wait()
     turn = threads.submit(turns.wait).result(PATIENCE_S)
     assert not slow.ended
@@ -88,7 +91,7 @@ def test_who_overruns_does_not_keep_the_others(threads: ThreadPoolExecutor) -> N
 
 
 def test_within_their_slices_never_two_run_at_once(threads: ThreadPoolExecutor) -> None:
-    turns, inside, most = Turns(FOR_EVER_S), [0], [0]
+    turns, inside, most = RunQueue(FOR_EVER_S), [0], [0]
     counting = threading.Lock()
 
     def visit(_: int) -> None:
@@ -106,7 +109,7 @@ def test_within_their_slices_never_two_run_at_once(threads: ThreadPoolExecutor) 
 
 
 def test_the_box_waits_longer_the_busier_the_server_is() -> None:
-    turns = Turns()
+    turns = RunQueue()
     pauses = [pause for _, pause in PAUSES_MS]
     assert turns.pause_ms == pauses[0]
     seen = []

@@ -7,7 +7,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from ffnviz.jobs import serial_queue as heavy_module
-from ffnviz.jobs.serial_queue import Gate, heavy
+from ffnviz.jobs.serial_queue import SerialQueue, heavy
 
 PATIENCE_S = 60  # for what must happen; no test takes as long
 
@@ -26,13 +26,13 @@ def visitors() -> Iterator[ThreadPoolExecutor]:
 class Visitor:
     """Somebody who passes the gate, and what happens to them."""
 
-    def __init__(self, gate: Gate, visitors: ThreadPoolExecutor) -> None:
+    def __init__(self, gate: SerialQueue, visitors: ThreadPoolExecutor) -> None:
         self.told: list[int] = []
         self.waits, self.entered, self.done = (threading.Event() for _ in range(3))
         self.closes_tab = False
         self.result: Future[None] = visitors.submit(self._visit, gate)
 
-    def _visit(self, gate: Gate) -> None:
+    def _visit(self, gate: SerialQueue) -> None:
         with gate.passed(self._waiting):
             self.entered.set()
             assert self.done.wait(PATIENCE_S)
@@ -53,7 +53,7 @@ def test_nobody_waits_at_an_open_gate() -> None:
 
 
 def test_who_waits_is_told_for_how_many_and_goes_in_in_turn(visitors: ThreadPoolExecutor) -> None:
-    gate, line = Gate(), []
+    gate, line = SerialQueue(), []
     for _ in range(3):
         line.append(Visitor(gate, visitors))
         happens = line[0].entered if len(line) == 1 else line[-1].waits
@@ -73,7 +73,7 @@ def test_who_waits_is_told_for_how_many_and_goes_in_in_turn(visitors: ThreadPool
 
 
 def test_who_is_stopped_leaves_the_queue(visitors: ThreadPoolExecutor) -> None:
-    gate = Gate()
+    gate = SerialQueue()
     first = Visitor(gate, visitors)
     assert first.entered.wait(PATIENCE_S)
     second = Visitor(gate, visitors)
@@ -90,13 +90,13 @@ def test_who_is_stopped_leaves_the_queue(visitors: ThreadPoolExecutor) -> None:
     third.result.result(PATIENCE_S)
 
 
-def fails(gate: Gate) -> None:
+def fails(gate: SerialQueue) -> None:
     with gate.passed():
         raise ValueError("out of memory")
 
 
 def test_who_fails_inside_gives_the_place_back(visitors: ThreadPoolExecutor) -> None:
-    gate = Gate()
+    gate = SerialQueue()
     with pytest.raises(ValueError, match="out of memory"):
         fails(gate)
     after = Visitor(gate, visitors)
@@ -108,7 +108,7 @@ def test_who_fails_inside_gives_the_place_back(visitors: ThreadPoolExecutor) -> 
 def test_never_more_are_inside_than_there_are_places(
     places: int, visitors: ThreadPoolExecutor
 ) -> None:
-    gate, inside, most = Gate(places), [0], [0]
+    gate, inside, most = SerialQueue(places), [0], [0]
     counting, all_there = threading.Lock(), threading.Barrier(places)
 
     def visit(_: int) -> None:

@@ -8,12 +8,12 @@ from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
-from ffnviz.state.state import House, from_url
+from ffnviz.state.state import Catalog, from_url
 
 
 @cache
-def house() -> House:
-    return ffnviz.app.main.house()
+def house() -> Catalog:
+    return ffnviz.app.main.build_catalog()
 
 
 @cache

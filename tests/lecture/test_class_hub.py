@@ -9,7 +9,7 @@ import pytest
 
 from ffnviz.lecture.classroom import hub as hubs
 from ffnviz.lecture.classroom.hub import BEAT, Hub
-from ffnviz.lecture.classroom.live_class import ClassStoreError, Opened, Place
+from ffnviz.lecture.classroom.live_class import ClassPosition, ClassStoreError, Opened
 from tests.lecture.class_stores import Kept, come
 
 ANNA, BEN = "a" * 32, "b" * 32
@@ -47,7 +47,7 @@ def test_a_student_at_one_server_follows_the_lecturer_at_another(
         assert '"scene": null' in await anext(student)
         await anext(lecturer)
         for scene in range(2):
-            here.store.move(opened.code, opened.secret, Place("lab", {}, scene))
+            here.store.move(opened.code, opened.secret, ClassPosition("lab", {}, scene))
             await until(student, f'"scene": {scene}')
         there.store.vote(opened.code, ANNA, 1, 2)
         await until(lecturer, '"counts": {"1": [0, 0, 1, 0, 0, 0]}')
@@ -81,7 +81,7 @@ def test_many_who_wait_share_one_look_at_the_store(kept: Kept, opened: Opened) -
         before = looks
         waiting = [asyncio.ensure_future(until(stream, '"scene": 1')) for stream in streams]
         await asyncio.to_thread(
-            kept.another().move, opened.code, opened.secret, Place("lab", {}, 1)
+            kept.another().move, opened.code, opened.secret, ClassPosition("lab", {}, 1)
         )
         await asyncio.gather(*waiting)
         assert looks - before <= 3
@@ -140,7 +140,7 @@ def test_who_waits_goes_on_waiting_while_the_store_is_gone(
         assert [await anext(student) for _ in range(3)] == [BEAT] * 3
         hub.store.course = course  # type: ignore[method-assign]
         await asyncio.to_thread(
-            kept.another().move, opened.code, opened.secret, Place("lab", {}, 4)
+            kept.another().move, opened.code, opened.secret, ClassPosition("lab", {}, 4)
         )
         await until(student, '"scene": 4')
 

@@ -21,11 +21,11 @@ from ffnviz.lecture.classroom.live_class import (
     LONGEST_SENTENCE,
     MOST_PEOPLE,
     SIGNS,
+    ClassPosition,
     ClassStoreError,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
-    Place,
 )
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
@@ -52,7 +52,7 @@ def opened(store: ClassStore) -> Opened:
 def test_a_class_is_where_its_lecturer_is(store: ClassStore, opened: Opened) -> None:
     before = store.course(opened.code)
     assert (before.people, before.moved, before.place.page) == (2, 0, "")
-    place = Place("lab", {"text": "It's “so” <b>"}, 3, short=True)
+    place = ClassPosition("lab", {"text": "It's “so” <b>"}, 3, short=True)
     store.move(opened.code, opened.secret, place)
     after = store.course(opened.code)
     assert after.place == place
@@ -68,7 +68,7 @@ def test_only_the_secret_makes_a_lecturer(kept: Kept, store: ClassStore, opened:
     for wrong in ("", "x", opened.code, other.secret, opened.secret[:-1]):
         assert not store.is_lecturer(opened.code, wrong)
         acts: list[Callable[[], None]] = [
-            partial(store.move, opened.code, wrong, Place("lab")),
+            partial(store.move, opened.code, wrong, ClassPosition("lab")),
             partial(store.reveal, opened.code, wrong, 0),
             partial(store.hide, opened.code, wrong, 1),
             partial(store.set_door, opened.code, wrong, closed=True),
@@ -93,11 +93,11 @@ def test_answers_are_counted_once_a_student_and_stand_once_they_are_shown(
     store.vote(code, BEN, 4, 99)  # there is no such option
     course = store.course(code)
     assert course.counts == {4: [0, 0, 2, 0, 0, 0]}
-    assert course.told(lecturer=False)["counts"] == {}
-    assert course.told(lecturer=True)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
+    assert course.to_event(lecturer=False)["counts"] == {}
+    assert course.to_event(lecturer=True)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
     store.reveal(code, opened.secret, 4)
     store.vote(code, BEN, 4, 0)  # too late
-    assert store.course(code).told(lecturer=False)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
+    assert store.course(code).to_event(lecturer=False)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
     with pytest.raises(NoSuchClassError):
         store.vote(code, "c" * 32, 4, 0)  # of nobody who follows
 
@@ -198,7 +198,7 @@ def test_through_a_closed_door_comes_only_who_was_there(store: ClassStore, opene
     code, stranger = opened.code, "c" * 32
     store.leave(code, ANNA)
     store.set_door(code, opened.secret, closed=True)
-    assert store.course(code).told(lecturer=True)["closed"] is True
+    assert store.course(code).to_event(lecturer=True)["closed"] is True
     with pytest.raises(ClosedClassError, match="closed the door"):
         come(store, code, stranger)
     come(store, code, ANNA)
@@ -232,7 +232,7 @@ def test_the_lecturer_removes_everybody_with_what_they_sent(
 def test_another_process_or_one_that_starts_again_finds_the_class(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
-    store.move(opened.code, opened.secret, Place("lab", {}, 2))
+    store.move(opened.code, opened.secret, ClassPosition("lab", {}, 2))
     again = kept.another()
     assert again.course(opened.code) == store.course(opened.code)
     assert again.is_lecturer(opened.code, opened.secret)
@@ -248,7 +248,7 @@ def test_what_one_process_changes_another_hears_of(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
     acts: list[Callable[[], None]] = [
-        partial(store.move, opened.code, opened.secret, Place("lab")),
+        partial(store.move, opened.code, opened.secret, ClassPosition("lab")),
         partial(store.vote, opened.code, ANNA, 0, 1),
         partial(come, store, opened.code, "c" * 32),
         partial(store.end, opened.code, opened.secret),

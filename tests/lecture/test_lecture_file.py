@@ -10,7 +10,7 @@ from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import SHOWN, STILL, lecture_html
 from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.scene import Lecture
-from ffnviz.state.state import House
+from ffnviz.state.state import Catalog
 from tests.export.opened import contents, markup
 from tests.lecture.lecture_runs import house
 
@@ -57,17 +57,17 @@ text = "{TEXT}"
 
 
 @pytest.fixture(scope="module")
-def rooms() -> House:
+def rooms() -> Catalog:
     return house()
 
 
 @pytest.fixture(scope="module")
-def lecture(rooms: House) -> Lecture:
+def lecture(rooms: Catalog) -> Lecture:
     return read_lecture(FILE, rooms, FACTS)
 
 
 def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
-    lecture: Lecture, rooms: House
+    lecture: Lecture, rooms: Catalog
 ) -> None:
     html = lecture_html(lecture, rooms)
     assert len(html.encode()) < LARGEST
@@ -96,7 +96,9 @@ def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
     assert f"notes/{chart['look']}.html" in header["files"]
 
 
-def test_without_room_the_journey_stands_still_and_says_so(lecture: Lecture, rooms: House) -> None:
+def test_without_room_the_journey_stands_still_and_says_so(
+    lecture: Lecture, rooms: Catalog
+) -> None:
     one = Lecture("One", lecture.scenes[:1])
     html = lecture_html(one, rooms, largest=250_000)
     header, _ = contents(html)

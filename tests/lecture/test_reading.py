@@ -12,12 +12,12 @@ from ffnviz.lecture.scene import Lecture, Question, Scene
 from ffnviz.lecture.writing import written_lecture
 from ffnviz.models.card import NetworkSize
 from ffnviz.state.settings import choice_setting, number_setting
-from ffnviz.state.state import House, Neuron, State
+from ffnviz.state.state import Catalog, Neuron, State
 
 DO = choice_setting("do", {"zero": "set to zero", "scale": "multiply by"})
 BY = number_setting("by", 2.0, -20, 20)
-HOUSE = House(
-    rooms={"journey": {"journey": ()}, "neurons": {"wakes": (), "switch": (DO, BY)}},
+HOUSE = Catalog(
+    parts={"journey": {"journey": ()}, "neurons": {"wakes": (), "switch": (DO, BY)}},
     networks={"relu": NetworkSize(2, 64), "gelu": NetworkSize(2, 64)},
     orders=("token", "index"),
     start="She opened the [MASK].",

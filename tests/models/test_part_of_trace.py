@@ -5,14 +5,14 @@ import torch
 
 import ffnviz
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.trace import part_of, words_among
+from ffnviz.models.trace import token_slice, words_among
 
 TEXT = "The cat sat on the [MASK]."
 
 
 def test_it_has_the_rows_of_the_whole_and_computes_no_pass() -> None:
     whole = ffnviz.load("relu").trace(TEXT)
-    part = part_of(whole, range(2, 5))
+    part = token_slice(whole, range(2, 5))
     assert [token.text for token in part.tokens] == [" sat", " on", " the"]
     for here, there in zip(part.blocks, whole.blocks, strict=True):
         for name in ("input", "middle", "output"):
@@ -28,10 +28,10 @@ def test_it_has_the_rows_of_the_whole_and_computes_no_pass() -> None:
 
 def test_all_tokens_are_the_trace_itself_and_none_is_refused() -> None:
     whole = ffnviz.load("relu").trace(TEXT)
-    assert part_of(whole, range(len(whole.tokens))) is whole
+    assert token_slice(whole, range(len(whole.tokens))) is whole
     for wrong in (range(3, 3), range(-1, 2), range(2, 99), range(0, 4, 2)):
         with pytest.raises(ValueError, match="no neighbouring tokens"):
-            part_of(whole, wrong)
+            token_slice(whole, wrong)
 
 
 def test_words_are_all_between_special_tokens() -> None:

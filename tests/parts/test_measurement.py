@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.jobs.job_pool import Job, Order, Pool, QueueIsFullError, Shared
+from ffnviz.jobs.job_pool import Contention, Job, JobPool, Order, QueueIsFullError
 from ffnviz.parts import measurement
-from ffnviz.parts.measurement import Asked, Measured
+from ffnviz.parts.measurement import Measurement, MeasurementRequest
 from ffnviz.state import run_factory
 from tests.parts.visits import opened, unbroken
 
@@ -16,15 +16,15 @@ PATIENCE_S = 120
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[Pool]:
+def pool() -> Iterator[JobPool]:
     """One for all: its process takes seconds to start."""
-    pool = Pool()
+    pool = JobPool()
     yield pool
     pool.end()
 
 
 @pytest.fixture
-def page(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> AppTest:
+def page(pool: JobPool, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     run_factory.CACHE.clear()
     monkeypatch.setattr(measurement, "POOL", pool)
     return opened("timing", part="stages", repeats="5")
@@ -60,7 +60,7 @@ def test_a_first_result_comes_by_itself_and_is_there_for_the_next_visitor(page: 
 
 
 def test_those_who_come_while_a_first_result_is_on_its_way_wait_for_the_same(
-    page: AppTest, pool: Pool
+    page: AppTest, pool: JobPool
 ) -> None:
     second = opened("timing", part="stages", repeats="5")
     assert pool.queue <= 1
@@ -89,7 +89,7 @@ def test_another_press_cancels_it(page: AppTest) -> None:
 
 
 def test_where_too_many_wait_it_says_so(
-    page: AppTest, pool: Pool, monkeypatch: pytest.MonkeyPatch
+    page: AppTest, pool: JobPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Order) -> None:
         raise QueueIsFullError("60 computations wait already. Try again in some minutes.")
@@ -105,7 +105,7 @@ def test_where_too_many_wait_it_says_so(
 
 @pytest.mark.parametrize(("processor", "told"), [(1.0, False), (0.62, True)])
 def test_a_measurement_that_had_to_share_the_machine_says_so(processor: float, told: bool) -> None:
-    result = Measured((), None, "12:00:00", "a CPU", Shared(processor, 0.0))
+    result = Measurement((), None, "12:00:00", "a CPU", Contention(processor, 0.0))
 
     def show() -> None:
         import streamlit as st
@@ -143,10 +143,10 @@ def test_who_waits_for_their_own_is_told_of_no_others(
         return Job(None)  # type: ignore[arg-type]
 
     mine, theirs = [job() for _ in range(own)], [job() for _ in range(others)]
-    this, pool = job(), Pool()
+    this, pool = job(), JobPool()
     pool._jobs = [*mine, *theirs, this]
     monkeypatch.setattr(measurement, "POOL", pool)
     app = AppTest.from_function(show)
-    asked = {str(place): Asked(each, (), "") for place, each in enumerate(mine)}
-    app.session_state["asked"] = {**asked, "this": Asked(this, (), "")}
+    asked = {str(place): MeasurementRequest(each, (), "") for place, each in enumerate(mine)}
+    app.session_state["asked"] = {**asked, "this": MeasurementRequest(this, (), "")}
     assert [each.value for each in unbroken(app.run()).text] == [said_then]

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from ffnviz.jobs.job_pool import Pool
-from ffnviz.jobs.run_queue import Turns
-from ffnviz.server.metrics import Numbers
+from ffnviz.jobs.job_pool import JobPool
+from ffnviz.jobs.run_queue import RunQueue
+from ffnviz.server.metrics import ServerMetrics
 
 ONE = """
 from ffnviz.jobs.job_pool import Pool
@@ -28,8 +28,8 @@ def values(text: str) -> dict[str, float]:
 
 
 def test_runs_and_queues_are_told() -> None:
-    turns = Turns()
-    numbers = Numbers(turns, Pool())
+    turns = RunQueue()
+    numbers = ServerMetrics(turns, JobPool())
     turns.end(turns.wait())
     inside = turns.wait()
     told = values(numbers.text().decode())

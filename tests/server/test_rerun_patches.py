@@ -11,7 +11,7 @@ from ffnviz.server.streamlit_patches.rerun_patches import (
     KeptTheme,
     _streamlits,
     keep_as_stored,
-    spare_what_is_done_anew,
+    patch_reruns,
 )
 
 BOX, PICTURE = "$$ID-1-box", "$$ID-2-picture"
@@ -70,7 +70,7 @@ def test_a_components_value_is_not_made_what_a_script_sees_before_one_looks() ->
 def test_streamlit_puts_away_what_is_old_by_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SessionState, "_compact_state", _streamlits)
     monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
-    spare_what_is_done_anew()
+    patch_reruns()
     state = after_a_run()
     state.on_script_will_rerun(WidgetStates())
     assert type(state._old_state[PICTURE]) is dict

@@ -14,16 +14,16 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     ScriptRequestType,
 )
 
-from ffnviz.jobs.run_queue import Turns
-from ffnviz.server.streamlit_patches.run_gate import RequestsInTurn, one_run_at_a_time
+from ffnviz.jobs.run_queue import RunQueue
+from ffnviz.server.streamlit_patches.run_gate import QueuedScriptRequests, one_run_at_a_time
 
 PATIENCE_S = 60
 
 
 @pytest.fixture
-def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
-    made = Turns(slice_s=3_600.0)
-    monkeypatch.setattr(RequestsInTurn, "turns", made)
+def turns(monkeypatch: pytest.MonkeyPatch) -> RunQueue:
+    made = RunQueue(slice_s=3_600.0)
+    monkeypatch.setattr(QueuedScriptRequests, "turns", made)
     return made
 
 
@@ -47,10 +47,10 @@ def text_of(request: ScriptRequest | None) -> str:
 
 
 def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
-    turns: Turns, thread: ThreadPoolExecutor
+    turns: RunQueue, thread: ThreadPoolExecutor
 ) -> None:
     another = turns.wait()
-    requests = RequestsInTurn()
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     ready = thread.submit(requests.on_scriptrunner_ready)
     while turns.queue == 0:
@@ -62,8 +62,8 @@ def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
     assert turns.counted.runs == 2
 
 
-def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(turns: Turns) -> None:
-    requests = RequestsInTurn()
+def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(turns: RunQueue) -> None:
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     requests.request_rerun(typed("the cat"))
@@ -72,8 +72,8 @@ def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(turns:
     assert turns.queue == 0
 
 
-def test_a_long_run_gives_way_to_a_newer_text(turns: Turns) -> None:
-    requests = RequestsInTurn()
+def test_a_long_run_gives_way_to_a_newer_text(turns: RunQueue) -> None:
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     requests.request_rerun(typed("the cat"))
@@ -81,8 +81,8 @@ def test_a_long_run_gives_way_to_a_newer_text(turns: Turns) -> None:
     assert text_of(requests.on_scriptrunner_yield()) == "the cat"
 
 
-def test_a_fragment_breaks_off_no_long_run(turns: Turns) -> None:
-    requests = RequestsInTurn()
+def test_a_fragment_breaks_off_no_long_run(turns: RunQueue) -> None:
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     requests.request_rerun(RerunData(fragment_id="slider"))
@@ -95,12 +95,12 @@ def by_the_clock() -> RerunData:
 
 
 def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
-    turns: Turns,
+    turns: RunQueue,
 ) -> None:
-    alone = RequestsInTurn()
+    alone = QueuedScriptRequests()
     assert alone.request_rerun(by_the_clock())
     assert alone.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["clock"]
-    requests = RequestsInTurn()
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     turns.slice_s = -1.0
     assert text_of(requests.on_scriptrunner_ready()) == "the"
@@ -110,8 +110,8 @@ def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
 
 
 @pytest.mark.parametrize("slice_s", [-1.0, 3_600.0])
-def test_a_closed_tab_ends_its_run_at_once(turns: Turns, slice_s: float) -> None:
-    requests = RequestsInTurn()
+def test_a_closed_tab_ends_its_run_at_once(turns: RunQueue, slice_s: float) -> None:
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     turns.slice_s = slice_s
@@ -122,9 +122,9 @@ def test_a_closed_tab_ends_its_run_at_once(turns: Turns, slice_s: float) -> None
 
 
 def test_a_script_that_asks_for_another_run_goes_no_further(
-    turns: Turns, monkeypatch: pytest.MonkeyPatch
+    turns: RunQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requests = RequestsInTurn()
+    requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     own = SimpleNamespace(script_requests=requests)
@@ -141,8 +141,8 @@ def test_a_script_that_asks_for_another_run_goes_no_further(
     assert turns.queue == 0
 
 
-def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: Turns) -> None:
-    requests = RequestsInTurn()
+def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: RunQueue) -> None:
+    requests = QueuedScriptRequests()
     requests.request_rerun(RerunData(fragment_id="slider"))
     requests.on_scriptrunner_ready()
     context_dg_stack.set((*get_default_dg_stack_value(), get_default_dg_stack_value()[0]))
@@ -154,7 +154,7 @@ def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: Turns) -> None:
 
 def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit makes its requests by this name; with another, nobody would wait."""
-    monkeypatch.setattr(script_runner, "ScriptRequests", RequestsInTurn.__base__)
+    monkeypatch.setattr(script_runner, "ScriptRequests", QueuedScriptRequests.__base__)
     one_run_at_a_time()
     runner = script_runner.ScriptRunner.__init__.__globals__["ScriptRequests"]()
-    assert isinstance(runner, RequestsInTurn)
+    assert isinstance(runner, QueuedScriptRequests)

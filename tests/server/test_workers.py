@@ -25,7 +25,7 @@ from benchmarks.class_follow import Student
 from benchmarks.person import Person
 from benchmarks.served import Server, served, started_by
 from ffnviz.lecture.chosen import OURS
-from ffnviz.lecture.classroom.live_class import Place
+from ffnviz.lecture.classroom.live_class import ClassPosition
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import SECRET
 from ffnviz.state.state import to_url
@@ -173,7 +173,7 @@ def test_a_class_goes_over_all_workers_and_on_when_one_dies(
         state = scenes[place].state
         url = to_url(state, house())
         query = urlencode({**url, "scene": place + 1, "class": code})
-        store.move(code, opened.secret, Place(state.page, url, place))
+        store.move(code, opened.secret, ClassPosition(state.page, url, place))
         await asyncio.gather(*(student.follow(state.page, query) for student in students))
         assert {student.person.shown for student in students} == {state.sentence}
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from ffnviz.state.cache import Cache, nbytes
+from ffnviz.state.cache import Cache, bytes_held
 
 
 @dataclass
@@ -96,9 +96,9 @@ def test_what_failed_is_not_kept_and_can_be_tried_again() -> None:
 
 def test_bytes_are_counted_once_and_a_view_counts_all_it_keeps() -> None:
     array, tensor = of(100), torch.zeros(25)
-    assert nbytes((array, [array, {1: array}])) == 100
-    assert nbytes(array[:1]) == 100
-    assert nbytes((tensor, tensor[:1], tensor.view(5, 5))) == 100
-    assert nbytes(nn.Linear(4, 2)) == 4 * (8 + 2)
-    assert nbytes(Growing([of(5), of(6)])) == 11
-    assert nbytes(None) == nbytes(lambda: 0) == 0
+    assert bytes_held((array, [array, {1: array}])) == 100
+    assert bytes_held(array[:1]) == 100
+    assert bytes_held((tensor, tensor[:1], tensor.view(5, 5))) == 100
+    assert bytes_held(nn.Linear(4, 2)) == 4 * (8 + 2)
+    assert bytes_held(Growing([of(5), of(6)])) == 11
+    assert bytes_held(None) == bytes_held(lambda: 0) == 0

@@ -17,11 +17,11 @@ from ffnviz.state.actions import (
     ChoosePartner,
     ChooseToken,
     HideWord,
-    Look,
-    Meet,
+    OpenNeuron,
+    OpenPage,
     Set,
     ShowSpecial,
-    Turn,
+    ShowState,
     Type,
     reduce,
 )
@@ -35,7 +35,7 @@ from ffnviz.state.settings import (
 from ffnviz.state.state import (
     LARGEST,
     LONGEST_SENTENCE,
-    House,
+    Catalog,
     Neuron,
     State,
     from_url,
@@ -47,8 +47,8 @@ HOW = choice_setting("how", {"zero": "set to zero", "by": "multiply by"})
 MUCH = number_setting("much", 2.0, -20, 20, also=("by",))
 MANY = count_setting("many", 3, 1, 128)
 SAYS = text_setting("says", longest=40)
-HOUSE = House(
-    rooms={
+HOUSE = Catalog(
+    parts={
         "journey": {"journey": ()},
         "neurons": {"wakes": (), "switch": (HOW, MUCH), "name": (SAYS, HOW)},
         "lab": {"claims": (), "fit": (MANY,)},
@@ -80,8 +80,8 @@ def neurons(draw: st.DrawFn) -> Neuron:
 
 @st.composite
 def states(draw: st.DrawFn) -> State:
-    page = draw(st.sampled_from(list(HOUSE.rooms)))
-    part = draw(st.sampled_from(list(HOUSE.rooms[page])))
+    page = draw(st.sampled_from(list(HOUSE.parts)))
+    part = draw(st.sampled_from(list(HOUSE.parts[page])))
     network = draw(st.sampled_from(list(HOUSE.networks)))
     others = [name for name in HOUSE.networks if name != network]
     texts = {setting.name: draw(anything) for setting in HOUSE.settings_of(page, part)}
@@ -118,19 +118,19 @@ actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(ChooseBlock, st.integers(-2, 12)),
     st.builds(ChooseNeuron, neurons() | st.sampled_from(STRANGE)),
     st.builds(ChooseOrder, st.sampled_from([*HOUSE.orders, "size"])),
-    st.builds(Turn, st.sampled_from([*HOUSE.rooms, "x"]), anything, urls),
-    st.builds(Meet, neurons() | st.sampled_from(STRANGE), st.just("neurons"), places, tokens),
+    st.builds(OpenPage, st.sampled_from([*HOUSE.parts, "x"]), anything, urls),
+    st.builds(OpenNeuron, neurons() | st.sampled_from(STRANGE), st.just("neurons"), places, tokens),
     st.builds(Set, st.dictionaries(names, st.none() | anything)),
-    st.builds(Look, states() | st.builds(replace, states(), part=anything, block=st.just(99))),
+    st.builds(ShowState, states() | st.builds(replace, states(), part=anything, block=st.just(99))),
 )  # fmt: skip
 
 
 def assert_legal(state: State) -> None:
-    assert state.part in HOUSE.rooms[state.page]
+    assert state.part in HOUSE.parts[state.page]
     assert len(state.sentence) <= LONGEST_SENTENCE
     assert 0 <= state.block < HOUSE.networks[state.network].n_blocks
     assert state.token is None or state.token >= 0
-    assert state.neuron is None or HOUSE.has(state.neuron)
+    assert state.neuron is None or HOUSE.has_neuron(state.neuron)
     assert state.order in HOUSE.orders
     assert state.partner is None or state.partner in set(HOUSE.networks) - {state.network}
     assert state.settings == HOUSE.legal(state.page, state.part, dict(state.settings))
@@ -141,7 +141,7 @@ def test_any_state_survives_the_url(state: State) -> None:
     assert from_url(state.page, to_url(state, HOUSE), HOUSE) == state
 
 
-@given(page=anything | st.sampled_from(list(HOUSE.rooms)), url=urls)
+@given(page=anything | st.sampled_from(list(HOUSE.parts)), url=urls)
 def test_any_url_gives_a_legal_state(page: str, url: dict[str, str]) -> None:
     assert_legal(from_url(page, url, HOUSE))
 
@@ -193,10 +193,10 @@ def test_a_neuron_of_another_block_is_written_with_its_block() -> None:
 def test_two_settings_of_one_name_do_not_make_a_house() -> None:
     other = count_setting("many", 1, 0, 9)
     with pytest.raises(ValueError, match="'many'"):
-        replace(HOUSE, rooms={"a": {"a": (MANY,), "b": (other,)}})
+        replace(HOUSE, parts={"a": {"a": (MANY,), "b": (other,)}})
     with pytest.raises(ValueError, match="'block'"):
-        replace(HOUSE, rooms={"a": {"a": (count_setting("block", 1, 0, 9),)}})
-    replace(HOUSE, rooms={"a": {"a": (MANY,), "b": (MANY,)}})
+        replace(HOUSE, parts={"a": {"a": (count_setting("block", 1, 0, 9),)}})
+    replace(HOUSE, parts={"a": {"a": (MANY,), "b": (MANY,)}})
 
 
 def test_another_sentence_has_a_token_of_its_own_unless_it_goes_on() -> None:
@@ -216,14 +216,14 @@ def test_the_neuron_moves_with_the_block() -> None:
 
 
 def test_a_neuron_that_is_met_brings_its_network_and_block() -> None:
-    met = reduce(HERE, Meet(Neuron("gelu", 0, 7), "neurons", "name", token=2), HOUSE)
+    met = reduce(HERE, OpenNeuron(Neuron("gelu", 0, 7), "neurons", "name", token=2), HOUSE)
     assert (met.network, met.block, met.token) == ("gelu", 0, 2)
     assert (met.page, met.part) == ("neurons", "name")
 
 
 def test_turning_leaves_this_parts_settings_behind_and_takes_those_of_the_next() -> None:
     here = reduce(HERE, Set({"how": "by"}), HOUSE)
-    there = reduce(here, Turn("lab", "fit", {"many": "5", "how": "by"}), HOUSE)
+    there = reduce(here, OpenPage("lab", "fit", {"many": "5", "how": "by"}), HOUSE)
     assert dict(there.settings) == {"many": "5"}
 
 
@@ -236,7 +236,7 @@ def test_a_setting_at_its_default_is_not_kept() -> None:
 
 def test_a_state_that_is_looked_at_is_taken_as_a_whole() -> None:
     there = State("lab", "fit", "It rained.", "gelu", 0, 2, Neuron("gelu", 0, 7), "index")
-    assert reduce(HERE, Look(there), HOUSE) == there
+    assert reduce(HERE, ShowState(there), HOUSE) == there
 
 
 def test_a_hidden_word_is_a_mask_and_the_chosen_token() -> None:

@@ -9,14 +9,14 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.network import Network
 from ffnviz.models.random_init import no_draws
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.OURS,)
+NEEDS = (Capability.OURS,)
 PARTS = ("attention", "ffn", "residual", "norm", "phi")
 D_MODEL, N_HEADS, D_FF = 128, 4, 512
 DEEPEST, DEPTH = 24, 12

@@ -9,13 +9,13 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
-from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.network import Network
 from ffnviz.models.random_init import no_draws
 from ffnviz.models.trace import BlockStages, ForwardPass
 
-NEEDS = (Need.OURS,)
+NEEDS = (Capability.OURS,)
 
 
 class Kind(Enum):

@@ -12,14 +12,14 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.network import Network
 from ffnviz.models.random_init import draws_from
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.OURS,)
+NEEDS = (Capability.OURS,)
 SEED = 17
 LONGEST = 32  # tokens that are read; a longer sentence's last before the chosen one
 DIRECTIONS = 12  # in which an output is pushed, to see what of it arrives at each input

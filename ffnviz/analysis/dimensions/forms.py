@@ -9,12 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.PLAIN_FFN,)
+NEEDS = (Capability.PLAIN_FFN,)
 BATCH, TOKENS = 32, 128  # of the usual example, (32, 128, 512)
 SEED = 31
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.PLAIN_FFN,)
+NEEDS = (Capability.PLAIN_FFN,)
 
 
 @dataclass(frozen=True)

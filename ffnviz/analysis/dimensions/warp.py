@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.activations import Activation
 from ffnviz.models.network import Network
 
-NEEDS = (Need.PLAIN_FFN,)
+NEEDS = (Capability.PLAIN_FFN,)
 CELLS = 36  # along each edge of the square
 COARSE = 3  # every third point decides on the axes
 MARGIN = 1.5  # edge of the square, in sizes of the three tokens' triangle

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from ffnviz.analysis.needs import Need, masked_id, require
+from ffnviz.analysis.needs import Capability, masked_id, require
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.network import Network
 
-NEEDS = (Need.WORD_HEAD, Need.MASK)
+NEEDS = (Capability.WORD_HEAD, Capability.MASK)
 _WORD = re.compile(r"[^\W\d_]+")
 
 

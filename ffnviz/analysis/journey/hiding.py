@@ -5,11 +5,11 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.tokenizer import MASK, Token
 from ffnviz.models.spelling import SINGLE_QUOTES, UNSEEN
 
-NEEDS = (Need.MASK,)
+NEEDS = (Capability.MASK,)
 # A mask, a word with its apostrophes, or a single sign.
 _WITHIN = f"'{SINGLE_QUOTES}{UNSEEN}"
 _PIECES = re.compile(rf"(?P<mask>{re.escape(MASK)})|\w+(?:[{_WITHIN}]+\w+)*|[^\w\s]", re.IGNORECASE)

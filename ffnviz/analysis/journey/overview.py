@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity.awake import awake
 from ffnviz.models.trace import BlockTrace, ForwardPass
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 
 
 def awake_by_block(trace: ForwardPass, threshold: float) -> NDArray[np.float32]:

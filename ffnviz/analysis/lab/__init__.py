@@ -7,19 +7,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ffnviz.analysis.lab.approximation import three_phis
-from ffnviz.analysis.lab.bend_deleted import delete_bend
+from ffnviz.analysis.lab.bend_deleted import remove_phi
 from ffnviz.analysis.lab.convolution import try_convolution
 from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, Experiment, Finding, Result, Subject
-from ffnviz.analysis.lab.influence import who_hears_whom
+from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import WIDTH_NEEDS, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
-from ffnviz.analysis.needs import Need, missing
-from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.analysis.needs import Capability, missing
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.models.network import NotForThisNetwork
 
 
@@ -28,16 +28,16 @@ def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress]
     return lambda subject, _: measure(subject)
 
 
-ANY_FFN = (Need.OURS,)  # plain or gated
+ANY_FFN = (Capability.OURS,)  # plain or gated
 
 EXPERIMENTS = (
     Experiment("positions", "Position-wise", _quick(try_positions), FFN_NEEDS),
     Experiment("sharing", "Sharing", _quick(try_sharing), FFN_NEEDS),
     Experiment("convolution", "Convolution", _quick(try_convolution), FFN_NEEDS),
-    Experiment("bend", "Delete the bend", _quick(delete_bend)),
+    Experiment("bend", "Delete the bend", _quick(remove_phi)),
     Experiment("linear", "Linear?", _quick(try_linearity), FFN_NEEDS),
     Experiment("fit", "Fit a function", three_phis, FFN_NEEDS),
-    Experiment("hears", "Who hears whom", lambda s, p: who_hears_whom(s, progress=p), ANY_FFN),
+    Experiment("hears", "Who hears whom", lambda s, p: input_influence(s, progress=p), ANY_FFN),
     Experiment("residual", "Residual", lambda s, p: try_residual(s, progress=p), ANY_FFN),
     Experiment("zoo", "Activation zoo", _quick(visit_zoo)),
     Experiment("width", "How wide?", _quick(try_width), WIDTH_NEEDS),
@@ -80,7 +80,7 @@ def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Test
             tested.append(Tested(experiment, (), lacking[0].value))
             continue
         try:
-            result = experiment.measure(subject, part_of(progress, place, n))
+            result = experiment.measure(subject, subprogress(progress, place, n))
         except NotForThisNetwork as error:
             tested.append(Tested(experiment, (), str(error)))
         else:

@@ -34,7 +34,7 @@ WITHOUT_ATTENTION = "without any attention"
 
 
 @dataclass(frozen=True)
-class BendDeleted:
+class WithoutPhi:
     """What the FFN is without φ, and what the network says then.
 
     Attributes:
@@ -90,7 +90,7 @@ def fold(ffn: FeedForward) -> Folded:
 
 
 @dataclass(frozen=True)
-class Worth:
+class AblationLoss:
     """What φ and the FFNs are worth: the loss at masked words of our probe sentences, in nats.
 
     Attributes:
@@ -102,13 +102,13 @@ class Worth:
     without_ffn: NDArray[np.float64]
 
 
-def worth(model: Model) -> Worth | None:
+def ablation_loss(model: Model) -> AblationLoss | None:
     """Depends on the weights alone; None for a network that fills in no masked words."""
     if not model.card.has_mask:
         return None
     probes = read_probes()[::PROBES_EVERY]
     networks = (model, with_activation(model, "identity"), _silent(model))
-    return Worth(*(masked_loss(network, probes) for network in networks))
+    return AblationLoss(*(masked_loss(network, probes) for network in networks))
 
 
 def _silent(model: Model) -> Model:
@@ -125,12 +125,12 @@ def _silent(model: Model) -> Model:
 
 
 @torch.inference_mode()
-def delete_bend(
+def remove_phi(
     subject: Subject,
     words: int = 8,
     folded: Folded | None = None,
-    loss: Worth | None = None,
-) -> BendDeleted:
+    loss: AblationLoss | None = None,
+) -> WithoutPhi:
     """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and what the prediction becomes.
 
     `folded` and `loss` are taken for the block's and the network's, if they are at hand.
@@ -170,15 +170,15 @@ def delete_bend(
             f"matrix: {short(stacked)}; rounding may make {short(stack_allowed)}",
             Check(stacked, "≤", stack_allowed),
         ),
-        _dispensable(loss or worth(subject.ours)),
+        _dispensable(loss or ablation_loss(subject.ours)),
     )
-    return BendDeleted(
+    return WithoutPhi(
         difference, one.singular, one.rank, likeliest(subject.model, plain, words),
         predictions, divergences, findings,
     )  # fmt: skip
 
 
-def _dispensable(loss: Worth | None) -> Finding:
+def _dispensable(loss: AblationLoss | None) -> Finding:
     """The rise of the loss without φ, against what chance puts between paired guesses."""
     claim = "This trained network, not retrained, can do without φ."
     expected = "masked words guessed as well as before"

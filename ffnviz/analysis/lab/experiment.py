@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.lab import any_ffn
-from ffnviz.analysis.needs import Need, encoder_of, ours, require
+from ffnviz.analysis.needs import Capability, encoder_of, ours, require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
@@ -19,10 +19,10 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.trace import Trace, place_in_whole, whole_of
+from ffnviz.models.trace import Trace, full_trace, index_in_full
 
-NEEDS = (Need.OURS, Need.PLAIN_FFN)
-FFN_NEEDS = (Need.PLAIN_FFN,)  # of a claim about the FFN alone
+NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
+FFN_NEEDS = (Capability.PLAIN_FFN,)  # of a claim about the FFN alone
 BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
 LONGEST = 32  # tokens that an experiment takes up one by one
 
@@ -199,18 +199,18 @@ class Subject:
             NotForThisNetwork: if the network is not made of our own modules.
         """
         if self.encoder is None:
-            raise NotForThisNetwork(f"Not for {self.model.card.label}: {Need.OURS.value}")
+            raise NotForThisNetwork(f"Not for {self.model.card.label}: {Capability.OURS.value}")
         return self.encoder
 
     @property
     def whole(self) -> Trace:
         """The trace of all tokens, where `trace` is a part of it."""
-        return whole_of(self.trace)
+        return full_trace(self.trace)
 
     @property
     def place(self) -> int:
         """The token's place in that."""
-        return place_in_whole(self.trace, self.token)
+        return index_in_full(self.trace, self.token)
 
     @cached_property
     def ffn(self) -> FeedForward:
@@ -264,4 +264,4 @@ class Experiment:
     name: str
     title: str
     measure: Callable[[Subject, Progress], Result]
-    needs: tuple[Need, ...] = NEEDS
+    needs: tuple[Capability, ...] = NEEDS

@@ -14,7 +14,7 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.recurrent import GAIN, Fading, fade, fading_findings
 from ffnviz.analysis.lab.shares import Map, shares, slopes_heard
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.models.encoder.attention import SelfAttention
 from ffnviz.models.random_init import draws_from
 
@@ -24,7 +24,7 @@ DEPTH, DEEPEST = 3, 6
 
 
 @dataclass(frozen=True)
-class Heard:
+class InfluenceMap:
     """One layer, or a stack of them.
 
     Attributes:
@@ -70,7 +70,7 @@ class Influence:
         findings: the verdicts.
     """
 
-    heard: tuple[Heard, ...]
+    heard: tuple[InfluenceMap, ...]
     fading: tuple[Fading, ...]
     memory: NDArray[np.float64]
     depth: int
@@ -78,7 +78,7 @@ class Influence:
     findings: tuple[Finding, ...]
 
 
-def who_hears_whom(
+def input_influence(
     subject: Subject,
     length: int = LENGTH,
     depth: int = DEPTH,
@@ -97,12 +97,12 @@ def who_hears_whom(
     layers = _layers(subject, x, read, depth)
     heard = []
     for place, layer in enumerate(layers):
-        slope = slopes_heard(layer.make(), x, part_of(progress, place, len(layers) + 1))
-        heard.append(Heard(layer.name, layer.trained, slope, layer.steps))
+        slope = slopes_heard(layer.make(), x, subprogress(progress, place, len(layers) + 1))
+        heard.append(InfluenceMap(layer.name, layer.trained, slope, layer.steps))
     decoder = _decoder(subject, depth)
     memory = shares(slopes_heard(
         lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read,
-        part_of(progress, len(layers), len(layers) + 1),
+        subprogress(progress, len(layers), len(layers) + 1),
     ))  # fmt: skip
     found = {each.name: each for each in heard}
     fading = fade(x, gain)
@@ -218,7 +218,7 @@ def _read(subject: Subject, x: Tensor) -> Tensor:
 
 
 def _findings(
-    heard: dict[str, Heard], memory: NDArray[np.float64], n: int, depth: int
+    heard: dict[str, InfluenceMap], memory: NDArray[np.float64], n: int, depth: int
 ) -> tuple[Finding, ...]:
     alone = "it takes two tokens at least" if n < 2 else ""
     off = ~np.eye(n, dtype=bool)

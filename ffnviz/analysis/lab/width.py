@@ -12,14 +12,14 @@ from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.random_init import no_draws
 
-WIDTH_NEEDS = (*FFN_NEEDS, Need.WORD_HEAD)
+WIDTH_NEEDS = (*FFN_NEEDS, Capability.WORD_HEAD)
 SEED = 17
 T5_11B = 65_536 / 1_024  # d_ff / d_model of the widest T5: Raffel et al. 2020, section 3.7
 STAYS = ("the word stays", "the word changes")

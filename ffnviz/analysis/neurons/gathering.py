@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 import torch
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_part import Batch, IndexPart, empty
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.tally import Tally
@@ -14,7 +14,7 @@ from ffnviz.analysis.neurons.token_class import TokenClass, token_classes
 from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.models.network import Network
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 LONGEST = 128  # tokens of a text; a longer one is cut, and so is a passage of its own
 BATCH_VALUES = 2**24  # hidden values of a batch: 64 MiB as float32
 

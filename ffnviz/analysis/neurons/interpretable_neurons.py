@@ -16,7 +16,7 @@ SHOWN = 3
 
 
 @dataclass(frozen=True)
-class Telling:
+class InterpretableNeuron:
     """One neuron.
 
     Attributes:
@@ -34,9 +34,9 @@ class Telling:
     side: int = 1
 
 
-def telling_neurons(
+def interpretable_neurons(
     index: NeuronIndex, block: int, words_of: Callable[[str, int], str], most: int = 4
-) -> tuple[Telling, ...]:
+) -> tuple[InterpretableNeuron, ...]:
     """A block's neurons that mean something to people, the clearest first, each of another tag.
 
     The score is the F1 between "it fires in this text" and "the text has this tag", times the share
@@ -53,7 +53,7 @@ def telling_neurons(
         return ()
     if not index.tags:
         return ()
-    found: dict[str, Telling] = {}
+    found: dict[str, InterpretableNeuron] = {}
     for side, (texts, _) in counts.sides.items():
         f1 = tag_f1(index, counts, side)  # (n_tags, d_ff)
         often = (texts < FEWEST) | (texts > MOST_SHARE * index.n_texts)
@@ -63,7 +63,7 @@ def telling_neurons(
             clear = sum(n for _, n in common[:WORDS]) / len(counts.values)
             tag = index.tags[int(f1[:, neuron].argmax())]
             words = tuple(word for word, n in common[:SHOWN] if n > 1)
-            each = Telling(int(neuron), tag, words, float(best[neuron]) * clear, side)
+            each = InterpretableNeuron(int(neuron), tag, words, float(best[neuron]) * clear, side)
             if each.score >= LEAST and (tag not in found or each.score > found[tag].score):
                 found[tag] = each
     clearest = {each.neuron: each for each in sorted(found.values(), key=lambda each: each.score)}

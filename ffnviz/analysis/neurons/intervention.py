@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.needs import Need, require, word_head
+from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.WORD_HEAD,)
-DIRECT_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PRE_NORM)
+NEEDS = (Capability.WORD_HEAD,)
+DIRECT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.analysis.needs import Need, word_head
+from ffnviz.analysis.needs import Capability, word_head
 from ffnviz.models.network import Network
 
-NEEDS: tuple[Need, ...] = ()
-WRITES_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS)
+NEEDS: tuple[Capability, ...] = ()
+WRITES_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 OFTEN_ENOUGH = 200
 
 

@@ -9,14 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.sparsity.awake import active
 from ffnviz.models.network import Network
 from ffnviz.models.spelling import as_read
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons import histogram
 from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE, BlockPart, IndexPart
@@ -16,7 +16,7 @@ from ffnviz.models.network import Network
 
 __all__ = ["EXAMPLES", "BlockIndex", "NeuronIndex", "build_index", "finish"]
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 
 
 @dataclass(frozen=True)

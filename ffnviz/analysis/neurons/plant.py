@@ -11,12 +11,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, require, word_head
+from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.models.activations import Activation
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS, Need.PLAIN_FFN)
+NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
 AWAKE = 4.0  # its pre-activation at the token it was planted for
 LONGEST_WORD = 40
 LIKE_IT, SHORTEST = 3, 3  # words offered for one that is none, and their letters

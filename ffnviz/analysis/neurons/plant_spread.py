@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.plant import NEEDS as PLANT_NEEDS
 from ffnviz.analysis.neurons.plant import Planted, output_with, values_of
 from ffnviz.analysis.neurons.probe_loss import MaskedBatch, ProbeLoss, losses_of, masked_batches
@@ -17,7 +17,7 @@ from ffnviz.analysis.sparsity.awake import active
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.network import Network
 
-NEEDS = (*PLANT_NEEDS, Need.MASK)
+NEEDS = (*PLANT_NEEDS, Capability.MASK)
 SHOWN = 10
 
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.analysis.needs import Need, masked_id, require
+from ffnviz.analysis.needs import Capability, masked_id, require
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 
-NEEDS = (Need.MASK, Need.WORD_HEAD)
+NEEDS = (Capability.MASK, Capability.WORD_HEAD)
 MASKED = 0.2
 SEED = 0
 

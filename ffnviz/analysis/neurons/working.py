@@ -8,12 +8,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, word_head
+from ffnviz.analysis.needs import Capability, word_head
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS: tuple[Need, ...] = ()
-LOGIT_NEEDS = (Need.WORD_HEAD, Need.WORD_VECTORS)
+NEEDS: tuple[Capability, ...] = ()
+LOGIT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, require
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.PLAIN_FFN,)
+NEEDS = (Capability.PLAIN_FFN,)
 REACH, POINTS = 3.5, 141
 DRAWS = tuple(2**power for power in range(11))
 SEEN = 24  # single draws that are drawn at each place

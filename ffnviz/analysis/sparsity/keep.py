@@ -7,12 +7,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.WORD_HEAD,)
+NEEDS = (Capability.WORD_HEAD,)
 RANDOM_SEED = 0
 
 

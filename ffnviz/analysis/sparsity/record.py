@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.model import MODELS, RECORD
 from ffnviz.models.network import Network, NotForThisNetwork
 
-NEEDS = (Need.RECORD,)
+NEEDS = (Capability.RECORD,)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def record_of(network: Network) -> TrainingRecord:
     """
     known = network.card.provenance
     if known is None or known.record is None:
-        raise NotForThisNetwork(f"Not for {network.card.label}: {Need.RECORD.value}")
+        raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.RECORD.value}")
     try:
         return _read(known.record)
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:

@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 import torch
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.needs import Need, encoder_of, require
+from ffnviz.analysis.needs import Capability, encoder_of, require
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import ForwardPass
 
-NEEDS = (Need.OURS, Need.PLAIN_FFN)
+NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 WORDS = 10
 
 

@@ -6,13 +6,13 @@ from functools import partial
 
 import torch
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.analysis.timing.stages import WHOLE
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 
 
 @dataclass(frozen=True)

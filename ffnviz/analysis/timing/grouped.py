@@ -14,14 +14,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ffnviz.analysis.needs import Need, encoder_of, require
+from ffnviz.analysis.needs import Capability, encoder_of, require
 from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 
-NEEDS = (Need.OURS, Need.PLAIN_FFN)
+NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 MOST_STEPS = 10  # numbers of groups: 1, 2, 4 …
 WORDS = 5
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import torch
 
-from ffnviz.analysis.needs import Need, encoder_of, require
+from ffnviz.analysis.needs import Capability, encoder_of, require
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.analysis.timing.pointwise import as_convolution as kernel_1
 from ffnviz.models.encoder.feed_forward import feed_forward
@@ -13,8 +13,8 @@ from ffnviz.models.encoder.model import Model
 from ffnviz.models.random_init import draws_from
 from ffnviz.models.trace import Trace
 
-NEEDS = (Need.OURS,)
-CONVOLUTION_NEEDS = (Need.OURS, Need.PLAIN_FFN)
+NEEDS = (Capability.OURS,)
+CONVOLUTION_NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 BATCHES = (1, 32)
 LENGTHS = (8, 16, 32, 64, 128)
 WIDTHS = (512, 1_024, 2_048, 4_096, 8_192)

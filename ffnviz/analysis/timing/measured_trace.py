@@ -5,11 +5,11 @@ from collections.abc import Callable
 
 import torch
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass, Trace, usual_token
 
-NEEDS: tuple[Need, ...] = ()
+NEEDS: tuple[Capability, ...] = ()
 
 
 def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:

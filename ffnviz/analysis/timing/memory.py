@@ -11,13 +11,13 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, encoder_of, require
-from ffnviz.analysis.spread import Progress, Spread, in_turn, part_of
+from ffnviz.analysis.needs import Capability, encoder_of, require
+from ffnviz.analysis.spread import Progress, Spread, in_turn, subprogress
 from ffnviz.analysis.timing.held import kept_for_backward, peak_of
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
 
-NEEDS = (Need.OURS, Need.PLAIN_FFN)
+NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 LEAST = 8  # tokens of the smallest chunk
 SEED = 29
 
@@ -93,7 +93,7 @@ def memory(
     with torch.inference_mode():
         peaks = tuple(peak_of(task, there) for task in tasks.values())
         named = {str(chunk): task for chunk, task in tasks.items()}
-        times = in_turn(named, repeats, 1, model.device, part_of(progress, 0, 1))
+        times = in_turn(named, repeats, 1, model.device, subprogress(progress, 0, 1))
         difference = float((tasks[chunks[0]]() - tasks[chunks[-1]]()).abs().max())
     return Memory(
         n_tokens,

@@ -7,14 +7,14 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import BlockStages, Trace
 
-NEEDS = (Need.OURS,)
+NEEDS = (Capability.OURS,)
 WHOLE = "whole pass"
 
 

@@ -7,13 +7,13 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.needs import Need, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 
-NEEDS = (Need.OURS,)
+NEEDS = (Capability.OURS,)
 BEST_SIZE = 1_024
 BEST = "large square product"
 SEED = 29

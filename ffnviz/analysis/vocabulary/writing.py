@@ -11,12 +11,12 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.needs import Need, masked_id, require
+from ffnviz.analysis.needs import Capability, masked_id, require
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution, entropy, pick
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.network import Network, NotForThisNetwork, TokenizerLike
 
-NEEDS = (Need.WORD_HEAD,)  # and a mask, or reading from left to right
+NEEDS = (Capability.WORD_HEAD,)  # and a mask, or reading from left to right
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from contextlib import suppress
 import streamlit as st
 
 from ffnviz.analysis.neurons.pool import WORDS, Pool, Woken, read_pool
-from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
 from ffnviz.figures.class_pool import neurons_of_class
@@ -15,12 +15,12 @@ from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import number, percent
 from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
 from ffnviz.lecture.classroom.server_store import store
-from ffnviz.parts.measurement import Measured, measure_button
+from ffnviz.parts.measurement import Measurement, measure_button
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sentences import Guess, Line, sentences
-from ffnviz.state.actions import Meet, Turn
-from ffnviz.state.run import Run, labels_of
+from ffnviz.state.actions import OpenNeuron, OpenPage
+from ffnviz.state.run import Run, token_labels
 
 
 def is_open() -> bool:
@@ -70,7 +70,7 @@ def read(run: Run, shown: Sequence[Sentence]) -> dict[str, Pool]:
     kept = st.session_state.get("measured", {})
     for old in [each for each in kept if each.startswith("class-brain-") and each != name]:
         del kept[old]
-    measured: Measured[dict[str, Pool]] | None = measure_button(
+    measured: Measurement[dict[str, Pool]] | None = measure_button(
         name, of, run, read_all, texts, label="Try again", once=True,
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
     )  # fmt: skip
@@ -82,7 +82,7 @@ def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, 
     both = run.both
     return {
         of.card.id: read_pool(
-            of.network, texts, run.state.block, part_of(progress, place, len(both))
+            of.network, texts, run.state.block, subprogress(progress, place, len(both))
         )
         for place, of in enumerate(both)
     }
@@ -160,7 +160,7 @@ def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
     found: dict[str, str] = {}
     for place, token in woken.strongest:
         tokens = run.model.tokenizer.encode(texts[place], run.model.sizes.max_tokens).tokens
-        label = labels_of(tokens)[token]
+        label = token_labels(tokens)[token]
         found.setdefault(label.lower(), label)
     return ", ".join(list(found.values())[:WORDS])
 
@@ -171,12 +171,12 @@ def open_sentence(session: Session, sent: Sequence[Sentence], chosen: int) -> No
     if text is not None:
         _close()
         session.type(text)
-        session.do(Turn("journey"))
+        session.do(OpenPage("journey"))
 
 
 def _meet(session: Session, run: Run, neuron: int) -> None:
     _close()
-    session.do(Meet(run.neuron(neuron), "neurons", "wakes"))
+    session.do(OpenNeuron(run.neuron(neuron), "neurons", "wakes"))
 
 
 def _hide(led: tuple[str, str], sent: Sequence[Sentence], chosen: int) -> None:

@@ -16,19 +16,19 @@ from ffnviz.lecture.chosen import OWN, lecture_of
 from ffnviz.lecture.classroom.live_class import (
     GONE,
     LONGEST_SENTENCE,
+    ClassPosition,
     ClassStoreError,
     NoSuchClassError,
-    Place,
 )
 from ffnviz.lecture.classroom.server_store import allowed, store
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.writing import written_lecture
-from ffnviz.pictures.classroom import Attending, klass
-from ffnviz.state.actions import Look
+from ffnviz.pictures.classroom import Attending, classroom_bar
+from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
-from ffnviz.state.state import House, from_url, to_url
+from ffnviz.state.state import Catalog, from_url, to_url
 
 CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
 PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
@@ -39,7 +39,7 @@ OURS = ("localhost", "127.0.0.1", "::1")
 def open_class(session: Session) -> None:
     """A class that follows this page, from now on."""
     try:
-        opened = store().open(written_lecture(lecture_of(session.house), session.house))
+        opened = store().open(written_lecture(lecture_of(session.catalog), session.catalog))
     except ClassStoreError:
         st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
         return
@@ -58,7 +58,7 @@ def attend(session: Session) -> None:
     """The line of the class; where none is attended, what finds out whether one was led here."""
     if not allowed():
         return
-    led, code = lecturer_of(), session.showing.follows
+    led, code = lecturer_of(), session.view_options.follows
     if led is not None:
         link = link_of(st.session_state.get(BASE, ""), led[0])
         shown = Attending(
@@ -75,7 +75,7 @@ def attend(session: Session) -> None:
                           longest=LONGEST_SENTENCE)  # fmt: skip
     else:
         shown = Attending("")
-    klass(
+    classroom_bar(
         shown,
         key="klass",
         on_resume=resume,
@@ -138,7 +138,7 @@ def ask(session: Session, what: str) -> None:
         st.session_state[TICKET] = (of, who, "")
     elif what == "left":
         st.session_state.pop(CLASS, None)
-        session.show_as(replace(session.showing, follows=""))
+        session.set_view_options(replace(session.view_options, follows=""))
     elif what == "alone":
         st.session_state[ALONE] = True
     elif what == "back":
@@ -148,7 +148,7 @@ def ask(session: Session, what: str) -> None:
 
 def follow(session: Session) -> None:
     """To where the lecturer is."""
-    code = session.showing.follows
+    code = session.view_options.follows
     if not code or lecturer_of() is not None or st.session_state.get(ALONE):
         return
     try:
@@ -158,17 +158,17 @@ def follow(session: Session) -> None:
     if not course.place.page:
         return
     st.session_state[FOLLOWED] = (code, course.moved)
-    lecture = lecture_of_class(text, session.house)
+    lecture = lecture_of_class(text, session.catalog)
     if lecture is not None:
         st.session_state[OWN] = lecture
     place = course.place
-    showing = replace(session.showing, scene=place.scene, short=place.short, exploring=False)
-    session.show_as(replace(showing, presenting=False))
-    session.do(Look(from_url(place.page, place.query, session.house)))
+    showing = replace(session.view_options, scene=place.scene, short=place.short, exploring=False)
+    session.set_view_options(replace(showing, presenting=False))
+    session.do(ShowState(from_url(place.page, place.query, session.catalog)))
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def lecture_of_class(text: str, _house: House) -> Lecture | None:
+def lecture_of_class(text: str, _house: Catalog) -> Lecture | None:
     """The lecture of a class, read once for all who follow it."""
     try:
         return read_lecture(text, _house, FACTS)
@@ -178,16 +178,16 @@ def lecture_of_class(text: str, _house: House) -> Lecture | None:
 
 def tell_class(session: Session, run: Run | None) -> None:
     """Where this page is, if it leads a class and has not left its scene for a while."""
-    led, showing = lecturer_of(), session.showing
+    led, showing = lecturer_of(), session.view_options
     if led is None or run is None or showing.exploring:
         return
     state = replace(run.state, token=run.token)
-    place = Place(state.page, to_url(state, session.house), showing.scene, showing.short)
-    lecture = lecture_of(session.house)
+    place = ClassPosition(state.page, to_url(state, session.catalog), showing.scene, showing.short)
+    lecture = lecture_of(session.catalog)
     if st.session_state.get(TOLD) == (place, lecture):
         return
     try:
-        store().move(*led, place, written_lecture(lecture, session.house))
+        store().move(*led, place, written_lecture(lecture, session.catalog))
     except NoSuchClassError:
         return
     except ClassStoreError:

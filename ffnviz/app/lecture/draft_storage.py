@@ -26,9 +26,9 @@ from ffnviz.lecture.reading import (
 from ffnviz.lecture.scene import Question, Scene
 from ffnviz.lecture.writing import written_lecture
 from ffnviz.pictures.foot import names, small_picture
-from ffnviz.pictures.local_storage import keeping
+from ffnviz.pictures.local_storage import local_storage
 from ffnviz.pictures.sent import place
-from ffnviz.state.state import House, from_url, to_url
+from ffnviz.state.state import Catalog, from_url, to_url
 
 NAME = "ffnviz-lecture"
 
@@ -36,22 +36,22 @@ NAME = "ffnviz-lecture"
 def keep_in_browser(session: Session) -> None:
     """What this page's session has; if it has none, what the browser has kept."""
     has = DRAFT in st.session_state
-    text = written_draft(draft(), session.house, shown=_is_shown()) if has else None
+    text = written_draft(draft(), session.catalog, shown=_is_shown()) if has else None
     if text is not None and len(text) > LONGEST_FILE:  # the words are kept before the pictures
         bare = replace(draft(), thumbnails=())
-        text = written_draft(bare, session.house, shown=_is_shown())
-    keeping(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
+        text = written_draft(bare, session.catalog, shown=_is_shown())
+    local_storage(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
 
 
 def take_up(session: Session, text: str) -> None:
     """Go on with what was kept, and show it if it was shown."""
-    made, shown = read_draft(text, session.house)
+    made, shown = read_draft(text, session.catalog)
     forget_the_form()
     keep(made)
     if shown and OWN not in st.session_state:
         try:
-            written = written_lecture(made.lecture, session.house)
-            st.session_state[OWN] = read_lecture(written, session.house, FACTS)
+            written = written_lecture(made.lecture, session.catalog)
+            st.session_state[OWN] = read_lecture(written, session.catalog, FACTS)
         except LectureError:
             pass  # it was changed since, and is not done
 
@@ -60,7 +60,7 @@ def _is_shown() -> bool:
     return OWN in st.session_state and st.session_state[OWN].title == draft().title
 
 
-def written_draft(made: Draft, house: House, *, shown: bool = False) -> str:
+def written_draft(made: Draft, house: Catalog, *, shown: bool = False) -> str:
     """The draft as a text; empty if there is nothing in it."""
     if not made.scenes:
         return ""
@@ -75,7 +75,7 @@ def written_draft(made: Draft, house: House, *, shown: bool = False) -> str:
     return json.dumps(table, ensure_ascii=False)
 
 
-def _written(scene: Scene, pictures: tuple[str, ...], house: House) -> dict[str, Any]:
+def _written(scene: Scene, pictures: tuple[str, ...], house: Catalog) -> dict[str, Any]:
     table: dict[str, Any] = {
         "title": scene.title, "say": scene.say, "look": scene.look, "notes": scene.notes,
         "short": scene.short, "pictures": list(pictures), "page": scene.state.page,
@@ -87,7 +87,7 @@ def _written(scene: Scene, pictures: tuple[str, ...], house: House) -> dict[str,
     return table
 
 
-def read_draft(text: str, house: House) -> tuple[Draft, bool]:
+def read_draft(text: str, house: Catalog) -> tuple[Draft, bool]:
     """The draft that a text holds, whatever it is, and whether it was shown as a lecture."""
     try:
         table = json.loads(text)
@@ -107,9 +107,9 @@ def read_draft(text: str, house: House) -> tuple[Draft, bool]:
     return made, table.get("shown") is True
 
 
-def _scene(table: dict[str, Any], house: House) -> Scene:
+def _scene(table: dict[str, Any], house: Catalog) -> Scene:
     page, view = table.get("page"), table["view"]
-    page = page if isinstance(page, str) and page in house.rooms else next(iter(house.rooms))
+    page = page if isinstance(page, str) and page in house.parts else next(iter(house.parts))
     params = {name: text for name, text in view.items() if isinstance(text, str)}
     return Scene(
         _words(table, "title"),

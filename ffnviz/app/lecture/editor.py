@@ -113,7 +113,7 @@ def checked(session: Session, made: Draft) -> Lecture | None:
     if not made.scenes:
         return None
     try:
-        return read_lecture(written_lecture(made.lecture, session.house), session.house, FACTS)
+        return read_lecture(written_lecture(made.lecture, session.catalog), session.catalog, FACTS)
     except LectureError as error:
         st.error("It cannot be saved or shown like this.")
         st.text(str(error).partition(": ")[2] or str(error))
@@ -124,7 +124,7 @@ def show(session: Session, lecture: Lecture, place: int) -> None:
     """A scene as a hall would see it; whoever ends that is here again."""
     st.session_state[OWN] = lecture
     st.session_state[DESK], st.session_state[PREVIEWING] = None, True
-    session.show_as(replace(session.showing, short=False, presenting=True))
+    session.set_view_options(replace(session.view_options, short=False, presenting=True))
     go(session, place)
 
 
@@ -147,7 +147,7 @@ def buttons(session: Session, made: Draft, lecture: Lecture | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Back to the page", on_click=leave)
         st.button("Show it", on_click=follow, disabled=lecture is None)
-        text = written_lecture(lecture, session.house) if lecture else None
+        text = written_lecture(lecture, session.catalog) if lecture else None
         save_button("Save as a file", text, "my-lecture.toml", "application/toml", key="desk-save")
         st.button("Begin a new one", on_click=built_in, disabled=not made.scenes)
 
@@ -170,7 +170,7 @@ def bring(session: Session) -> None:
 def take(session: Session, name: str, text: str) -> None:
     """A file that was chosen."""
     try:
-        keep(opened(read_lecture(text, session.house, FACTS)))
+        keep(opened(read_lecture(text, session.catalog, FACTS)))
         st.session_state[PROBLEM] = ""
         forget_the_form()
     except LectureError as error:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from ffnviz.state.view_options import Showing
+from ffnviz.state.view_options import ViewOptions
 
 SELECTORS = {
     "pages": '[data-testid="stHeader"], .st-key-bar',
@@ -14,7 +14,7 @@ SELECTORS = {
 }
 
 
-def hide(showing: Showing) -> None:
+def hide(showing: ViewOptions) -> None:
     """Have the page without what is hidden; nothing of what the URL says gets into the style."""
     hidden = [SELECTORS[name] for name in showing.hide]
     more = (

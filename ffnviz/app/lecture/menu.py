@@ -10,7 +10,7 @@ from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.classroom.server_store import allowed
 from ffnviz.lecture.reading import LectureError
 from ffnviz.parts.part import Page
-from ffnviz.state.view_options import Showing
+from ffnviz.state.view_options import ViewOptions
 
 OUTCOME = "lecture-outcome"
 HOW = (
@@ -22,7 +22,7 @@ HOW = (
 def short_label(session: Session) -> str:
     """What the button says that leads on to the shorter path; empty if there is no lecture."""
     try:
-        lecture = lecture_of(session.house)
+        lecture = lecture_of(session.catalog)
     except LectureError:
         return ""
     minutes = lecture.planned(short=True)
@@ -32,12 +32,12 @@ def short_label(session: Session) -> str:
 def entries(session: Session) -> list[tuple[str, str]]:
     """What can be done now: an id and its words, each."""
     try:
-        lecture = lecture_of(session.house)
+        lecture = lecture_of(session.catalog)
     except LectureError:
         return [("add", "Add this view to my lecture"), ("desk", _desk_label())]
-    left: Showing | None = st.session_state.get(LEFT)
+    left: ViewOptions | None = st.session_state.get(LEFT)
     found = []
-    if left is not None and left.scene is not None and session.showing.scene is None:
+    if left is not None and left.scene is not None and session.view_options.scene is None:
         place = lecture.path(left.short)
         at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
         found.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
@@ -52,7 +52,7 @@ def entries(session: Session) -> list[tuple[str, str]]:
     ]
     if not allowed():
         found.append(("how", "How to run a live class"))
-    elif classroom.lecturer_of() is None and not session.showing.follows:
+    elif classroom.lecturer_of() is None and not session.view_options.follows:
         found.append(("class", "Open a class that follows this page"))
     return found
 
@@ -67,10 +67,10 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
     if what in ("short", "whole"):
         start(session, short=what == "short", anew=True)
     elif what == "return":
-        left: Showing = st.session_state[LEFT]
+        left: ViewOptions = st.session_state[LEFT]
         start(session, short=left.short)
     elif what == "present":
-        if session.showing.scene is None:
+        if session.view_options.scene is None:
             start(session, short=False)
         ask(session, "present")
     elif what == "add":

@@ -12,10 +12,10 @@ from ffnviz.lecture.reading import LectureError
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.models.trace import usual_token
 from ffnviz.pictures.story import Asked, Told, story
-from ffnviz.state.actions import Look
+from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import State
-from ffnviz.state.view_options import Showing
+from ffnviz.state.view_options import ViewOptions
 
 LEFT = "left_scene"  # where the visitor left the lecture: a Showing
 BEFORE = "before_lecture"  # what the visitor looked at when they began it: a State
@@ -27,59 +27,59 @@ def begin(session: Session) -> None:
     if st.session_state.setdefault(BEGUN, False):
         return
     st.session_state[BEGUN] = True
-    scene = session.showing.scene
+    scene = session.view_options.scene
     if scene is not None and "text" not in session.came_with:
         go(session, scene)
 
 
 def go(session: Session, place: int) -> None:
     """To a scene, as the lecture has it."""
-    lecture = lecture_of(session.house)
+    lecture = lecture_of(session.catalog)
     place = min(place, len(lecture.scenes) - 1)
-    session.show_as(replace(session.showing, scene=place, exploring=False))
-    session.do(Look(lecture.scenes[place].state))
+    session.set_view_options(replace(session.view_options, scene=place, exploring=False))
+    session.do(ShowState(lecture.scenes[place].state))
 
 
 def start(session: Session, *, short: bool, anew: bool = False) -> None:
     """To where the visitor left this path, or to its beginning."""
-    if session.showing.scene is None:
+    if session.view_options.scene is None:
         st.session_state[BEFORE] = session.state
-    left: Showing | None = st.session_state.get(LEFT)
+    left: ViewOptions | None = st.session_state.get(LEFT)
     known = None if left is None or anew or left.short != short else left.scene
-    first = lecture_of(session.house).path(short)[0] if known is None else known
-    session.show_as(replace(session.showing, scene=first, short=short))
+    first = lecture_of(session.catalog).path(short)[0] if known is None else known
+    session.set_view_options(replace(session.view_options, scene=first, short=short))
     go(session, first)
 
 
 def ask(session: Session, what: str) -> None:
     """What the scene's own buttons ask for."""
-    showing = session.showing
+    showing = session.view_options
     if showing.scene is None:
         return
     if what == "leave":
         st.session_state[LEFT] = showing
         _give_back(session, showing.scene)
-        session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
+        session.set_view_options(replace(showing, scene=None, presenting=False, exploring=False))
     elif what == "present":
-        session.show_as(replace(showing, presenting=not showing.presenting, exploring=False))
+        session.set_view_options(replace(showing, presenting=not showing.presenting, exploring=False))
         go(session, showing.scene)
     elif what == "explore":
-        session.show_as(replace(showing, exploring=showing.presenting))
+        session.set_view_options(replace(showing, exploring=showing.presenting))
     elif what == "back":
         go(session, showing.scene)
     if what in ("leave", "present") and st.session_state.pop(PREVIEWING, False):
-        session.show_as(replace(showing, scene=None, presenting=False, exploring=False))
+        session.set_view_options(replace(showing, scene=None, presenting=False, exploring=False))
         st.session_state[DESK] = session.state.page
 
 
 def _give_back(session: Session, place: int) -> None:
     """The visitor's own sentence and network, unless they have typed another in the lecture."""
     before: State | None = st.session_state.pop(BEFORE, None)
-    scenes, state = lecture_of(session.house).scenes, session.state
+    scenes, state = lecture_of(session.catalog).scenes, session.state
     if before is not None and state.sentence == scenes[min(place, len(scenes) - 1)].state.sentence:
         same = (before.page, before.part) == (state.page, state.part)
         settings = before.settings if same else ()
-        session.do(Look(replace(before, page=state.page, part=state.part, settings=settings)))
+        session.do(ShowState(replace(before, page=state.page, part=state.part, settings=settings)))
 
 
 def is_shown(scene: Scene, run: Run) -> bool:
@@ -104,11 +104,11 @@ def is_near(scene: Scene, run: Run) -> bool:
 
 def show_scene(session: Session, run: Run | None) -> None:
     """The scene above what it is about, where a lecture is followed."""
-    showing = session.showing
+    showing = session.view_options
     if showing.scene is None:
         return
     try:
-        lecture = lecture_of(session.house)
+        lecture = lecture_of(session.catalog)
     except LectureError as error:
         st.error("The lecture cannot be shown.")
         st.text(str(error))
@@ -127,7 +127,7 @@ def _says_sentence(scene: Scene) -> bool:
     return "{sentence}" in scene.say and (not asked or "{sentence}" in asked)
 
 
-def told(lecture: Lecture, place: int, showing: Showing, run: Run | None) -> Told:
+def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) -> Told:
     """A scene with its numbers, as they are for what the page shows."""
     scene, path = lecture.scenes[place], lecture.path(showing.short)
     here = run is not None and is_near(scene, run)

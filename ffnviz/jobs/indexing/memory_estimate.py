@@ -21,7 +21,7 @@ COUNT, VALUE, TOKEN = 8, 4, 4  # bytes: int64, float32, int32
 
 
 @dataclass(frozen=True)
-class Room:
+class MemoryEstimate:
     """Bytes.
 
     Attributes:
@@ -73,9 +73,9 @@ def waiting_bytes(d_ff: int) -> int:
     return held - COUNT * sketched * d_ff
 
 
-def room_for(
+def estimated_memory(
     sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int, signed: bool
-) -> Room:
+) -> MemoryEstimate:
     """What counting takes.
 
     Args:
@@ -88,14 +88,14 @@ def room_for(
         signed: whether hidden can be below zero.
     """
     values = min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES)
-    return Room(
+    return MemoryEstimate(
         part_bytes(sizes, n_blocks, n_tags, signed),
         n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,
         sizes.n_parameters * bytes_each, BATCHES * VALUE * values, processes,
     )  # fmt: skip
 
 
-def too_much(room: Room, n_blocks: int, free: int) -> str | None:
+def too_much(room: MemoryEstimate, n_blocks: int, free: int) -> str | None:
     """Why it does not fit into so many bytes, and what would; None if it fits."""
     if room.each * room.processes <= free:
         return None

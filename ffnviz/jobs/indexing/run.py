@@ -23,7 +23,7 @@ Engine = Callable[
 
 
 @dataclass(frozen=True)
-class Told:
+class IndexingReport:
     """How far it is: pieces done of all; tokens, also of a piece at hand if that is known."""
 
     done: int
@@ -36,7 +36,7 @@ def counted(
     pieces: Sequence[Piece],
     engine: Engine,
     kept: Path,
-    tell: Callable[[Told], None] = lambda _: None,
+    tell: Callable[[IndexingReport], None] = lambda _: None,
     save_every_s: float = SAVE_EVERY_S,
 ) -> IndexPart:
     """All pieces together.
@@ -58,7 +58,7 @@ def counted(
 
     def reading(n_tokens: int) -> None:
         part, done = now
-        tell(Told(len(done), len(pieces), part.n_tokens + n_tokens))
+        tell(IndexingReport(len(done), len(pieces), part.n_tokens + n_tokens))
 
     reading(0)
     left = largest_first([piece for piece in pieces if piece.number not in now[1]])

@@ -35,7 +35,7 @@ class Listener:
 
 
 @dataclass(eq=False)
-class Room:
+class ClassListeners:
     """Those who wait for one class.
 
     Attributes:
@@ -50,7 +50,7 @@ class Room:
     lists: int | None = None
     listeners: set[Listener] = field(default_factory=set)
 
-    def tell(self, told: dict[bool, str]) -> None:
+    def send(self, told: dict[bool, str]) -> None:
         """Wake those for whom something is new: students hear nothing of each other's answers."""
         new = {lecturer for lecturer, text in told.items() if text != self.told.get(lecturer)}
         self.told = told
@@ -76,14 +76,14 @@ class Hub:
     def __init__(self, store: ClassStore) -> None:
         self.store = store
         self.closing = False  # whether the server is to stop, which waits for no open answer
-        self._rooms: dict[str, Room] = {}
+        self._rooms: dict[str, ClassListeners] = {}
         self._changed: set[str] = set()  # codes of rooms to look at
         self._something = asyncio.Event()
         self._work: list[asyncio.Task[None]] = []
 
     async def told(self, code: str, who: str) -> AsyncIterator[str]:
         """A class as server-sent events: at once, at every change, and a sign of life between."""
-        room, listener, sent = self._rooms.setdefault(code, Room()), Listener(who), ""
+        room, listener, sent = self._rooms.setdefault(code, ClassListeners()), Listener(who), ""
         room.listeners.add(listener)
         try:
             if not room.told:
@@ -107,7 +107,7 @@ class Hub:
             if not self._rooms:
                 self._stop()
 
-    def _has_gone(self, code: str, who: str, room: Room) -> None:
+    def _has_gone(self, code: str, who: str, room: ClassListeners) -> None:
         """Whose page was closed takes nobody's room; who looks at two is still there."""
 
         def leave() -> None:
@@ -131,9 +131,9 @@ class Hub:
         except ClassStoreError:
             pass  # once the store is back, it is looked at again
         else:
-            told = {lecturer: json.dumps(course.told(lecturer)) for lecturer in (True, False)}
+            told = {lecturer: json.dumps(course.to_event(lecturer)) for lecturer in (True, False)}
             room.empty(course.lists)
-            room.tell({lecturer: f"data: {text}\n\n" for lecturer, text in told.items()})
+            room.send({lecturer: f"data: {text}\n\n" for lecturer, text in told.items()})
 
     async def _hear(self) -> None:
         """Note what has changed."""

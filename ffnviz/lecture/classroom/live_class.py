@@ -42,7 +42,7 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Place:
+class ClassPosition:
     """Where the lecturer is.
 
     Attributes:
@@ -59,7 +59,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Course:
+class LiveClass:
     """A class as it is now.
 
     Attributes:
@@ -78,7 +78,7 @@ class Course:
     code: str
     revision: int
     moved: int
-    place: Place
+    place: ClassPosition
     revealed: frozenset[int]
     counts: dict[int, list[int]]
     people: int
@@ -86,7 +86,7 @@ class Course:
     closed: bool = False
     lists: int = 0
 
-    def told(self, lecturer: bool) -> dict[str, Any]:
+    def to_event(self, lecturer: bool) -> dict[str, Any]:
         """What a browser is told, as JSON: students see answers once they are revealed."""
         shown = self.counts if lecturer else {
             scene: each for scene, each in self.counts.items() if scene in self.revealed

@@ -5,7 +5,13 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import Protocol
 
-from ffnviz.lecture.classroom.live_class import ClassStoreError, Course, Opened, Place, Sentence
+from ffnviz.lecture.classroom.live_class import (
+    ClassPosition,
+    ClassStoreError,
+    LiveClass,
+    Opened,
+    Sentence,
+)
 from ffnviz.lecture.classroom.sqlite_file import usual_path
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.models.installing import install
@@ -30,7 +36,7 @@ class ClassStore(Protocol):
     def sweep(self) -> None:
         """Nothing is left of classes that are over."""
 
-    def course(self, code: str) -> Course:
+    def course(self, code: str) -> LiveClass:
         """The class as it is now."""
 
     def lecture(self, code: str) -> str:
@@ -39,7 +45,9 @@ class ClassStore(Protocol):
     def is_lecturer(self, code: str, secret: str) -> bool:
         """Whether the secret is the class's."""
 
-    def move(self, code: str, secret: str, place: Place, lecture: str | None = None) -> None:
+    def move(
+        self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
+    ) -> None:
         """The lecturer is elsewhere, and perhaps in another lecture."""
 
     def reveal(self, code: str, secret: str, scene: int) -> None:

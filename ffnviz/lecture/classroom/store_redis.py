@@ -23,12 +23,12 @@ from ffnviz.lecture.classroom.live_class import (
     LONGEST_SENTENCE,
     MOST_OPTIONS,
     MOST_PEOPLE,
+    ClassPosition,
     ClassStoreError,
-    Course,
+    LiveClass,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
-    Place,
     Sentence,
     is_secret,
     new_code,
@@ -97,7 +97,7 @@ class RedisStore:
     def sweep(self) -> None:
         """Nothing is left of classes that are over: Redis itself sees to that."""
 
-    def course(self, code: str) -> Course:
+    def course(self, code: str) -> LiveClass:
         """The class as it is now."""
         keys = dict(zip(KEYS, _keys(code), strict=True))
         with self._reached() as redis, redis.pipeline() as all_at_once:
@@ -117,11 +117,11 @@ class RedisStore:
             scene, option = map(int, at.split(":"))
             counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = int(n)
         page, query, scene_at, short = json.loads(place)
-        return Course(
+        return LiveClass(
             code,
             int(revision),
             int(moved),
-            Place(page or "", query, scene_at, bool(short)),
+            ClassPosition(page or "", query, scene_at, bool(short)),
             frozenset(map(int, revealed)),
             {scene: each for scene, each in counts.items() if any(each)},
             int(people),
@@ -138,7 +138,9 @@ class RedisStore:
         """Whether the secret is the class's."""
         return is_secret(secret, self._field(code, "secret"))
 
-    def move(self, code: str, secret: str, place: Place, lecture: str | None = None) -> None:
+    def move(
+        self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
+    ) -> None:
         """The lecturer is elsewhere, and perhaps in another lecture."""
         written = json.dumps([place.page, place.query, place.scene, place.short])
         self._lecturer_only(code, secret)

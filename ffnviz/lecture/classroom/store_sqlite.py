@@ -15,11 +15,11 @@ from ffnviz.lecture.classroom.live_class import (
     LIVES_S,
     LONGEST_SENTENCE,
     MOST_OPTIONS,
-    Course,
+    ClassPosition,
+    LiveClass,
     NoSuchClassError,
     NotTheLecturerError,
     Opened,
-    Place,
     Sentence,
     is_secret,
     new_code,
@@ -61,7 +61,7 @@ class SqliteStore:
         if gone:
             self._file.empty_the_log()
 
-    def course(self, code: str) -> Course:
+    def course(self, code: str) -> LiveClass:
         """The class as it is now."""
         with self._file.reading() as db:
             return self._course(db, code)
@@ -76,7 +76,9 @@ class SqliteStore:
         with self._file.reading() as db:
             return is_secret(secret, self._row(db, code)["secret"])
 
-    def move(self, code: str, secret: str, place: Place, lecture: str | None = None) -> None:
+    def move(
+        self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
+    ) -> None:
         """The lecturer is elsewhere, and perhaps in another lecture."""
         with self._file.changing() as db:
             row = self._lecturers(db, code, secret)
@@ -201,7 +203,7 @@ class SqliteStore:
         """None whenever somebody else has changed the file."""
         return self._file.changes()
 
-    def _course(self, db: sqlite3.Connection, code: str) -> Course:
+    def _course(self, db: sqlite3.Connection, code: str) -> LiveClass:
         row = self._row(db, code)
         page, query, scene, short = json.loads(row["place"])
         counts: dict[int, list[int]] = {}
@@ -209,11 +211,11 @@ class SqliteStore:
         for at, option, n in db.execute(votes, (code,)):
             counts.setdefault(at, [0] * MOST_OPTIONS)[option] = n
         closed, lists = sqlite_people.door(db, code)
-        return Course(
+        return LiveClass(
             code,
             row["revision"],
             row["moved"],
-            Place(page or "", query, scene, bool(short)),
+            ClassPosition(page or "", query, scene, bool(short)),
             frozenset(json.loads(row["revealed"])),
             counts,
             sqlite_people.people(db, code, self.clock()),

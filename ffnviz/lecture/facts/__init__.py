@@ -32,6 +32,6 @@ def _fact(name: str, run: Run) -> Number | Typed:
     key = ("fact", name, state.block, run.token, state.neuron, state.settings,
            run.partner.card.id if run.partner else None)  # fmt: skip
     try:
-        return run.subject.here(key, lambda: FACTS[name](run))
+        return run.subject.per_sentence(key, lambda: FACTS[name](run))
     except NotForThisNetwork:
         return "–", "number"

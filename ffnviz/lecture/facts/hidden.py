@@ -5,28 +5,28 @@ from collections.abc import Callable
 import numpy as np
 
 from ffnviz.analysis.dimensions.rank import spectra
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
 from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.state.run import Run, Watched
+from ffnviz.state.run import Run, TracedModel
 
 FEW = 0.05  # of the neurons, as the page “The strongest few” begins with
 
 
-def _partner(run: Run) -> Watched:
+def _partner(run: Run) -> TracedModel:
     if run.partner is None:
-        raise NotForThisNetwork(Need.PARTNER.value)
+        raise NotForThisNetwork(Capability.PARTNER.value)
     return run.partner
 
 
-def _awake(run: Run, of: Watched) -> Awake:
+def _awake(run: Run, of: TracedModel) -> Awake:
     return awake(of.trace, run.state.block, threshold_for(of.card.phi))
 
 
-def _asleep(run: Run, of: Watched) -> Number:
+def _asleep(run: Run, of: TracedModel) -> Number:
     return number(percent(1 - _awake(run, of).share), of.card.colour)
 
 
@@ -35,21 +35,21 @@ def _awake_here(run: Run) -> tuple[int, int]:
     return int(found.counts[run.token]), found.d_ff
 
 
-def _awake_of(run: Run, of: Watched) -> Number:
+def _awake_of(run: Run, of: TracedModel) -> Number:
     return number(percent(_awake(run, of).share), of.card.colour)
 
 
-def _negative(run: Run, of: Watched) -> Number:
+def _negative(run: Run, of: TracedModel) -> Number:
     before = of.trace.blocks[run.state.block].ffn.pre_activation
     return number(percent(float((before < 0).float().mean())), of.card.colour)
 
 
-def _exact_zeros(run: Run, of: Watched) -> Number:
+def _exact_zeros(run: Run, of: TracedModel) -> Number:
     hidden = of.trace.blocks[run.state.block].ffn.hidden
     return number(percent(float((hidden == 0).float().mean())), of.card.colour)
 
 
-def _carried(run: Run, of: Watched) -> Number:
+def _carried(run: Run, of: TracedModel) -> Number:
     shares = concentration(of.network, of.trace, run.state.block).shares
     return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), of.card.colour)
 

@@ -83,7 +83,7 @@ def _linearity(run: Run) -> Linearity:
 
 def _outside(run: Run) -> Number:
     block = run.state.block
-    reached = run.subject.once(f"reach of block {block}", lambda: reach(run.model, block))
+    reached = run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
     return number(percent(out_of_reach(reached, run.trace, block).after))
 
 

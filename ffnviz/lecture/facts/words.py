@@ -9,15 +9,15 @@ from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
     WITHOUT_FFN,
     WITHOUT_PHI,
-    BendDeleted,
-    delete_bend,
+    WithoutPhi,
     fold,
+    remove_phi,
 )
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
-from ffnviz.parts.lab.subject import kept, subject_of
+from ffnviz.parts.lab.subject import experiment_subject, kept
 from ffnviz.state.run import Run
 
 
@@ -29,10 +29,10 @@ def _without(run: Run) -> Prediction:
     return predict_without_ffn(run.model, run.whole, run.state.block, run.place)
 
 
-def _deleted(run: Run) -> BendDeleted:
+def _deleted(run: Run) -> WithoutPhi:
     block = run.state.block
-    folded = run.subject.once(f"folded {block}", lambda: fold(subject_of(run).double.ffn))
-    return kept(run, "bend deleted", lambda subject: delete_bend(subject, folded=folded))
+    folded = run.subject.per_network(f"folded {block}", lambda: fold(experiment_subject(run).double.ffn))
+    return kept(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded))
 
 
 def _word(prediction: Prediction) -> Number:

@@ -21,7 +21,7 @@ from ffnviz.models.encoder.folder import read_folder
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
-from ffnviz.models.lazy_values import OnDemand
+from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
 
@@ -158,9 +158,9 @@ class Model:
         blocks = []
         for number, record in enumerate(encoder.walk(embedding, edits=edits)):
             module, own = encoder.blocks[number], edits_of(edits, number)
-            attention = OnDemand(partial(module.attend, record.input))
+            attention = LazyValue(partial(module.attend, record.input))
             held = record.ffn if number == look_at else None
-            ffn = OnDemand(partial(module.feed, record.middle, own), held)
+            ffn = LazyValue(partial(module.feed, record.middle, own), held)
             blocks.append(BlockTrace(record.input, record.middle, record.output, attention, ffn))
         final = encoder.final_norm(blocks[-1].output)
         return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from ffnviz.models.external.memory import Footprint, gigabytes
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
-from ffnviz.models.external.tokenizer import GuestTokenizer
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.tokenizer import ExternalTokenizer
+from ffnviz.models.external.wanted import LoadRequest
 
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
@@ -68,7 +68,7 @@ def shown_part(model: Any, name: str) -> Any:
 
 
 def loaded(
-    kind: Any, config: Any, folder: Path, wanted: Wanted, size: Footprint
+    kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Footprint
 ) -> tuple[nn.Module, dict[str, Tensor]]:
     """What is shown of the network, ready for inference, and its weights that no file had.
 
@@ -111,7 +111,7 @@ def without_chance(
     probe: Tensor,
     config: Any,
     folder: Path,
-    wanted: Wanted,
+    wanted: LoadRequest,
     size: Footprint,
 ) -> nn.Module:
     """The network if no weight that matters is missing; without its word head if that is.
@@ -140,7 +140,7 @@ def _depends_on(model: nn.Module, missing: dict[str, Tensor], probe: Tensor) -> 
     return not bool(torch.isfinite(result).all())
 
 
-def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> GuestTokenizer:
+def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> ExternalTokenizer:
     """The tokenizer in a folder, for a network with that many word vectors.
 
     Raises:
@@ -164,7 +164,7 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Gues
             name, f"its tokenizer has {len(fast):,} entries and the network only {n_rows:,} word "
             "vectors. The two are of different networks",
         )  # fmt: skip
-    return GuestTokenizer(fast, n_rows)
+    return ExternalTokenizer(fast, n_rows)
 
 
 def _n_words(model: Any, name: str) -> int:

@@ -17,17 +17,17 @@ from ffnviz.models.external.hooks import Recording, SeenBlock, install, record, 
 from ffnviz.models.external.proof import Proof
 from ffnviz.models.external.stream_roles import POST
 from ffnviz.models.external.tail import AT_ONCE, tail
-from ffnviz.models.external.tokenizer import GuestTokenizer
-from ffnviz.models.external.tracing import Watching, as_kept, block_trace
+from ffnviz.models.external.tokenizer import ExternalTokenizer
+from ffnviz.models.external.tracing import RecordedPass, as_kept, block_trace
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import BlockTrace, ForwardPass, PartOfTrace, StreamTrace, Trace
+from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace, TraceSlice
 from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 
 @dataclass(frozen=True, eq=False)
-class Guest:
+class ExternalNetwork:
     """A network that transformers made and whose equations are proved; a Network.
 
     Attributes:
@@ -46,7 +46,7 @@ class Guest:
     label: str
     colour: str
     model: nn.Module = field(repr=False)
-    tokenizer: GuestTokenizer
+    tokenizer: ExternalTokenizer
     proof: Proof = field(repr=False)
     probe: Tensor = field(repr=False)
     max_tokens: int
@@ -164,7 +164,7 @@ class Guest:
         for number, seen in enumerate(self._seen(ids, edits, hold)):
             # What one block writes the next one reads: it is kept once.
             before = blocks[-1].output if chained and blocks else as_kept(seen.input, ids.shape)
-            own = Watching(self.proof.blocks[number], seen, edits_of(edits, number), ids.shape)
+            own = RecordedPass(self.proof.blocks[number], seen, edits_of(edits, number), ids.shape)
             blocks.append(block_trace(own, before, self.label))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
 
@@ -259,7 +259,7 @@ class Guest:
         The network itself does all the rest, from that layer on. Of a part of a trace, the FFN
         writes for all other tokens what it wrote there.
         """
-        if isinstance(trace, PartOfTrace):
+        if isinstance(trace, TraceSlice):
             kept = slice(trace.first, trace.first + len(output))
             everywhere = trace.whole.blocks[block].ffn.output.clone()
             everywhere[kept] = output.to(everywhere)

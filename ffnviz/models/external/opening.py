@@ -23,12 +23,12 @@ from ffnviz.models.external.loading import (
     without_chance,
 )
 from ffnviz.models.external.memory import Footprint, dtype_name, footprint, free_bytes, too_large
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.probe import find_probe, longest_text
 from ffnviz.models.external.proof import prove
 from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
-from ffnviz.models.external.tokenizer import GuestTokenizer
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.tokenizer import ExternalTokenizer
+from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.installing import install
 
 NO_NAMES = ("model", "checkpoint")  # of a folder that say nothing
@@ -38,13 +38,13 @@ DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
 Say = Callable[[str], None]
 
 
-def open_guest(
-    wanted: Wanted,
+def open_external(
+    wanted: LoadRequest,
     name: str | None = None,
     colour: str = COLOURS[0],
     say: Say = lambda _: None,
     label: str = "",
-) -> Guest:
+) -> ExternalNetwork:
     """A network, proved.
 
     Args:
@@ -83,7 +83,7 @@ def open_guest(
     label = label or label_of(wanted.name)
     dtype = dtype_name(size.dtype)
     about = f"{label}: {in_words}"
-    network = proved_guest(
+    network = proved_network(
         model, tokenizer, probe, changed, wanted.name, name or slug(label),
         label if dtype == "float32" else f"{label} ({dtype})", colour, about,
     )  # fmt: skip
@@ -92,9 +92,9 @@ def open_guest(
     return network
 
 
-def proved_guest(
+def proved_network(
     model: nn.Module,
-    tokenizer: GuestTokenizer,
+    tokenizer: ExternalTokenizer,
     probe: Tensor,
     changed: int,
     asked: str,
@@ -102,7 +102,7 @@ def proved_guest(
     label: str,
     colour: str,
     about: str = "",
-) -> Guest:
+) -> ExternalNetwork:
     """A network in memory, proved on a probe; see `prove` for `probe` and `changed`.
 
     Raises:
@@ -115,7 +115,7 @@ def proved_guest(
             asked, f"it cannot be shown, as its equations could not be proved. {error}"
         ) from error
     longest = longest_text(model, probe)
-    return Guest(name, label, colour, model, tokenizer, proof, probe, longest, about)
+    return ExternalNetwork(name, label, colour, model, tokenizer, proof, probe, longest, about)
 
 
 def label_of(name: str) -> str:
@@ -165,7 +165,7 @@ def _check_depth(told: dict[str, Any], name: str) -> None:
             )  # fmt: skip
 
 
-def _sized(kind: Any, config: Any, wanted: Wanted) -> Footprint:
+def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
     if wanted.device.type == "cuda" and not torch.cuda.is_available():
         raise CannotOpenError(
             wanted.name, "there is no GPU here that PyTorch can use. Give --device cpu"

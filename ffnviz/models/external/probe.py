@@ -9,7 +9,7 @@ from torch import Tensor
 from ffnviz.models.external.blocks import text_config
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
-from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.tokenizer import ExternalTokenizer
 
 LONGEST = 128  # tokens; as many as the twins read
 PROBE = "She opened the door and looked out at the rain."
@@ -18,7 +18,7 @@ PROBED = 24  # tokens of it at most
 
 @torch.inference_mode()
 def find_probe(
-    model: Any, tokenizer: GuestTokenizer, name: str, device: torch.device
+    model: Any, tokenizer: ExternalTokenizer, name: str, device: torch.device
 ) -> tuple[Tensor, int]:
     """The first of `probe_ids`, longest first, that the network runs on.
 
@@ -55,7 +55,7 @@ def find_probe(
 
 
 def probe_ids(
-    tokenizer: GuestTokenizer, device: torch.device, length: int = PROBED
+    tokenizer: ExternalTokenizer, device: torch.device, length: int = PROBED
 ) -> tuple[Tensor, int]:
     """(2, T): a sentence and the same with another word near its end; and that word's place.
 

@@ -25,7 +25,7 @@ class _Typed:
     places: tuple[int, ...]
 
 
-class GuestTokenizer:
+class ExternalTokenizer:
     """Text to ids and spans, and back; special tokens are put where the network expects them."""
 
     def __init__(self, fast: Any, vocab_size: int) -> None:

@@ -15,13 +15,13 @@ from ffnviz.models.external import views
 from ffnviz.models.external.hooks import SeenBlock, there, unwatched
 from ffnviz.models.external.proof import ProvedBlock
 from ffnviz.models.external.stream_roles import PARALLEL
-from ffnviz.models.lazy_values import OnDemand
+from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace
 
 
 @dataclass(frozen=True, eq=False)
-class Watching:
+class RecordedPass:
     """One block of a recorded pass.
 
     Attributes:
@@ -37,7 +37,7 @@ class Watching:
     shape: torch.Size
 
 
-def block_trace(of: Watching, before: Tensor, label: str) -> BlockTrace:
+def block_trace(of: RecordedPass, before: Tensor, label: str) -> BlockTrace:
     """The block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
     proved, seen, shape = of.proved, of.seen, of.shape
     middle = as_kept(_middle(proved, seen), shape)
@@ -55,8 +55,8 @@ def block_trace(of: Watching, before: Tensor, label: str) -> BlockTrace:
         before,
         middle,
         as_kept(there(seen.output), shape),
-        OnDemand(partial(_no_attention, label)),
-        OnDemand(stages, held),
+        LazyValue(partial(_no_attention, label)),
+        LazyValue(stages, held),
     )
 
 

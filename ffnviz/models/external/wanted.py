@@ -8,7 +8,7 @@ CPU = torch.device("cpu")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LoadRequest:
     """Which network, and how it is to be loaded.
 
     Attributes:

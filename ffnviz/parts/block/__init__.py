@@ -1,12 +1,12 @@
 """The block: all of it, alive, and what stands beside it."""
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.parts.block import decoder, strip, turns, whole
 from ffnviz.parts.part import Part
 
 PARTS = (
-    Part(whole.render, "The encoder block", "block", whole.SETTINGS, (Need.OURS,)),
-    Part(decoder.render, "The decoder block", "decoder", decoder.SETTINGS, (Need.OURS,)),
-    Part(turns.render, "One after the other", "turns", turns.SETTINGS, (Need.OURS,)),
-    Part(strip.render, "Strip the stack", "strip", strip.SETTINGS, (Need.OURS,)),
+    Part(whole.render, "The encoder block", "block", whole.SETTINGS, (Capability.OURS,)),
+    Part(decoder.render, "The decoder block", "decoder", decoder.SETTINGS, (Capability.OURS,)),
+    Part(turns.render, "One after the other", "turns", turns.SETTINGS, (Capability.OURS,)),
+    Part(strip.render, "Strip the stack", "strip", strip.SETTINGS, (Capability.OURS,)),
 )

@@ -16,7 +16,7 @@ from ffnviz.parts.block.block_view import (
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.block_picture import Asks, Shown, block_picture
 from ffnviz.pictures.head import Head
-from ffnviz.state.run import Run, labels_of
+from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import choice_setting, count_setting, text_setting
 
 STATION = choice_setting(
@@ -47,7 +47,7 @@ def render(run: Run, navigator: Navigator) -> None:
         return
     chosen = navigator.value(TOKEN)
     token = min(chosen, len(tokens)) - 1 if chosen else len(tokens) - 1
-    labels, block = labels_of(tokens), run.state.block
+    labels, block = token_labels(tokens), run.state.block
     computed = decode(run.model, run.trace, block, [each.id for each in tokens])
     hidden = next(as_array(each.hidden)[token] for each in computed if each.hidden is not None)
     before, after = leads(run)

@@ -62,10 +62,10 @@ def render(run: Run, navigator: Navigator) -> None:
     with one_at_a_time():
         x = entered(run.trace, seed)
         found = strip(x, depth, token, without, phi, seed)
-        full = run.subject.here(
+        full = run.subject.per_sentence(
             ("full stack", depth, token, seed), lambda: strip(x, depth, token, (), phi, seed)
         )
-    trained = run.subject.here(
+    trained = run.subject.per_sentence(
         ("watched", token), lambda: of_the_network(run.model, run.trace, token)
     )
     stacks = {FULL: (full, "@muted", "dash")} if without else {}

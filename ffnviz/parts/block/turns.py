@@ -72,7 +72,7 @@ def gradient(run: Run, navigator: Navigator) -> None:
     read = what_is_read(run.trace, run.state.block, run.token)
     with one_at_a_time():
         recurrent = through_recurrent(run.model, run.state.block, read, gain, bends=phi == "tanh")
-        found = run.subject.here(
+        found = run.subject.per_sentence(
             ("through blocks", run.state.block, run.token),
             lambda: through_blocks(run.model, run.state.block, read),
         )

@@ -25,7 +25,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
 def singular_values(run: Run, found: dict[str, Spectrum]) -> None:
     """The network's spectra, with what φ alone adds."""
     block = run.state.block
-    reached = run.subject.once(f"reach of block {block}", lambda: reach(run.model, block))
+    reached = run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
     outside = out_of_reach(reached, run.trace, block)
     config = run.model.sizes
     sentence: Sentence = [

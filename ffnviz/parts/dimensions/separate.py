@@ -64,8 +64,8 @@ def render(run: Run, navigator: Navigator) -> None:
     phi, draw = navigator.value(PHI), navigator.value(DRAW)
     trained = navigator.value(FIRST) == "trained"
     of = (_written(_as_tuple(points)), phi, d_ff, draw, trained)
-    found = run.subject.once(f"separated {of}", lambda: separate(points, phi, d_ff, draw, trained))
-    line = run.subject.once(f"best line {of[0]}", lambda: best_line(points))
+    found = run.subject.per_network(f"separated {of}", lambda: separate(points, phi, d_ff, draw, trained))
+    line = run.subject.per_network(f"best line {of[0]}", lambda: best_line(points))
     with square:
         the_points(run, navigator, points, found, line, of)
     if not len(points.first):
@@ -73,7 +73,7 @@ def render(run: Run, navigator: Navigator) -> None:
     with seen:
         what_the_cut_sees(run, points, found, of)
         widths = f"by width {of[0]} {phi} {draw}"
-        right = run.subject.once(widths, lambda: by_width(points, phi, WIDTHS, draw))
+        right = run.subject.per_network(widths, lambda: by_width(points, phi, WIDTHS, draw))
         against_width(run, points, right, line, of)
 
 

@@ -41,7 +41,7 @@ def render(run: Run, navigator: Navigator) -> None:
         n_neurons, share = how_many_how_far(run, navigator)
     block = run.state.block
     inputs = run.trace.blocks[block].ffn.input[list(corners)]
-    found = run.subject.here(
+    found = run.subject.per_sentence(
         ("warp", block, corners, phi.name, n_neurons),
         lambda: warp(run.model, block, inputs, phi, n_neurons),
     )

@@ -3,14 +3,20 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, BendDeleted, delete_bend, fold, worth
+from ffnviz.analysis.lab.bend_deleted import (
+    WITHOUT_PHI,
+    WithoutPhi,
+    ablation_loss,
+    fold,
+    remove_phi,
+)
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import kept, show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, kept, show_verdicts, tally
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -19,12 +25,10 @@ from ffnviz.state.run import Run
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts and the folded matrix, beside four predictions."""
-    subject = subject_of(run)
-    folded = run.subject.once(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
-    loss = run.subject.once("worth of φ", lambda: worth(subject.ours))
-    found = kept(
-        run, "bend deleted", lambda subject: delete_bend(subject, folded=folded, loss=loss)
-    )
+    subject = experiment_subject(run)
+    folded = run.subject.per_network(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
+    loss = run.subject.per_network("worth of φ", lambda: ablation_loss(subject.ours))
+    found = kept(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded, loss=loss))
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(
@@ -35,7 +39,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         predictions(run, found)
 
 
-def predictions(run: Run, found: BendDeleted) -> None:
+def predictions(run: Run, found: WithoutPhi) -> None:
     """What the network says as it is, without φ, without FFNs, without attention."""
     sentence: Sentence = [
         "Without φ in any block the network says ",
@@ -60,7 +64,7 @@ def predictions(run: Run, found: BendDeleted) -> None:
     )
 
 
-def spectrum(run: Run, found: BendDeleted) -> None:
+def spectrum(run: Run, found: WithoutPhi) -> None:
     """The folded matrix's singular values."""
     values = found.singular
     sentence: Sentence = [

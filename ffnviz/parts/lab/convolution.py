@@ -6,7 +6,7 @@ from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -26,7 +26,7 @@ y = second(phi(y)).mT                   # {hidden} → {out}, and back to (B, L,
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts beside the difference and the code."""
-    found = try_convolution(subject_of(run))
+    found = try_convolution(experiment_subject(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(

@@ -10,7 +10,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -28,8 +28,8 @@ SETTINGS = (P, DRAW)
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts and controls, the passes, and how their mean settles."""
     p, draw = navigator.value(P), navigator.value(DRAW)
-    subject = subject_of(run)
-    judged = run.subject.here(
+    subject = experiment_subject(run)
+    judged = run.subject.per_sentence(
         ("dropout", run.state.block, run.token, p), lambda: drawn_passes(subject, p)
     )
     found = try_dropout(subject, p, seed=SEED + draw - 1, judged=judged)

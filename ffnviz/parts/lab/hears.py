@@ -9,7 +9,7 @@ from ffnviz.analysis.lab.influence import (
     LENGTH,
     LONGEST_MAP,
     Influence,
-    who_hears_whom,
+    input_influence,
 )
 from ffnviz.analysis.lab.recurrent import GAIN, LOUD, LOUDEST, LSTM, RNN
 from ffnviz.analysis.number_format import short
@@ -18,7 +18,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.measurement import measure_button
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
@@ -91,7 +91,7 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
     """The derivatives of all kinds of layers."""
-    return who_hears_whom(subject_of(run), n, depth, progress, gain)
+    return input_influence(experiment_subject(run), n, depth, progress, gain)
 
 
 def all_maps(run: Run, found: Influence, version: str) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -22,7 +22,7 @@ SETTINGS = (FACTOR,)
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts beside the bars and their slider."""
     factor = navigator.value(FACTOR) or FACTOR.default  # a factor of 0 tests nothing
-    found = try_linearity(subject_of(run), factor)
+    found = try_linearity(experiment_subject(run), factor)
     left, right = st.columns([1, 1.6], gap="medium")
     with left:
         show_verdicts(

@@ -8,7 +8,7 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -28,7 +28,7 @@ SETTINGS = (WAY,)
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts beside the two maps."""
     way = navigator.value(WAY)
-    found = try_positions(subject_of(run), way)
+    found = try_positions(experiment_subject(run), way)
     left, right = st.columns([1, 2], gap="medium")
     with left:
         st.segmented_control("What is done", required=True, label_visibility="collapsed",

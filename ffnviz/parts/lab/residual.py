@@ -18,7 +18,7 @@ from ffnviz.analysis.lab.residual import (
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.measurement import one_at_a_time, stop_if_unwanted
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
@@ -37,9 +37,9 @@ MOST_TOKENS = 40
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the stream's norms, and two untrained stacks."""
     depth = navigator.value(LAYERS)
-    subject = subject_of(run)
+    subject = experiment_subject(run)
     with one_at_a_time():
-        drawn = run.subject.here(
+        drawn = run.subject.per_sentence(
             ("stacks", depth), lambda: stacks(subject, depth, stop_if_unwanted)
         )
     found = try_residual(subject, depth, drawn=drawn)

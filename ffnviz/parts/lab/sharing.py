@@ -6,7 +6,7 @@ import streamlit as st
 from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -15,7 +15,7 @@ from ffnviz.state.run import Run
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The verdicts beside the word's contexts and the blocks' weights."""
-    found = try_sharing(subject_of(run))
+    found = try_sharing(experiment_subject(run))
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(

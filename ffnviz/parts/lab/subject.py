@@ -14,18 +14,18 @@ R = TypeVar("R")
 MOST_SPACED = 3  # more findings than these stand closer together
 
 
-def subject_of(run: Run) -> Subject:
+def experiment_subject(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
     encoder = None
     if run.card.ours:
-        encoder = run.subject.once("encoder in float64", lambda: in_double(ours(run.model)))
+        encoder = run.subject.per_network("encoder in float64", lambda: in_double(ours(run.model)))
     return Subject(run.model, run.trace, run.state.block, run.token, encoder)
 
 
 def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
     """What was computed for this block and token: a slider that chooses from it is quick."""
     of = (name, run.state.block, run.token)
-    return run.subject.here(of, lambda: compute(subject_of(run)))
+    return run.subject.per_sentence(of, lambda: compute(experiment_subject(run)))
 
 
 def as_claim(finding: Finding) -> Claim:

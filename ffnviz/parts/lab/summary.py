@@ -6,7 +6,7 @@ import streamlit as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding
-from ffnviz.analysis.needs import Need, missing
+from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress
@@ -14,8 +14,8 @@ from ffnviz.figures.lab.handout import Row, handout
 from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
-from ffnviz.parts.lab.subject import as_claim, subject_of, tally_of_all
-from ffnviz.parts.measurement import Measured, measure_button
+from ffnviz.parts.lab.subject import as_claim, experiment_subject, tally_of_all
+from ffnviz.parts.measurement import Measurement, measure_button
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.saving import save_button
@@ -76,7 +76,7 @@ def _n_possible(run: Run) -> int:
 
 def test_all(run: Run, progress: Progress) -> tuple[tuple[Finding, ...], ...]:
     """What each experiment finds, in the order of all."""
-    return tuple(tested.findings for tested in try_all(subject_of(run), progress))
+    return tuple(tested.findings for tested in try_all(experiment_subject(run), progress))
 
 
 def pictures(run: Run) -> list[Bars]:
@@ -88,7 +88,7 @@ def pictures(run: Run) -> list[Bars]:
     colour = getattr(LIGHT, card.colour, card.colour)
     awake_now = Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
                      counted.shares[shown], colour)  # fmt: skip
-    if missing(card, (Need.WORD_HEAD,)):
+    if missing(card, (Capability.WORD_HEAD,)):
         return [awake_now]
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
@@ -101,7 +101,9 @@ def pictures(run: Run) -> list[Bars]:
     ]  # fmt: skip
 
 
-def take_along(measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]) -> None:
+def take_along(
+    measured: Measurement[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
+) -> None:
     """The handout as a file."""
     _, label, _, block, _, text = measured.of
     rows = [

@@ -11,7 +11,7 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import kept, show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, kept, show_verdicts, tally
 from ffnviz.parts.measurement import measure_button
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
@@ -66,7 +66,7 @@ def measured_beside(run: Run) -> Width | None:
 
 def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
     """The network at all widths."""
-    return try_width(subject_of(run))
+    return try_width(experiment_subject(run))
 
 
 def curve(run: Run, found: Width, place: int) -> None:

@@ -11,7 +11,7 @@ from ffnviz.figures.lab.zoo import curves
 from ffnviz.figures.lab.zoo import surface as surface_of
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.lab.subject import kept, show_verdicts, subject_of, tally
+from ffnviz.parts.lab.subject import experiment_subject, kept, show_verdicts, tally
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -69,7 +69,7 @@ def all_curves(run: Run, found: Zoo) -> None:
 def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np.float64]) -> None:
     """φ(g)·v as a surface, with the chosen token's own pairs of g and v on it."""
     name = ("gate", gate, run.state.block, run.token)
-    found = run.subject.here(name, lambda: through_gate(subject_of(run), gate))
+    found = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
     label = ACTIVATIONS[gate].label
     sentence: Sentence = [
         f"An untrained {label} at ", quoted(run.labels[run.token]), ": of its ",

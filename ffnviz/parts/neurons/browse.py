@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.needs import Need, missing
+from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.browsing import HIGH, Overview, overview
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.sparsity.record import record_of
@@ -42,7 +42,7 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def _overview(run: Run, index: NeuronIndex) -> Overview:
     block = run.state.block
-    made: Overview = run.subject.once(
+    made: Overview = run.subject.per_network(
         f"overview of block {block}", lambda: overview(index, block, word_at(run))
     )
     return made
@@ -50,7 +50,7 @@ def _overview(run: Run, index: NeuronIndex) -> Overview:
 
 def _on_books(run: Run, never: int) -> Sentence:
     """Why “Never awake” has another number: more text leaves fewer neurons unreached."""
-    if not run.card.phi.exact_zeros or missing(run.card, (Need.RECORD,)):
+    if not run.card.phi.exact_zeros or missing(run.card, (Capability.RECORD,)):
         return []
     record = record_of(run.model)
     on_books = len(record.final_never[run.state.block])

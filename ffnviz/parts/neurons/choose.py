@@ -7,9 +7,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
-from ffnviz.analysis.neurons.interpretable_neurons import Telling, telling_neurons
+from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, interpretable_neurons
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.figures.wording import neuron_name
@@ -65,27 +65,27 @@ def chooser(run: Run, navigator: Navigator) -> int:
     return shown
 
 
-def _called(block: int, each: Telling) -> str:
+def _called(block: int, each: InterpretableNeuron) -> str:
     """Its number, and what it means: nobody typed any of it."""
     words = f" ({', '.join(each.words)})" if each.words else ""
     side = "below zero: " * (each.side < 0)
     return f"{neuron_name(block, each.neuron)} · {side}{each.tag}{words}"
 
 
-def clear_neurons(run: Run) -> tuple[Telling, ...]:
+def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
     """The block's neurons whose meaning shows best in the index; none without one."""
     known, block = run.card.provenance, run.state.block
     if known is None or known.index is None:
         return ()
     path = known.index
 
-    def find() -> tuple[Telling, ...]:
+    def find() -> tuple[InterpretableNeuron, ...]:
         try:
-            return telling_neurons(_read(run, path), block, word_at(run))
+            return interpretable_neurons(_read(run, path), block, word_at(run))
         except IndexFileError:
             return ()  # where the index itself is shown, the page says what is wrong with it
 
-    return run.subject.once(f"clear neurons of block {block}", find)
+    return run.subject.per_network(f"clear neurons of block {block}", find)
 
 
 def index_at_hand(run: Run) -> NeuronIndex | None:
@@ -128,7 +128,7 @@ def dated(run: Run) -> str:
 
 def _read(run: Run, path: Path) -> NeuronIndex:
     sizes = run.model.sizes
-    return run.subject.once("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
+    return run.subject.per_network("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
 
 
 def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
@@ -139,7 +139,7 @@ def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
     """
     known = run.card.provenance
     if known is None or known.index is None:
-        st.info(f"Not for {run.card.label}: {Need.INDEX.value}")
+        st.info(f"Not for {run.card.label}: {Capability.INDEX.value}")
         return None
     try:
         index = _read(run, known.index)

@@ -14,7 +14,7 @@ from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.state.actions import Type
-from ffnviz.state.run import Run, labels_of
+from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Setting, text_setting
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.")
@@ -37,7 +37,7 @@ def render(run: Run, navigator: Navigator) -> None:
     if read.n_left_out:
         st.caption(f"Of the second sentence, the first {len(read.tokens)} tokens are read.")
     other = run.subject.shown(read)
-    names = labels_of(other.tokens)
+    names = token_labels(other.tokens)
     found = compare(run.trace, other, run.state.block, COLUMNS)
     if not len(found.pairs):
         st.info("No token of one sentence corresponds to one of the other.")

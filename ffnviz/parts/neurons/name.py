@@ -66,7 +66,7 @@ def render(run: Run, navigator: Navigator) -> None:
     index = index_of(run, navigator)
     if index is None:
         return
-    read: ProbeInputs = run.subject.once(
+    read: ProbeInputs = run.subject.per_network(
         "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
     )
     guess, result, mistakes = st.columns([0.95, 1, 1.2], gap="medium")

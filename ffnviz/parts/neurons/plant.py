@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.plant import (
     LONGEST_WORD,
     Planted,
@@ -160,7 +160,7 @@ def on_this_sentence(run: Run, navigator: Navigator, planted: Planted) -> None:
 def on_other_sentences(run: Run, navigator: Navigator) -> PlantSpread | None:
     """The button, and the last result if it is of the neuron shown."""
     if not run.card.has_mask:
-        st.markdown(f"On other sentences nothing can be measured. {Need.MASK.value}")
+        st.markdown(f"On other sentences nothing can be measured. {Capability.MASK.value}")
         return None
     of = (run.card.id, run.device, run.state.sentence, run.state.block, run.token,
           *chosen(navigator))  # fmt: skip
@@ -186,7 +186,7 @@ def measure(
     run: Run, progress: Progress, word: str, strength: float, choosiness: float
 ) -> PlantSpread:
     """The probe sentences without it and with it."""
-    probes = run.subject.once("probes", read_probes)
+    probes = run.subject.per_network("probes", read_probes)
     planted = planted_now(run, word, strength, choosiness)
     threshold = threshold_for(run.card.phi)
     return spread(run.model, probes, run.state.block, planted, threshold, progress)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
-from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.models.edit import Edit
 from ffnviz.parts.measurement import on_request
 from ffnviz.state.run import Run
@@ -34,7 +34,7 @@ def measure(run: Run, edits: Sequence[Edit]) -> None:
 
 def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
     """Of the plain network, computed once for everybody, and of the edited one."""
-    probes = run.subject.once("probes", read_probes)
-    first, second = part_of(progress, 0, 2), part_of(progress, 1, 2)
-    plain = run.subject.once("plain loss", lambda: masked_loss(run.model, probes, (), first))
+    probes = run.subject.per_network("probes", read_probes)
+    first, second = subprogress(progress, 0, 2), subprogress(progress, 1, 2)
+    plain = run.subject.per_network("plain loss", lambda: masked_loss(run.model, probes, (), first))
     return ProbeLoss(plain, masked_loss(run.model, probes, edits, second))

@@ -12,7 +12,7 @@ from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.slider import nearest, slider
 from ffnviz.state.actions import ChooseToken
-from ffnviz.state.run import Run, Watched
+from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import number_setting
 
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -84,7 +84,7 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     )
 
 
-def _began(of: Watched) -> bool:
+def _began(of: TracedModel) -> bool:
     """Whether it is known how the network began."""
     return of.card.provenance is not None and of.card.provenance.seed is not None
 

@@ -11,7 +11,7 @@ from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
-from ffnviz.state.run import Run, Watched
+from ffnviz.state.run import Run, TracedModel
 
 BIN = 0.25
 
@@ -23,7 +23,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
             one_network(run, of)
 
 
-def one_network(run: Run, of: Watched) -> None:
+def one_network(run: Run, of: TracedModel) -> None:
     """One network's φ and its pre-activations in the chosen block."""
     block, card, token = run.block_of(of), of.card, int(run.tokens_of(of)[run.token])
     reaches = [reach([each.trace], run.block_of(each)) for each in run.both]

@@ -12,7 +12,7 @@ from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.slider import nearest, slider
-from ffnviz.state.run import Run, Watched, labels_of
+from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.settings import count_setting
 
 SEEDS = 999
@@ -28,7 +28,7 @@ def render(run: Run, navigator: Navigator) -> None:
     seed, n = navigator.value(SEED), DRAWS[place]
     of = with_gelu(run)
     token, block = int(run.tokens_of(of)[run.token]), run.block_of(of)
-    found = of.here(
+    found = of.per_sentence(
         ("gates", block, token, seed),
         lambda: gated_token(of.network, of.trace, block, token, seed),
     )
@@ -48,7 +48,7 @@ def render(run: Run, navigator: Navigator) -> None:
         what_is_said(run, of, found, token, block, place)
 
 
-def with_gelu(run: Run) -> Watched:
+def with_gelu(run: Run) -> TracedModel:
     """The network with GELU, if there is one: its weights were trained for these gates' mean."""
     return next(
         (of for of in (run.subject, *run.both) if of.card.phi.name.startswith("gelu")), run.subject
@@ -74,9 +74,9 @@ def on_a_line(run: Run, n: int, seed: int) -> None:
     )
 
 
-def closing_in(run: Run, of: Watched, found: GatedToken, token: int, place: int) -> None:
+def closing_in(run: Run, of: TracedModel, found: GatedToken, token: int, place: int) -> None:
     """How far the FFN's output is off, against the number of draws."""
-    n, labels = int(found.draws[place]), labels_of(of.trace.tokens)
+    n, labels = int(found.draws[place]), token_labels(of.trace.tokens)
     sentence: Sentence = [
         f"With random gates {of.card.label}'s FFN is off by ",
         number(percent(float(found.errors[0])), "gelu"), " at ", quoted(labels[token]),
@@ -94,7 +94,7 @@ def closing_in(run: Run, of: Watched, found: GatedToken, token: int, place: int)
 
 
 def what_is_said(
-    run: Run, of: Watched, found: GatedToken, token: int, block: int, place: int
+    run: Run, of: TracedModel, found: GatedToken, token: int, block: int, place: int
 ) -> None:
     """The likeliest words with GELU and with the gates at the chosen token."""
     if not of.card.has_word_head:

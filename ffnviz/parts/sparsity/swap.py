@@ -13,7 +13,7 @@ from ffnviz.parts.guess import under_guess
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
-from ffnviz.state.run import Run, Watched
+from ffnviz.state.run import Run, TracedModel
 
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
@@ -24,7 +24,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
             one_network(run, of, other.card)
 
 
-def one_network(run: Run, of: Watched, other_card: Card) -> None:
+def one_network(run: Run, of: TracedModel, other_card: Card) -> None:
     """One network's weights with its own φ and with the other's."""
     token, block = run.token, run.state.block
     own, other = of.card.label, other_card.phi.label

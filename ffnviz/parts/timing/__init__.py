@@ -1,19 +1,31 @@
 """Timing: where the time goes, one idea a part."""
 
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.parts.measurement import REPEATS
 from ffnviz.parts.part import Part
 from ffnviz.parts.timing import convolution, devices, grouped, growth, memory, products, stages
 
-OURS = (Need.OURS,)
+OURS = (Capability.OURS,)
 PARTS = (
     Part(stages.render, "Stage by stage", "stages", (REPEATS,)),
     Part(devices.render, "CPU and GPU", "devices", (REPEATS,), OURS),
     Part(products.render, "How fast the products are", "products", (REPEATS,), OURS),
     Part(growth.render, "How it grows", "growth", needs=OURS),
-    Part(memory.render, "Memory while it runs", "memory", memory.SETTINGS, (*OURS, Need.PLAIN_FFN)),
     Part(
-        convolution.render, "As a convolution", "convolution", (REPEATS,), (*OURS, Need.PLAIN_FFN)
+        memory.render,
+        "Memory while it runs",
+        "memory",
+        memory.SETTINGS,
+        (*OURS, Capability.PLAIN_FFN),
     ),
-    Part(grouped.render, "Grouped 1 × 1", "grouped", grouped.SETTINGS, (*OURS, Need.PLAIN_FFN)),
+    Part(
+        convolution.render,
+        "As a convolution",
+        "convolution",
+        (REPEATS,),
+        (*OURS, Capability.PLAIN_FFN),
+    ),
+    Part(
+        grouped.render, "Grouped 1 × 1", "grouped", grouped.SETTINGS, (*OURS, Capability.PLAIN_FFN)
+    ),
 )

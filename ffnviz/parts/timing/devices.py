@@ -8,7 +8,7 @@ import streamlit as st
 import torch
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress, part_of
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
@@ -65,7 +65,7 @@ def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
     for place, (name, device, n_threads) in enumerate(kinds):
         with threads(n_threads):
             trace = models[device].trace(run.state.sentence)
-            share = part_of(progress, place, len(kinds))
+            share = subprogress(progress, place, len(kinds))
             found[name] = time_stages(models[device], trace, repeats, share)
     return found
 

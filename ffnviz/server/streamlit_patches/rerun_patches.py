@@ -10,7 +10,7 @@ from streamlit.runtime.state.session_state import SessionState
 _streamlits = SessionState._compact_state  # as it was, to be compared with
 
 
-def spare_what_is_done_anew() -> None:
+def patch_reruns() -> None:
     """From now on this process does it once, or not at all."""
     one_theme_for_all()
     SessionState._compact_state = keep_as_stored  # type: ignore[method-assign, assignment]

@@ -17,17 +17,17 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
     _fragment_run_should_not_preempt_script,
 )
 
-from ffnviz.jobs.run_queue import TURNS, Turns
+from ffnviz.jobs.run_queue import RUN_QUEUE, RunQueue
 
 
-class RequestsInTurn(ScriptRequests):
+class QueuedScriptRequests(ScriptRequests):
     """Streamlit's requests of one session, of which each waits for its turn.
 
     A run that has begun is not broken off within its slice, so that every turn ends in a page. One
     that takes longer is, by a newer request; it then waits for its turn again.
     """
 
-    turns: Turns = TURNS
+    turns: RunQueue = RUN_QUEUE
 
     def __init__(self) -> None:
         super().__init__()
@@ -93,4 +93,4 @@ class RequestsInTurn(ScriptRequests):
 
 def one_run_at_a_time() -> None:
     """From now on every session of this process waits for its turn."""
-    script_runner.ScriptRequests = RequestsInTurn  # type: ignore[attr-defined]
+    script_runner.ScriptRequests = QueuedScriptRequests  # type: ignore[attr-defined]

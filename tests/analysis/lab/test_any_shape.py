@@ -4,7 +4,7 @@ import pytest
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
-from ffnviz.analysis.needs import Need
+from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network, ours
@@ -45,7 +45,7 @@ def test_every_experiment_tells_the_truth_or_says_why_not(subject: Subject) -> N
     for experiment in EXPERIMENTS:
         if experiment.name in SLOW:
             continue
-        if gated and Need.PLAIN_FFN in experiment.needs:
+        if gated and Capability.PLAIN_FFN in experiment.needs:
             with pytest.raises(NotForThisNetwork, match="gated"):
                 experiment.measure(subject, lambda _: None)
             continue

@@ -125,9 +125,9 @@ def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
         for block in encoder.blocks:
             block.ffn.expand = bent(block.ffn.expand)
 
-    sound = bend_deleted.delete_bend(subject(model_folder))
-    second = bend_deleted.delete_bend(subject(model_folder, bend_second))
-    first = bend_deleted.delete_bend(subject(model_folder, bend_first))
+    sound = bend_deleted.remove_phi(subject(model_folder))
+    second = bend_deleted.remove_phi(subject(model_folder, bend_second))
+    first = bend_deleted.remove_phi(subject(model_folder, bend_first))
     for claim in ("Without φ, W₁", "A stack"):
         assert finding(sound, claim).verdict is HOLDS
         assert finding(second, claim).verdict is FAILS
@@ -140,9 +140,9 @@ def test_a_network_without_phi_can_do_without_it_and_a_trained_one_cannot(
 ) -> None:
     model = load("relu")
     trained = Subject(model, model.trace("The cat sat."), 1, 1, in_double(model))
-    flat = bend_deleted.delete_bend(subject(model_folder, straight))
+    flat = bend_deleted.remove_phi(subject(model_folder, straight))
     claim = "This trained network, not retrained, can"
-    assert finding(bend_deleted.delete_bend(trained), claim).verdict is FAILS
+    assert finding(bend_deleted.remove_phi(trained), claim).verdict is FAILS
     assert finding(flat, claim).verdict is HOLDS
 
 
@@ -168,10 +168,10 @@ def test_a_rank_that_all_inputs_reach_is_said_to_be_theirs(
 ) -> None:
     tried, words = subject(model_folder), "no more could be seen"
     claim = "Without φ the hidden"
-    assert words not in finding(bend_deleted.delete_bend(tried), claim).measured
+    assert words not in finding(bend_deleted.remove_phi(tried), claim).measured
     monkeypatch.setattr(bend_deleted, "EXTRA", 8)  # fewer inputs than neurons
     monkeypatch.setattr(bend_deleted, "INPUTS", 0)
-    assert words in finding(bend_deleted.delete_bend(tried), claim).measured
+    assert words in finding(bend_deleted.remove_phi(tried), claim).measured
 
 
 def test_the_loss_without_ffns_is_that_of_ffns_that_write_zeros(model_folder: Path) -> None:
@@ -181,7 +181,7 @@ def test_the_loss_without_ffns_is_that_of_ffns_that_write_zeros(model_folder: Pa
             block.ffn.compress.bias.data.zero_()
 
     sound, silent = subject(model_folder).ours, subject(model_folder, silence).ours
-    found = bend_deleted.worth(sound)
+    found = bend_deleted.ablation_loss(sound)
     assert found
     np.testing.assert_allclose(
         found.without_ffn, masked_loss(silent, read_probes()[:: bend_deleted.PROBES_EVERY])

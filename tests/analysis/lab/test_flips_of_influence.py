@@ -18,7 +18,7 @@ HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
 @pytest.fixture
 def heard(model_folder: Path) -> influence.Influence:
     """Who hears whom in the small model as it is."""
-    return influence.who_hears_whom(subject(model_folder))
+    return influence.input_influence(subject(model_folder))
 
 
 def test_all_that_is_said_of_who_hears_whom_holds(heard: influence.Influence) -> None:
@@ -27,19 +27,19 @@ def test_all_that_is_said_of_who_hears_whom_holds(heard: influence.Influence) ->
 
 
 def test_an_ffn_that_peeks_hears_its_neighbour(model_folder: Path) -> None:
-    peeking = influence.who_hears_whom(subject(model_folder, with_ffn(Peeking)))
+    peeking = influence.input_influence(subject(model_folder, with_ffn(Peeking)))
     assert finding(peeking, "FFN:").verdict is FAILS
 
 
 def test_attention_that_hears_nobody_is_found_out(model_folder: Path) -> None:
-    silent = influence.who_hears_whom(subject(model_folder, deaf))
+    silent = influence.input_influence(subject(model_folder, deaf))
     for claim in ("Attention:", "Encoder block:"):
         assert finding(silent, claim).verdict is FAILS
 
 
 def test_a_missing_mask_is_found_out(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(influence, "_causal", lambda layer: layer)
-    seen = influence.who_hears_whom(subject(model_folder))
+    seen = influence.input_influence(subject(model_folder))
     assert finding(seen, "Causal attention:").verdict is FAILS
 
 
@@ -55,7 +55,7 @@ def test_a_decoder_block_without_its_mask_or_its_memory_is_found_out(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(influence, "DecoderBlock", Unmasked)
-    seen = influence.who_hears_whom(subject(model_folder))
+    seen = influence.input_influence(subject(model_folder))
     assert finding(seen, "Decoder block: no output").verdict is FAILS
     assert finding(seen, "Decoder block: every output").verdict is FAILS
 
@@ -65,7 +65,7 @@ def test_a_convolution_too_few_hears_too_little(
 ) -> None:
     stack = influence._convolutions
     monkeypatch.setattr(influence, "_convolutions", lambda layers: stack(layers[:-1]))
-    seen = influence.who_hears_whom(subject(model_folder))
+    seen = influence.input_influence(subject(model_folder))
     assert finding(seen, "3 convolutions").verdict is FAILS
 
 
@@ -81,7 +81,7 @@ def test_an_rnn_that_reads_backwards_is_found_out(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(nn, "RNN", Backwards)
-    seen = influence.who_hears_whom(subject(model_folder))
+    seen = influence.input_influence(subject(model_folder))
     assert finding(seen, "RNN and LSTM").verdict is FAILS
 
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.lab import shares as shares_module
-from ffnviz.analysis.lab.influence import LONGEST_MAP, who_hears_whom
+from ffnviz.analysis.lab.influence import LONGEST_MAP, input_influence
 from ffnviz.analysis.lab.shares import ROWS, slopes_heard
 from tests.analysis.lab.broken import subject
 
@@ -19,9 +19,9 @@ def test_pieces_give_what_all_outputs_at_once_give(
 ) -> None:
     tried = subject(model_folder)
     monkeypatch.setattr(shares_module, "ROWS", 10_000)
-    whole = who_hears_whom(tried, 12, 2)
+    whole = input_influence(tried, 12, 2)
     monkeypatch.setattr(shares_module, "ROWS", rows)
-    pieces = who_hears_whom(tried, 12, 2)
+    pieces = input_influence(tried, 12, 2)
     for one, other in zip(whole.heard, pieces.heard, strict=True):
         np.testing.assert_allclose(other.share, one.share, atol=1e-6, err_msg=one.name)
         np.testing.assert_array_equal(other.share > 0, one.share > 0, err_msg=one.name)
@@ -53,6 +53,6 @@ def test_whoever_is_told_the_progress_can_stop_it(model_folder: Path) -> None:
         raise ConnectionError("the tab was closed")
 
     with pytest.raises(ConnectionError):
-        who_hears_whom(subject(model_folder), progress=close_the_tab)
+        input_influence(subject(model_folder), progress=close_the_tab)
     assert len(told) == 1
     assert told[0] < 0.1

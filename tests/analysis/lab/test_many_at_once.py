@@ -13,7 +13,7 @@ import torch
 from ffnviz.analysis.lab import EXPERIMENTS, approximation
 from ffnviz.analysis.lab.approximation import FUNCTIONS, approximate
 from ffnviz.analysis.lab.experiment import Experiment, Result, Subject
-from ffnviz.analysis.lab.influence import who_hears_whom
+from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.timing.growth import grow_with_length, grow_with_width
 from ffnviz.analysis.timing.throughput import throughput
@@ -46,7 +46,7 @@ def quickly(experiment: Experiment, tried: Subject) -> Result:
     if experiment.name == "residual":
         return try_residual(tried, depth=2)
     if experiment.name == "hears":
-        return who_hears_whom(tried, length=4, depth=2)
+        return input_influence(tried, length=4, depth=2)
     return experiment.measure(tried, lambda _: None)
 
 

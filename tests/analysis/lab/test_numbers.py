@@ -9,9 +9,9 @@ import torch
 from torch.nn import functional as F
 
 from ffnviz.analysis.lab.approximation import FUNCTIONS, KNOTS, POINTS, approximate, drawn
-from ffnviz.analysis.lab.bend_deleted import WITHOUT_ATTENTION, WITHOUT_FFN, delete_bend
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_ATTENTION, WITHOUT_FFN, remove_phi
 from ffnviz.analysis.lab.dropout import try_dropout
-from ffnviz.analysis.lab.influence import who_hears_whom
+from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
@@ -50,7 +50,7 @@ def test_a_word_that_stands_twice_is_compared_with_itself(model_folder: Path) ->
 
 def test_what_is_left_without_ffns_or_attention_is_recomputed_by_hand(model_folder: Path) -> None:
     tried = subject(model_folder)
-    found = delete_bend(tried)
+    found = remove_phi(tried)
     encoder = tried.own
     with torch.inference_mode():
         plain = encoder(tried.trace.ids).logits[tried.token].log_softmax(dim=-1)
@@ -72,7 +72,7 @@ def test_the_folded_matrix_has_numpys_singular_values(model_folder: Path) -> Non
     ffn = tried.double.ffn
     product = (ffn.compress.weight @ ffn.expand.weight).detach().numpy()
     expected = np.linalg.svd(product, compute_uv=False)
-    np.testing.assert_allclose(delete_bend(tried).singular, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(remove_phi(tried).singular, expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("factor", [-3.0, 0.5, 2.0])
@@ -116,7 +116,7 @@ def test_a_drawing_is_straight_between_its_knots() -> None:
 
 def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> None:
     tried = subject(model_folder)
-    found = {each.name: each for each in who_hears_whom(tried, 6, 1).heard}
+    found = {each.name: each for each in input_influence(tried, 6, 1).heard}
     block = tried.ours.encoder.blocks[1]
     x = tried.trace.blocks[1].input[:6].clone()
     jacobian = torch.func.jacrev(lambda v: block(v).output)(x)
@@ -138,7 +138,7 @@ def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> Non
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_convolutions_reach_as_far_as_they_are_deep(model_folder: Path, depth: int) -> None:
-    found = {each.name: each for each in who_hears_whom(subject(model_folder), 12, depth).heard}
+    found = {each.name: each for each in input_influence(subject(model_folder), 12, depth).heard}
     assert found[f"{depth} convolutions"].receptive_field == min(12, 2 * depth + 1)
     assert found["convolution, width 3"].receptive_field == 3
 

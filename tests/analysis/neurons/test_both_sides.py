@@ -18,9 +18,9 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.external.network import Guest
-from ffnviz.models.external.opening import proved_guest
-from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import proved_network
+from ffnviz.models.external.tokenizer import ExternalTokenizer
 from tests.analysis.networks import Stranger, ours
 from tests.models.external.families import GPT2, WIDE, build, two_texts
 from tests.models.external.tokenizers import byte_level
@@ -35,11 +35,11 @@ CONFIGS = {
 
 
 @pytest.fixture(scope="module", params=list(CONFIGS))
-def guest(request: pytest.FixtureRequest) -> Guest:
+def guest(request: pytest.FixtureRequest) -> ExternalNetwork:
     config = CONFIGS[request.param]
     model = build(lambda: transformers.AutoModelForCausalLM.from_config(config))
-    words = GuestTokenizer(byte_level(), 97)
-    return proved_guest(model, words, two_texts(), 6, "any", "any", "any", "#009e73")
+    words = ExternalTokenizer(byte_level(), 97)
+    return proved_network(model, words, two_texts(), 6, "any", "any", "any", "#009e73")
 
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
@@ -50,7 +50,7 @@ def test_whether_hidden_can_be_below_zero_is_what_the_function_says(name: str) -
 
 
 def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
-    guest: Guest, tmp_path: Path
+    guest: ExternalNetwork, tmp_path: Path
 ) -> None:
     """The Journey's count of a sentence, the class's, and the index's on that sentence alone."""
     assert guest.card.signed

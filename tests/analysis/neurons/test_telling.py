@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ffnviz.analysis.neurons.interpretable_neurons import telling_neurons
+from ffnviz.analysis.neurons.interpretable_neurons import interpretable_neurons
 from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
 
 TEXTS = tuple(f"text {place}" for place in range(100))
@@ -42,20 +42,20 @@ def word(text: str, token: int) -> str:
 
 
 def test_a_neuron_of_one_tag_and_one_word_is_the_clearest() -> None:
-    found = telling_neurons(index([20, 20, 20], [[20, 20, 10], [0, 0, 10]]), 0, word)
+    found = interpretable_neurons(index([20, 20, 20], [[20, 20, 10], [0, 0, 10]]), 0, word)
     assert found[0].neuron == 0
     assert (found[0].tag, found[0].words) == ("numbers", ("forty",))
     assert found[0].score == pytest.approx(1.0)  # on all texts of the tag, no other, one word
     # As rare and as much at home, but of twelve words: four of them are a third, F1 is 1.
-    alone = telling_neurons(index([5, 20, 5], [[5, 20, 5], [0, 0, 0]]), 0, word)
+    alone = interpretable_neurons(index([5, 20, 5], [[5, 20, 5], [0, 0, 0]]), 0, word)
     assert [(each.neuron, each.words) for each in alone] == [(1, ())]
     assert alone[0].score == pytest.approx(4 / 12)
 
 
 def test_what_fires_nearly_everywhere_or_nearly_never_tells_nothing() -> None:
-    assert telling_neurons(index([36, 90, 14], [[20, 20, 14], [16, 20, 0]]), 0, word) == ()
+    assert interpretable_neurons(index([36, 90, 14], [[20, 20, 14], [16, 20, 0]]), 0, word) == ()
 
 
 def test_each_tag_is_told_once_by_its_clearest() -> None:
-    found = telling_neurons(index([20, 20, 20], [[20, 0, 19], [0, 20, 1]]), 0, word)
+    found = interpretable_neurons(index([20, 20, 20], [[20, 0, 19], [0, 20, 1]]), 0, word)
     assert [(each.neuron, each.tag) for each in found] == [(0, "numbers"), (1, "sea")]

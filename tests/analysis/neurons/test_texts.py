@@ -14,7 +14,7 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import CHARACTERS, _cut
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Encoding
-from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.network import TokenizerLike
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
@@ -64,14 +64,14 @@ def one_word() -> TokenizerLike:
     fast.normalizer = normalizers.Sequence(
         [normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")]
     )
-    return GuestTokenizer(Backend(fast), len(vocab))
+    return ExternalTokenizer(Backend(fast), len(vocab))
 
 
 KINDS = (word_piece, byte_level, metaspace)
 TOKENIZERS: dict[str, TokenizerLike] = {
     "ours": load("relu").tokenizer,
     "one word": one_word(),
-    **{kind.__name__: GuestTokenizer(kind(), 97) for kind in KINDS},
+    **{kind.__name__: ExternalTokenizer(kind(), 97) for kind in KINDS},
 }
 
 

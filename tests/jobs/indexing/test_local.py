@@ -15,7 +15,7 @@ from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.jobs.indexing import sources
 from ffnviz.jobs.indexing.job import Job, count, gatherer_of
 from ffnviz.jobs.indexing.local import run_local
-from ffnviz.jobs.indexing.run import Engine, Told, counted
+from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
 
 JOB = Job("relu", tags=("one", "two"))
@@ -77,7 +77,7 @@ def test_a_run_that_is_stopped_keeps_what_was_counted_last(
 
     with pytest.raises(KeyboardInterrupt):
         counted(JOB, pieces, stopped, kept)
-    seen: list[Told] = []
+    seen: list[IndexingReport] = []
     counted(JOB, pieces, backwards, kept, seen.append)
     assert seen[0].done == 3
     assert seen[-1].done == len(pieces)
@@ -98,7 +98,7 @@ def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
     for _ in range(2):  # nor is what the second time adds
         with pytest.raises(KeyboardInterrupt):
             counted(JOB, pieces, killed, kept, save_every_s=0)
-    told: list[Told] = []
+    told: list[IndexingReport] = []
     part = counted(JOB, pieces, backwards, kept, told.append)
     assert told[0].done > 2
     assert [each.done for each in told[1:]] == list(range(told[0].done + 1, len(pieces) + 1))
@@ -110,7 +110,7 @@ def test_what_is_kept_of_another_run_is_not_used(pieces: tuple[Piece, ...], tmp_
     kept = tmp_path / "kept"
     for damage in (b"", b"no file of ours"):
         kept.write_bytes(damage)
-        told: list[Told] = []
+        told: list[IndexingReport] = []
         counted(JOB, pieces[:1], backwards, kept, told.append)
         assert told[0].done == 0
 
@@ -118,7 +118,7 @@ def test_what_is_kept_of_another_run_is_not_used(pieces: tuple[Piece, ...], tmp_
 def test_one_process_tells_what_it_has_read_of_a_piece_that_is_not_done(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:
-    told: list[Told] = []
+    told: list[IndexingReport] = []
     part = counted(JOB, pieces, partial(run_local, workers=1), tmp_path / "kept", told.append)
     tokens = [each.tokens for each in told]
     assert tokens == sorted(tokens)

@@ -15,8 +15,8 @@ from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.jobs.indexing.job import Job, count, gatherer_of
 from ffnviz.jobs.indexing.memory_estimate import (
     PARTS,
+    estimated_memory,
     part_bytes,
-    room_for,
     too_much,
     waiting_bytes,
 )
@@ -86,21 +86,21 @@ def test_buffers_count_for_every_block_and_not_where_a_gpu_has_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict)
-    one, three = (room_for(sizes(2_048), n, 0, 4, 1, True) for n in (1, 3))
+    one, three = (estimated_memory(sizes(2_048), n, 0, 4, 1, True) for n in (1, 3))
     assert three.waiting == 3 * one.waiting == 3 * waiting_bytes(2_048)
     assert three.each - one.each == 2 * one.waiting + PARTS * (three.part - one.part)
     assert "19.4 MB of buffers" in three.in_words
-    assert room_for(sizes(2_048), 3, 0, 0, 1, True).waiting == 0
+    assert estimated_memory(sizes(2_048), 3, 0, 0, 1, True).waiting == 0
 
 
 def test_what_fits_is_said_and_what_does_not_has_a_way_out() -> None:
-    room = room_for(sizes(), 12, 0, 4, 3, True)
+    room = estimated_memory(sizes(), 12, 0, 4, 3, True)
     assert too_much(room, 12, 3 * room.each) is None
     assert "in each of 3 processes: 4.0 MB of weights" in room.in_words
     said = too_much(room, 12, 3 * room.each - 1)
     assert said is not None
     assert "at most 11: --blocks or use fewer --workers" in said
-    alone = room_for(sizes(), 12, 0, 4, 1, True)
+    alone = estimated_memory(sizes(), 12, 0, 4, 1, True)
     of_blocks = PARTS * alone.part + alone.waiting
     fixed = alone.each - of_blocks
     assert "take a machine with more memory" in str(too_much(alone, 12, fixed))

@@ -7,18 +7,18 @@ from typing import Any
 import pytest
 from torch import nn
 
-from ffnviz.models.external.network import Guest
-from ffnviz.models.external.opening import proved_guest
-from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import proved_network
+from ffnviz.models.external.tokenizer import ExternalTokenizer
 from tests.models.external.families import FAMILIES, build, two_texts
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
 
 @cache
-def _made(name: str) -> Guest:
+def _made(name: str) -> ExternalNetwork:
     model = build(FAMILIES[name])
-    words = GuestTokenizer(TOKENIZERS.get(name, byte_level)(), 97)
-    return proved_guest(model, words, two_texts(), 6, name, name.lower(), name, "#009e73")
+    words = ExternalTokenizer(TOKENIZERS.get(name, byte_level)(), 97)
+    return proved_network(model, words, two_texts(), 6, name, name.lower(), name, "#009e73")
 
 
 TOKENIZERS: dict[str, Callable[[], Any]] = {
@@ -28,13 +28,13 @@ TOKENIZERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture(params=list(FAMILIES))
-def guest(request: pytest.FixtureRequest) -> Guest:
+def guest(request: pytest.FixtureRequest) -> ExternalNetwork:
     """Each of the families."""
     return _made(request.param)
 
 
 @pytest.fixture
-def guest_of() -> Callable[[str], Guest]:
+def guest_of() -> Callable[[str], ExternalNetwork]:
     """One by the name of its family."""
     return _made
 

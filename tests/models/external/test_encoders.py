@@ -9,9 +9,9 @@ import torch
 import transformers as T  # noqa: N812
 from safetensors.torch import load_file, save_file
 
-from ffnviz.models.external.opening import open_guest
+from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.wanted import LoadRequest
 from tests.models.external.families import T5, build
 from tests.models.external.tokenizers import metaspace
 
@@ -51,7 +51,7 @@ def _saved(name: str, folder: Path) -> Any:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_its_streams_are_those_of_the_whole_networks_encoder(name: str, tmp_path: Path) -> None:
     whole, said = _saved(name, tmp_path), list[str]()
-    network = open_guest(Wanted(str(tmp_path)), say=said.append)
+    network = open_external(LoadRequest(str(tmp_path)), say=said.append)
     assert "its encoder, which reads the text, is shown without its decoder" in said[0]
     assert "without its decoder" in network.card.proof[0]
     trace = network.trace("the cat sat on the mat")
@@ -72,10 +72,10 @@ def _without(folder: Path, part: str) -> None:
 def test_only_what_its_encoder_lacks_is_missed(tmp_path: Path) -> None:
     _saved("BART", tmp_path)
     _without(tmp_path, "decoder.layers.1.fc1")
-    open_guest(Wanted(str(tmp_path)))
+    open_external(LoadRequest(str(tmp_path)))
     _without(tmp_path, "encoder.layers.1.fc1")
     with pytest.raises(CannotOpenError, match=r"missing, first encoder.layers.1.fc1.bias"):
-        open_guest(Wanted(str(tmp_path)))
+        open_external(LoadRequest(str(tmp_path)))
 
 
 def test_an_encoder_that_is_no_network_of_its_own_is_named(tmp_path: Path) -> None:
@@ -85,4 +85,4 @@ def test_an_encoder_that_is_no_network_of_its_own_is_named(tmp_path: Path) -> No
     ))).save_pretrained(tmp_path)  # type: ignore[operator]  # fmt: skip
     metaspace().save_pretrained(tmp_path)
     with pytest.raises(CannotOpenError, match=r"FSMTEncoder. cannot be run by itself"):
-        open_guest(Wanted(str(tmp_path)))
+        open_external(LoadRequest(str(tmp_path)))

@@ -20,18 +20,18 @@ from ffnviz.analysis.lab.width import try_width
 from ffnviz.analysis.needs import missing
 from ffnviz.cli.lab import lab
 from ffnviz.models.edit import Edit
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.phi import RELU_SQUARED
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import part_of, words_among
+from ffnviz.models.trace import token_slice, words_among
 from tests.models.external.folders import save
 
 TEXT = "the cat sat on the mat"
-OPEN = Callable[[str], Guest]
+OPEN = Callable[[str], ExternalNetwork]
 OF_THE_FFN = {"positions", "sharing", "convolution", "linear", "fit", "width"}
 
 
-def subject(network: Guest, token: int = 2) -> Subject:
+def subject(network: ExternalNetwork, token: int = 2) -> Subject:
     return Subject(network, network.trace(TEXT), 1, token)
 
 
@@ -73,7 +73,7 @@ def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(guest_of: OPE
 def test_neurons_are_cut_in_the_network_itself(guest_of: OPEN) -> None:
     network = guest_of("BERT")
     whole = network.trace(TEXT)
-    part = part_of(whole, words_among(whole.tokens))
+    part = token_slice(whole, words_among(whole.tokens))
     found = try_width(Subject(network, part, 1, 1), shares=(1.0, 0.25))
     n = found.important[1].d_ff
     edits = [Edit(b, row[n:].tolist(), scale=0.0) for b, row in enumerate(found.order)]

@@ -11,7 +11,7 @@ from torch import Tensor
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.external.hooks import Recording, record
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.network import Network, NotForThisNetwork
 from tests.models.external.families import FAMILIES, build, two_texts
 
@@ -27,12 +27,12 @@ def result(model: Callable[..., object], ids: Tensor) -> Tensor:
     return found
 
 
-def test_it_is_a_network(guest: Guest) -> None:
+def test_it_is_a_network(guest: ExternalNetwork) -> None:
     network: Network = guest
     assert network.sizes.n_blocks == len(network.trace("the cat").blocks)
 
 
-def test_hooks_leave_the_result_as_it_is_to_the_bit(guest: Guest) -> None:
+def test_hooks_leave_the_result_as_it_is_to_the_bit(guest: ExternalNetwork) -> None:
     bare = result(build(FAMILIES[guest.label]), IDS)
     assert torch.equal(result(guest.model, IDS), bare)
     recording = Recording((1, len(IDS)), hold=range(9), to_the_end=True)
@@ -40,7 +40,7 @@ def test_hooks_leave_the_result_as_it_is_to_the_bit(guest: Guest) -> None:
     assert torch.equal(told.logits if hasattr(told, "logits") else told[0], bare)
 
 
-def test_hidden_recomputed_is_hidden_seen(guest: Guest) -> None:
+def test_hidden_recomputed_is_hidden_seen(guest: ExternalNetwork) -> None:
     seen = guest.run(IDS, hold=range(guest.sizes.n_blocks))
     later = guest.run(IDS)
     for held, made in zip(seen.blocks, later.blocks, strict=True):
@@ -51,7 +51,7 @@ def test_hidden_recomputed_is_hidden_seen(guest: Guest) -> None:
 
 
 def test_hidden_is_shown_as_the_last_layer_reads_it_and_nothing_behind_it_runs(
-    guest: Guest,
+    guest: ExternalNetwork,
 ) -> None:
     """Against the unmodified network: what its down projections read in a pass of its own."""
     ids, blocks = two_texts(), guest.proof.blocks
@@ -79,7 +79,7 @@ def test_hidden_is_shown_as_the_last_layer_reads_it_and_nothing_behind_it_runs(
         guest.show_hidden(ids[:, :0], [0], print)
 
 
-def test_a_look_at_hidden_that_fails_leaves_nothing_behind(guest: Guest) -> None:
+def test_a_look_at_hidden_that_fails_leaves_nothing_behind(guest: ExternalNetwork) -> None:
     before = guest.run(IDS).final
 
     def fails(_: Tensor) -> None:
@@ -90,7 +90,7 @@ def test_a_look_at_hidden_that_fails_leaves_nothing_behind(guest: Guest) -> None
     assert torch.equal(guest.run(IDS).final, before)
 
 
-def test_the_views_are_the_equations(guest: Guest) -> None:
+def test_the_views_are_the_equations(guest: ExternalNetwork) -> None:
     trace = guest.run(IDS)
     for number, block in enumerate(trace.blocks):
         view, ffn = guest.ffn(number), block.ffn
@@ -117,7 +117,9 @@ def test_the_views_are_the_equations(guest: Guest) -> None:
             )
 
 
-def test_logits_are_products_with_word_vectors_where_the_card_says_so(guest: Guest) -> None:
+def test_logits_are_products_with_word_vectors_where_the_card_says_so(
+    guest: ExternalNetwork,
+) -> None:
     trace, head = guest.run(IDS), guest.head
     if head is None:
         with pytest.raises(NotForThisNetwork, match="no word head"):
@@ -131,7 +133,7 @@ def test_logits_are_products_with_word_vectors_where_the_card_says_so(guest: Gue
         assert_allclose(told, trace.logits, atol=1e-4)
 
 
-def test_an_edit_is_made_in_the_equation(guest: Guest) -> None:
+def test_an_edit_is_made_in_the_equation(guest: ExternalNetwork) -> None:
     plain = guest.run(IDS)
     edits = [Edit(0, [3, 9], scale=0.0), Edit(0, [5], value=2.0, tokens=[1])]
     edited = guest.run(IDS, edits)
@@ -151,7 +153,7 @@ def test_an_edit_is_made_in_the_equation(guest: Guest) -> None:
         guest.run(IDS, [Edit(0, [500], scale=0.0)])
 
 
-def test_batches_are_texts_side_by_side(guest: Guest) -> None:
+def test_batches_are_texts_side_by_side(guest: ExternalNetwork) -> None:
     both = guest.run(two_texts())
     alone = guest.run(IDS)
     for one, two in zip(alone.blocks, both.blocks, strict=True):
@@ -162,7 +164,7 @@ def test_batches_are_texts_side_by_side(guest: Guest) -> None:
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "Falcon", "ALBERT"])
-def test_threads_do_not_mix(family: str, guest_of: Callable[[str], Guest]) -> None:
+def test_threads_do_not_mix(family: str, guest_of: Callable[[str], ExternalNetwork]) -> None:
     guest = guest_of(family)
     texts = [torch.randint(5, 90, (n,), generator=torch.Generator().manual_seed(n))
              for n in (5, 9, 13)]  # fmt: skip
@@ -186,7 +188,7 @@ def test_threads_do_not_mix(family: str, guest_of: Callable[[str], Guest]) -> No
     assert not wrong
 
 
-def test_only_streams_are_kept(guest: Guest) -> None:
+def test_only_streams_are_kept(guest: ExternalNetwork) -> None:
     trace = guest.run(IDS)
     stream = IDS.shape[0] * guest.sizes.d_model * 4
     # Before and after each block and between its halves; what one writes the next one reads.
@@ -198,7 +200,7 @@ def test_only_streams_are_kept(guest: Guest) -> None:
     assert trace.nbytes <= most
 
 
-def test_a_text_that_is_too_long_says_so(guest_of: Callable[[str], Guest]) -> None:
+def test_a_text_that_is_too_long_says_so(guest_of: Callable[[str], ExternalNetwork]) -> None:
     guest = guest_of("BERT")
     trace = guest.trace("the cat " * 100)
     assert len(trace.tokens) == guest.sizes.max_tokens == 64
@@ -210,12 +212,12 @@ def test_a_text_that_is_too_long_says_so(guest_of: Callable[[str], Guest]) -> No
         guest.run(torch.zeros(65, dtype=torch.long))
 
 
-def test_attention_is_not_taken_apart(guest: Guest) -> None:
+def test_attention_is_not_taken_apart(guest: ExternalNetwork) -> None:
     with pytest.raises(NotForThisNetwork, match="Only its FFNs"):
         _ = guest.run(IDS).blocks[0].attention
 
 
-def test_an_embedding_is_the_sum_of_its_parts(guest: Guest) -> None:
+def test_an_embedding_is_the_sum_of_its_parts(guest: ExternalNetwork) -> None:
     trace = guest.run(IDS)
     parts = guest.embedding_parts(trace, 3)
     assert_allclose(sum(parts.values()), trace.embedding[3], atol=1e-6)

@@ -16,9 +16,9 @@ from huggingface_hub import errors
 
 from ffnviz.models import registry
 from ffnviz.models.external import memory, opening
-from ffnviz.models.external.opening import open_guest
+from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.installing import install
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.folders import BROKEN, save
@@ -37,7 +37,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 def refused(name: str | Path, **wanted: Any) -> str:
     with pytest.raises(CannotOpenError) as caught:
-        open_guest(Wanted(str(name), **wanted))
+        open_external(LoadRequest(str(name), **wanted))
     said = str(caught.value)
     assert said.startswith(f"{name}: ")
     assert "Traceback" not in said
@@ -50,8 +50,8 @@ def test_two_networks_in_folders_of_one_name_are_told_apart(
     monkeypatch.setattr(registry, "_OPENED", {})
     monkeypatch.setenv(registry.SHOWN, "")
     folders = [save("GPT-2", tmp_path / step / "net") for step in ("first", "second")]
-    registry.show_also([registry.Asked(str(folder)) for folder in folders], twins=False)
-    cards = [registry.open_at_hand(name, "cpu").card for name in registry.at_hand()]
+    registry.add_networks([registry.NetworkRequest(str(folder)) for folder in folders], twins=False)
+    cards = [registry.open_network(name, "cpu").card for name in registry.available_networks()]
     assert [card.label for card in cards] == ["first/net", "second/net"]
     assert len({card.id for card in cards}) == len({card.colour for card in cards}) == 2
 
@@ -67,7 +67,7 @@ def test_a_saved_network_opens_and_says_what_it_is(
     family: str, folders: Callable[[str], Path]
 ) -> None:
     said: list[str] = []
-    network = open_guest(Wanted(str(folders(family))), say=said.append)
+    network = open_external(LoadRequest(str(folders(family))), say=said.append)
     assert "parameters" in said[0]
     assert "float32" in said[0]
     assert [line[:2] for line in said[1:]] == ["E1", "E2", "E3", "E4", "E5"]
@@ -90,7 +90,7 @@ def test_what_is_wrong_with_a_folder_is_said(
     shutil.copytree(folders("GPT-2"), folder)
     breaks(folder)
     with pytest.raises(CannotOpenError, match=said):
-        open_guest(Wanted(str(folder)))
+        open_external(LoadRequest(str(folder)))
 
 
 def test_a_word_head_that_is_missing_is_left_out(
@@ -100,7 +100,7 @@ def test_a_word_head_that_is_missing_is_left_out(
     shutil.copytree(folders("BERT without a head"), folder)
     config = (folder / "config.json").read_text()
     (folder / "config.json").write_text(config.replace('"BertModel"', '"BertForMaskedLM"'))
-    network = open_guest(Wanted(str(folder)))
+    network = open_external(LoadRequest(str(folder)))
     assert network.head is None
     assert not network.card.has_word_head
 

@@ -11,7 +11,7 @@ from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models import registry
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
-from ffnviz.models.registry import Asked, show_also
+from ffnviz.models.registry import NetworkRequest, add_networks
 from ffnviz.parts import PAGES
 from tests.models.external.folders import save
 from tests.models.external.test_trained import minilm_folder
@@ -29,7 +29,9 @@ def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(registry.SHOWN, "")
         patch.setattr(registry, "_OPENED", {})
-        show_also([Asked(str(folder)) for folder in (*folders, minilm_folder())], twins=True)
+        add_networks(
+            [NetworkRequest(str(folder)) for folder in (*folders, minilm_folder())], twins=True
+        )
         st.cache_resource.clear()
         yield
     st.cache_resource.clear()
@@ -111,7 +113,7 @@ def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[st
     app = opened("", text="the cat sat", twin=KINDS["BERT"], partner="relu", token="3")
     (toggle,) = (each for each in app.toggle if each.key == "specials")
     assert toggle.label == "Show and count [CLS] and [SEP]"
-    network = registry.open_at_hand(KINDS["BERT"], "cpu")
+    network = registry.open_network(KINDS["BERT"], "cpu")
     hidden = network.trace("the cat sat").blocks[1].ffn.hidden
     share = (hidden.abs() > 0.1).float().mean(dim=1)
     assert f"{1 - share.mean():.0%} of its activations" in told(heads, "leaves")
@@ -135,7 +137,7 @@ def told(heads: list[str], word: str) -> str:
 
 def test_the_working_of_a_gated_neuron_ends_in_a_product(heads: list[str]) -> None:
     opened("neurons", text="the cat", part="working", twin=KINDS["Llama"], neuron="llama-3")
-    record = registry.open_at_hand(KINDS["Llama"], "cpu").trace("the cat").blocks[1].ffn
+    record = registry.open_network(KINDS["Llama"], "cpu").trace("the cat").blocks[1].ffn
     assert isinstance(record, GatedFeedForwardRecord)
     z, v, h = (float(each[-1, 3]) for each in (record.pre_activation, record.value, record.hidden))
     said = told(heads, "neuron 3").replace("−", "-")
@@ -160,7 +162,7 @@ def test_what_is_compared_at_first_has_no_mask_where_the_network_has_none() -> N
 def test_an_index_of_its_neurons_is_shown_once_there_is_one(
     heads: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network = registry.open_at_hand(KINDS["Llama"], "cpu")
+    network = registry.open_network(KINDS["Llama"], "cpu")
     texts = [Probe("the cat sat on the mat.", ("cat",)), Probe("the door.", ("door",))]
     (tmp_path / "index").mkdir()
     made = build_index(network, texts * 4, ("cat", "door"), "eight texts")

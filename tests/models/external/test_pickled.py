@@ -10,8 +10,8 @@ import torch
 import ffnviz
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import load
-from ffnviz.models.external.network import Guest
-from ffnviz.models.trace import Trace, part_of
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.trace import Trace, token_slice
 
 TEXT = "The cat sat on the [MASK]."
 
@@ -62,12 +62,14 @@ def test_what_was_not_computed_is_said(trace: Trace) -> None:
 def test_a_part_of_a_long_text_is_as_small_as_its_trace() -> None:
     whole = load("relu").trace("word " * 120)
     _, size = again(whole)
-    part, part_size = again(part_of(whole, range(3, 5)))
+    part, part_size = again(token_slice(whole, range(3, 5)))
     assert [token.text for token in part.tokens] == [t.text for t in whole.tokens[3:5]]
     assert part_size < 1.2 * size
 
 
-def test_a_trace_of_anothers_network_is_pickled_too(guest_of: Callable[[str], Guest]) -> None:
+def test_a_trace_of_anothers_network_is_pickled_too(
+    guest_of: Callable[[str], ExternalNetwork],
+) -> None:
     trace = guest_of("GPT-2").trace("the cat")
     hidden = trace.blocks[1].ffn.hidden
     loaded, _ = again(trace)
@@ -85,6 +87,12 @@ def test_a_copy_keeps_its_network(trace: Trace) -> None:
 def test_it_reads_as_one_line(trace: Trace) -> None:
     assert repr(trace) == f"Trace('{TEXT}', {len(trace.tokens)} tokens, 2 blocks, 1 edit)"
     long = load("relu").trace("word " * 500 + "\n")
-    for each in (trace, long, part_of(long, range(2)), trace.blocks[0], load("relu").run(long.ids)):
+    for each in (
+        trace,
+        long,
+        token_slice(long, range(2)),
+        trace.blocks[0],
+        load("relu").run(long.ids),
+    ):
         assert len(repr(each)) <= 100
         assert "\n" not in repr(each)

@@ -7,7 +7,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor, nn
 
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.proof import EQUATIONS, prove
 from tests.models.external.families import FAMILIES, build, two_texts
 
@@ -43,7 +43,7 @@ PLAIN_HEADS = ("GPT-2", "GPT-NeoX", "GPT-NeoX in a row", "OPT", "Llama", "Mistra
                "Qwen3", "Phi-3", "Granite", "OLMo 2", "Gemma 3", "Cohere", "Falcon")  # fmt: skip
 
 
-def test_each_family_is_known_by_its_equations(guest: Guest) -> None:
+def test_each_family_is_known_by_its_equations(guest: ExternalNetwork) -> None:
     up, gate, down, phi, kind = EXPECTED[guest.label]
     proof = guest.proof
     assert len(proof.blocks) == DEEP.get(guest.label, 2)
@@ -83,7 +83,7 @@ class Watched:
         return seen
 
 
-def test_every_number_of_a_trace_is_the_networks_own(guest: Guest) -> None:
+def test_every_number_of_a_trace_is_the_networks_own(guest: ExternalNetwork) -> None:
     model = build(FAMILIES[guest.label])  # unhooked, unpatched
     watched = Watched(model, guest.label)
     ids = two_texts()
@@ -111,7 +111,9 @@ def test_every_number_of_a_trace_is_the_networks_own(guest: Guest) -> None:
         assert_allclose(trace.logits_at(3), told.logits[:, 3], atol=2e-5)
 
 
-def test_a_probe_of_another_length_proves_the_same(guest_of: Callable[[str], Guest]) -> None:
+def test_a_probe_of_another_length_proves_the_same(
+    guest_of: Callable[[str], ExternalNetwork],
+) -> None:
     guest = guest_of("Gemma 3")
     again = prove(build(FAMILIES["Gemma 3"]), two_texts(2, 5), 2)
     assert [b.ffn.down.name for b in again.blocks] == [b.ffn.down.name for b in guest.proof.blocks]

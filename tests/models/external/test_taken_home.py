@@ -3,11 +3,11 @@
 import numpy as np
 
 import ffnviz
-from ffnviz.models.external.network import Guest
+from ffnviz.models.external.network import ExternalNetwork
 from tests.export.opened import contents
 
 
-def test_a_notebook_shows_every_family_with_all_its_blocks(guest: Guest) -> None:
+def test_a_notebook_shows_every_family_with_all_its_blocks(guest: ExternalNetwork) -> None:
     trace = guest.trace("The cat sat.")
     header, arrays = contents(ffnviz.show(trace).html)
     assert [each["id"] for each in header["networks"]] == [guest.card.id]

