@@ -64,22 +64,22 @@ def speed() -> str:
     bare = gpt2()  # without hooks
 
     @torch.inference_mode()
-    def forward(of: torch.Tensor) -> None:
-        bare(input_ids=of)
+    def forward(traced: torch.Tensor) -> None:
+        bare(input_ids=traced)
 
-    guest = as_guest(model, probe)
-    everything = range(guest.sizes.n_blocks)
+    external_network = as_guest(model, probe)
+    everything = range(external_network.sizes.n_blocks)
 
     def all_recorded() -> None:
         whole = Recording((1, LENGTH), hold=everything, to_the_end=True, chained=True)
-        record(guest.model, ids, whole)
+        record(external_network.model, ids, whole)
 
     traces = in_turn(
         {
             "bare forward": lambda: forward(ids),
             "everything recorded": all_recorded,
-            "a trace, one FFN kept": lambda: guest.run(ids[0], hold=(11,)),
-            "another block's FFN": another_block(guest, ids[0]),
+            "a trace, one FFN kept": lambda: external_network.run(ids[0], hold=(11,)),
+            "another block's FFN": another_block(external_network, ids[0]),
         },
         REPEATS,
         device=CPU,
@@ -110,9 +110,9 @@ def as_guest(model: nn.Module, probe: torch.Tensor) -> ExternalNetwork:
     return proved_network(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
 
 
-def another_block(guest: ExternalNetwork, ids: torch.Tensor) -> Callable[[], object]:
+def another_block(external_network: ExternalNetwork, ids: torch.Tensor) -> Callable[[], object]:
     """What turning to another block of a trace computes."""
-    trace = guest.run(ids)
+    trace = external_network.run(ids)
 
     def turn() -> object:
         trace.forget()
@@ -159,9 +159,9 @@ def alive() -> dict[int, int]:
 
 def memory() -> str:
     """Bytes that a trace of Llama 3 8B's shape holds, with the FFN of one block computed."""
-    guest = as_guest(llama(), two_texts(PROBE_LENGTH, 1_000))
+    external_network = as_guest(llama(), two_texts(PROBE_LENGTH, 1_000))
     before = alive()
-    trace = guest.run(two_texts(LENGTH, 1_000)[0])
+    trace = external_network.run(two_texts(LENGTH, 1_000)[0])
     streams = trace.nbytes
     looked_at = nbytes_of(vars(trace.blocks[N_BLOCKS // 2].ffn).values())
     told = trace.nbytes

@@ -39,7 +39,7 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> Heads:
             note(data)
         return registered()(data=data, **more)
 
-    monkeypatch.setattr(measurement, "POOL", AtOnce())
+    monkeypatch.setattr(measurement, "JOB_POOL", AtOnce())
     monkeypatch.setattr(declare, "pack", packed)
     monkeypatch.setattr(declare, "_registered", lambda: mount)
     return sent

@@ -17,12 +17,12 @@ class Table:
     """What a Navigator needs of a session: a state that actions change."""
 
     def __init__(self, *settings: Setting[Any]) -> None:
-        self.house = house_of({"part": settings})
-        self.state: State = from_url("page", {}, self.house)
+        self.catalog = house_of({"part": settings})
+        self.state: State = from_url("page", {}, self.catalog)
 
     def do(self, action: Set, settled: bool) -> None:
         assert settled
-        self.state = reduce(self.state, action, self.house)
+        self.state = reduce(self.state, action, self.catalog)
 
     def navigator(self) -> Navigator:
         return Navigator(lambda: self.state, self.do, lambda: None)

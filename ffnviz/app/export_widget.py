@@ -59,7 +59,7 @@ def _saved(made: ExportedJourney) -> None:
 
 def _of(run: Run) -> tuple[object, ...]:
     """What the file depends on: first what changes all of it, then what it opens with."""
-    networks = tuple(of.card.id for of in run.both)
+    networks = tuple(traced.card.id for traced in run.both)
     state = run.state
     return (networks, run.device, state.sentence,
             state.network, state.block, run.token, state.neuron, state.order)  # fmt: skip

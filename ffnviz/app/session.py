@@ -38,7 +38,7 @@ class Session:
     """What one visitor looks at.
 
     Attributes:
-        house: what there is to be looked at.
+        catalog: what there is to be looked at.
     """
 
     catalog: Catalog

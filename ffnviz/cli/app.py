@@ -201,8 +201,8 @@ def opened_index(path: Path) -> str:
         except IndexFileError as error:
             raise click.ClickException(str(error)) from error
         some = len(index.numbers) < sizes.n_blocks
-        of = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
-        told = f"{of}{index.n_tokens:,} tokens of {index.source}"
+        one = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
+        told = f"{one}{index.n_tokens:,} tokens of {index.source}"
         older = "" if made_of(path) == network.fingerprint else OLDER
         return f"{network.card.label}: index {path}, {told}.{older}"
     why = (

@@ -65,28 +65,29 @@ def journey_of(
     arrays: Arrays = {}
     words: dict[int, int] = {}  # a vocabulary's row → its place among the words of the file
     views, cards = {}, {}
-    total = sum(of.network.sizes.n_blocks * len(of.trace.tokens) for of in run.both)
+    total = sum(traced.network.sizes.n_blocks * len(traced.trace.tokens) for traced in run.both)
     done = 0
-    for of in run.both:
-        partner = next((other for other in run.both if other is not of), None)
-        for block in range(of.network.sizes.n_blocks):
-            here = replace(run, subject=of, partner=partner, state=replace(
-                run.state, network=of.card.id, block=block, neuron=None, order=ORDERS[0],
+    for traced in run.both:
+        partner = next((other for other in run.both if other is not traced), None)
+        for block in range(traced.network.sizes.n_blocks):
+            here = replace(run, subject=traced, partner=partner, state=replace(
+                run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0],
             ))  # fmt: skip
-            name = f"{of.card.id} {block}"
+            name = f"{traced.card.id} {block}"
             views[name] = _view(here, name, arrays, partial(_tell, progress, done, total))
             cards[name] = _card(here, name, arrays, words, most_work)
-            done += len(of.trace.tokens)
+            done += len(traced.trace.tokens)
     header = {
         "networks": [
-            {"id": of.card.id, "label": of.card.label, "n_blocks": of.network.sizes.n_blocks}
-            for of in run.both
+            {"id": traced.card.id, "label": traced.card.label,
+             "n_blocks": traced.network.sizes.n_blocks}
+            for traced in run.both
         ],
         "start": start_of(run),
         "orders": ORDERS,
         "views": views,
         "cards": cards,
-        "words": [of.network.tokenizer.label(row) for row in words],
+        "words": [traced.network.tokenizer.label(row) for row in words],
     }  # fmt: skip
     return Journey(header, arrays)
 
@@ -122,11 +123,11 @@ def _sent(show: Callable[[], None]) -> dict[str, Any]:
 
 def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> dict[str, Any]:
     """The pictures of one block of one network: those of all tokens, and those of each."""
-    of, block, nav = run.subject, run.state.block, _nowhere(run)
-    hidden = _hidden(of, block)
+    traced, block, nav = run.subject, run.state.block, _nowhere(run)
+    hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
     ffns, predictions = [], []
-    for token in range(len(of.trace.tokens)):
+    for token in range(len(traced.trace.tokens)):
         tell(token)
         here = replace(run, state=replace(run.state, token=token))
         with collected() as pictures:
@@ -141,7 +142,7 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
             arrays[f"{name} {stage}"] = np.stack(rows)
     arrays[f"{name} hidden"] = hidden
     if "pre" not in stages:  # what the neurons of a gated FFN are sorted by
-        before = of.trace.blocks[block].ffn.pre_activation.float().cpu().numpy()
+        before = traced.trace.blocks[block].ffn.pre_activation.float().cpu().numpy()
         arrays[f"{name} pre"] = before.astype(np.float16)
     for order in ORDERS[:-1]:  # the last is that of the weights
         arrays[f"{name} by {order}"] = as_order(neuron_order(hidden, order))
@@ -155,9 +156,9 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
     }
 
 
-def _hidden(of: TracedModel, block: int) -> NDArray[np.float32]:
+def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
     """(T, d_ff), in full precision: the neuron's card reads it."""
-    hidden: NDArray[np.float32] = of.trace.blocks[block].ffn.hidden.float().cpu().numpy()
+    hidden: NDArray[np.float32] = traced.trace.blocks[block].ffn.hidden.float().cpu().numpy()
     return hidden
 
 
@@ -184,20 +185,20 @@ def _card(
     run: Run, name: str, arrays: Arrays, words: dict[int, int], most_work: float
 ) -> dict[str, Any]:
     """What all neurons of a block have in common on their card, and the words of each."""
-    of, block = run.subject, run.state.block
-    threshold = threshold_for(of.card.phi)
-    shown = replace(run, state=replace(run.state, neuron=Neuron(of.card.id, block, 0)))
+    traced, block = run.subject, run.state.block
+    threshold = threshold_for(traced.card.phi)
+    shown = replace(run, state=replace(run.state, neuron=Neuron(traced.card.id, block, 0)))
     card = _sent(lambda: page.chosen_neuron(shown, _nowhere(shown)))
-    if not missing(of.card, WRITES_NEEDS):
-        neurons = _looked_up(of, block, most_work)
-        ids = written_ids(of.network, block, neurons, WORDS)
+    if not missing(traced.card, WRITES_NEEDS):
+        neurons = _looked_up(traced, block, most_work)
+        ids = written_ids(traced.network, block, neurons, WORDS)
         rows, at = np.unique(ids, return_inverse=True)
         places = np.array([words.setdefault(int(row), len(words)) for row in rows])
         arrays[f"{name} writes"] = as_numbers(places[at].reshape(ids.shape), len(words))
-        arrays[f"{name} writers"] = as_numbers(neurons, of.network.sizes.d_ff)
+        arrays[f"{name} writers"] = as_numbers(neurons, traced.network.sizes.d_ff)
     return {
         "title": card["title"],
-        "texts": token_labels(of.trace.tokens),
+        "texts": token_labels(traced.trace.tokens),
         "head": card["head"],
         "threshold": threshold,
         "awake": _template(1e9, threshold, block),
@@ -211,10 +212,10 @@ def _template(value: float, threshold: float, block: int) -> list[list[str]]:
     return Head(said, "", "").to_json()["spans"]  # type: ignore[no-any-return]
 
 
-def _looked_up(of: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:
+def _looked_up(traced: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:
     """The neurons whose words are in the file: all, or the strongest where that takes too long."""
-    sizes = of.network.sizes
+    sizes = traced.network.sizes
     if sizes.n_blocks * sizes.d_ff * sizes.d_model * sizes.vocab_size <= most_work:
         return np.arange(sizes.d_ff)
-    strongest = np.argsort(-np.abs(_hidden(of, block)), axis=1, kind="stable")[:, :STRONGEST]
+    strongest = np.argsort(-np.abs(_hidden(traced, block)), axis=1, kind="stable")[:, :STRONGEST]
     return np.unique(strongest)

@@ -82,8 +82,9 @@ def journey_file(
 def _most(run: Run, largest: int) -> int:
     """More tokens than this never fit: nobody computes in vain for thousands of them."""
     each = sum(
-        of.network.sizes.n_blocks * (6 * of.network.sizes.d_ff + 8 * of.network.sizes.d_model)
-        for of in run.both
+        traced.network.sizes.n_blocks
+        * (6 * traced.network.sizes.d_ff + 8 * traced.network.sizes.d_model)
+        for traced in run.both
     )
     return max(1, int((largest - LEAST_BYTES) / (each * LEAST_LEFT)))
 
@@ -100,7 +101,7 @@ def _fitting(tried: Sequence[tuple[int, int]], largest: int) -> int:
 
 def _beginning(run: Run, n_tokens: int) -> Run:
     """The run of the first tokens alone."""
-    networks = [of.network for of in (run.subject, run.partner) if of is not None]
+    networks = [traced.network for traced in (run.subject, run.partner) if traced is not None]
     return run_of(networks, run.trace.text[: run.trace.tokens[n_tokens - 1].end])
 
 
@@ -114,7 +115,7 @@ def _html(run: Run, notice: str, progress: Progress) -> str:
         "sentence": sentence,
         "says": [
             *([notice] if notice else []),
-            made_by([of.card.label for of in run.both]),
+            made_by([traced.card.label for traced in run.both]),
         ],
     }
     title = f"{sentence} · ffnviz"

@@ -14,7 +14,7 @@ LONGEST_S = 600
 
 
 def pictures_of(
-    part: Part, state: State, run_of: Callable[[State], Run], house: Catalog
+    part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog
 ) -> list[Collected]:
     """What a part shows of a state, in order; what it measures is measured at once.
 
@@ -22,7 +22,7 @@ def pictures_of(
         part: of any page.
         state: what is looked at; settings of the part are part of it.
         run_of: what is computed for a state.
-        house: what there is to be looked at.
+        catalog: what there is to be looked at.
 
     Raises:
         RuntimeError: if the part fails.
@@ -32,7 +32,7 @@ def pictures_of(
 
     def do(action: Action, settled: bool = True) -> None:
         if settled:
-            held[0] = reduce(held[0], action, house)
+            held[0] = reduce(held[0], action, catalog)
 
     def show() -> None:
         navigator = Navigator(lambda: held[0], do, lambda: run_of(held[0]))

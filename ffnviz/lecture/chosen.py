@@ -16,14 +16,14 @@ FILE = "FFNVIZ_LECTURE"  # where the server's lecture lies; ours, if this is not
 OWN = "own_lecture"
 
 
-def lecture_file(path: Path, house: Catalog) -> Lecture:
+def lecture_file(path: Path, catalog: Catalog) -> Lecture:
     """The lecture of a file.
 
     Raises:
         LectureError: if it cannot be read or is none; the message names the file.
     """
     try:
-        return read_lecture(path.read_text(encoding="utf-8"), house, FACTS)
+        return read_lecture(path.read_text(encoding="utf-8"), catalog, FACTS)
     except OSError as error:
         raise LectureError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:
@@ -37,11 +37,11 @@ def _of_server(path: str, _house: Catalog) -> Lecture:
     return lecture_file(Path(path), _house)
 
 
-def lecture_of(house: Catalog) -> Lecture:
+def lecture_of(catalog: Catalog) -> Lecture:
     """The lecture of this visitor.
 
     Raises:
         LectureError: if the server's file is gone, or is none any more.
     """
     own: Lecture | None = st.session_state.get(OWN)
-    return own or _of_server(os.environ.get(FILE) or str(OURS), house)
+    return own or _of_server(os.environ.get(FILE) or str(OURS), catalog)

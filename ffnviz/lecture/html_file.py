@@ -46,7 +46,7 @@ class _Told:
 
 def lecture_html(
     lecture: Lecture,
-    house: Catalog,
+    catalog: Catalog,
     device: str = "cpu",
     progress: Progress = lambda _: None,
     largest: int = LARGEST,
@@ -55,7 +55,7 @@ def lecture_html(
 
     Args:
         lecture: to be saved.
-        house: what there is to be looked at.
+        catalog: what there is to be looked at.
         device: where the networks run, as PyTorch names it.
         progress: told which share is done.
         largest: bytes that the file may have.
@@ -66,10 +66,10 @@ def lecture_html(
     """
 
     def run(state: State) -> Run:
-        return make_run(state, device, house.networks)
+        return make_run(state, device, catalog.networks)
 
     for clickable in (True, False):
-        made = _contents(lecture, house, run, progress, clickable)
+        made = _contents(lecture, catalog, run, progress, clickable)
         for font in (True, False):
             html = document(replace(made, font=font))
             if len(html.encode()) <= largest:
@@ -81,12 +81,12 @@ def lecture_html(
 
 
 def _contents(
-    lecture: Lecture, house: Catalog, run: RunOf, progress: Progress, clickable: bool
+    lecture: Lecture, catalog: Catalog, run: RunOf, progress: Progress, clickable: bool
 ) -> Contents:
     told = _Told()
     for place, scene in enumerate(lecture.scenes):
         progress(place / len(lecture.scenes))
-        told.scenes.append(_scene(told, place, scene, house, run, clickable))
+        told.scenes.append(_scene(told, place, scene, catalog, run, clickable))
     pictures = tuple(sorted(told.pictures))
     header = {
         "plays": "lecture",
@@ -102,11 +102,11 @@ def _contents(
 
 
 def _scene(
-    told: _Told, place: int, scene: Scene, house: Catalog, make_run: RunOf, clickable: bool
+    told: _Told, place: int, scene: Scene, catalog: Catalog, make_run: RunOf, clickable: bool
 ) -> dict[str, Any]:
     """One scene for play_lecture.js; what its pictures need goes to the rest."""
     run = make_run(scene.state)
-    told.labels |= dict.fromkeys(of.card.label for of in run.both)
+    told.labels |= dict.fromkeys(traced.card.label for traced in run.both)
     made = {
         "title": scene.title,
         "say": spans(computed(scene.say, run)),
@@ -120,7 +120,9 @@ def _scene(
         return made | {"journey": _journey(told, run), "start": start_of(run), "pictures": []}
     page = next(page for page in PAGES if page.name == scene.state.page)
     part = page.part(scene.state.part)
-    shown = [p for p in pictures_of(part, scene.state, make_run, house) if _is_looked_at(p, scene)]
+    shown = [
+        p for p in pictures_of(part, scene.state, make_run, catalog) if _is_looked_at(p, scene)
+    ]
     return made | {
         "journey": None,
         "pictures": [_picture(told, f"s{place}.{n} ", each) for n, each in enumerate(shown)],
@@ -150,7 +152,7 @@ def _picture(told: _Told, prefix: str, picture: Collected) -> dict[str, Any]:
 
 def _journey(told: _Told, run: Run) -> int:
     """The place of the run's Journey among those of the file; one sentence is in it once."""
-    key = (run.state.sentence, *(of.card.id for of in run.both))
+    key = (run.state.sentence, *(traced.card.id for traced in run.both))
     if key not in told.places:
         journey = journey_of(run, most_work=0)
         place = told.places[key] = len(told.journeys)

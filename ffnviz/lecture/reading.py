@@ -27,12 +27,12 @@ class LectureError(ValueError):
     """Why a file is no lecture, in plain words, with the line that is wrong."""
 
 
-def read_lecture(text: str, house: Catalog, facts: Collection[str]) -> Lecture:
+def read_lecture(text: str, catalog: Catalog, facts: Collection[str]) -> Lecture:
     """The lecture that a file holds.
 
     Args:
         text: of the file.
-        house: what there is to be looked at.
+        catalog: what there is to be looked at.
         facts: the names that may stand in braces in what is said.
 
     Raises:
@@ -45,13 +45,13 @@ def read_lecture(text: str, house: Catalog, facts: Collection[str]) -> Lecture:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise LectureError(f"It is not TOML: {error}.") from error
-    return _Reader(text, house, frozenset(facts)).lecture(table)
+    return _Reader(text, catalog, frozenset(facts)).lecture(table)
 
 
 @dataclass(frozen=True)
 class _Reader:
     text: str
-    house: Catalog
+    catalog: Catalog
     facts: frozenset[str]
 
     def wrong(self, place: Place, why: str) -> LectureError:
@@ -139,21 +139,21 @@ class _Reader:
             if isinstance(value, bool) or not isinstance(value, str | int | float):
                 raise wrong(name, f"{name} must be a text or a number.")
             params[name] = str(value)
-        page, rooms = params.pop("page", ""), self.house.parts
+        page, rooms = params.pop("page", ""), self.catalog.parts
         if page not in rooms:
             raise wrong("page", f"page must be one of {_listed(rooms)}; it is “{page}”.")
         part = params.get("part", next(iter(rooms[page])))
         if part not in rooms[page]:
             raise wrong("part", f"part must be one of {_listed(rooms[page])}; it is “{part}”.")
-        settings = {name: s for s in self.house.settings_of(page, part) for name in s.names}
-        state = from_url(page, params, self.house)
-        url = to_url(state, self.house) | {"part": part}
+        settings = {name: s for s in self.catalog.settings_of(page, part) for name in s.names}
+        state = from_url(page, params, self.catalog)
+        url = to_url(state, self.catalog) | {"part": part}
         for name, text in params.items():
             if name in settings:
                 understood = _means(settings[name], text)
             elif name in OF_STATE:
                 understood = with_masks(text) == url.get(name) or (name, text) == (
-                    "order", self.house.orders[0])  # fmt: skip
+                    "order", self.catalog.orders[0])  # fmt: skip
             else:
                 known = _listed((*OF_STATE, *settings))
                 raise wrong(name, f"“{name}” cannot be set on this part. There are: {known}.")

@@ -10,7 +10,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.state.run import Run, TracedModel
 
 
-def under_guess(run: Run, of: TracedModel | None = None, warn: bool = True) -> Sentence:
+def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) -> Sentence:
     """The line under a guess at the chosen token.
 
     Args:
@@ -19,12 +19,12 @@ def under_guess(run: Run, of: TracedModel | None = None, warn: bool = True) -> S
         warn: whether to say that nothing is asked; not where it is said already, or makes no
             difference.
     """
-    of = of or run.subject
+    traced = traced or run.subject
     warning: Sentence = []
     if warn and asked(run) == SHOWN:
         warning = question(run) or of_no_question(run.labels[run.token])
-    words = [(split.word, split.pieces) for split in split_words(of.text, of.whole.tokens)]
-    return [*warning, *of_what_it_read(_books(of.network)), *of_pieces(words)]
+    words = [(split.word, split.pieces) for split in split_words(traced.text, traced.whole.tokens)]
+    return [*warning, *of_what_it_read(_books(traced.network)), *of_pieces(words)]
 
 
 def asked(run: Run) -> str:

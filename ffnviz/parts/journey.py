@@ -179,22 +179,33 @@ def all_blocks(run: Run, navigator: Navigator) -> None:
 
 def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
     """Each network's hidden activations, ReLU over GELU."""
-    counted = [(of.card, _awake(of, run.block_of(of))) for of in run.both]
+    counted = [(traced.card, _awake(traced, run.block_of(traced))) for traced in run.both]
     sentence = sentences.of_maps(
-        [(card.label, of.share, of.threshold, card.colour) for card, of in counted]
+        [(card.label, traced.share, traced.threshold, card.colour) for card, traced in counted]
     )
     shown = []
-    for of, (_, awake_) in zip(run.both, counted, strict=True):
-        hidden = of.trace.blocks[run.block_of(of)].ffn.hidden.float().cpu().numpy()
+    for traced, (_, awake_) in zip(run.both, counted, strict=True):
+        hidden = traced.trace.blocks[run.block_of(traced)].ffn.hidden.float().cpu().numpy()
         note = f"{percent(awake_.share)} {awake_means(awake_.threshold)}"
         order = neuron_order(hidden, run.state.order)
-        labels, at = token_labels(of.trace.tokens), int(run.tokens_of(of)[run.token])
+        labels, at = token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token])
         shown.append(
             ActivationMap(
-                of.card.id, of.card.label, of.card.colour, note, hidden, order, labels, at
+                traced.card.id,
+                traced.card.label,
+                traced.card.colour,
+                note,
+                hidden,
+                order,
+                labels,
+                at,
             )
         )
-    neuron, colour, ours = _neuron(run), run.card.colour, all(of.card.ours for of in run.both)
+    neuron, colour, ours = (
+        _neuron(run),
+        run.card.colour,
+        all(traced.card.ours for traced in run.both),
+    )
     head = Head(sentence, "maps", colour) if ours else Head(sentence, "any-maps", colour)
     activation_maps(
         head,
@@ -217,25 +228,25 @@ def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
 def chosen_neuron(run: Run, navigator: Navigator) -> None:
     """One neuron on every token, and the words it writes."""
     neuron = _neuron(run)
-    of = run.watched(neuron.network)
-    block, labels = run.block_of(of), token_labels(of.trace.tokens)
-    values = neuron_values(of.trace, block, neuron.index)
+    traced = run.watched(neuron.network)
+    block, labels = run.block_of(traced), token_labels(traced.trace.tokens)
+    values = neuron_values(traced.trace, block, neuron.index)
     writes: tuple[str, ...] = ()
-    if not missing(of.card, WRITES_NEEDS):
-        writes = of.per_network(
+    if not missing(traced.card, WRITES_NEEDS):
+        writes = traced.per_network(
             f"written {block} {neuron.index}",
-            lambda: written_words(of.network, block, neuron.index, k=8)[0].words,
+            lambda: written_words(traced.network, block, neuron.index, k=8)[0].words,
         )
     neuron_card(
         Head(
-            sentences.of_neuron(labels, values, threshold_for(of.card.phi), block),
+            sentences.of_neuron(labels, values, threshold_for(traced.card.phi), block),
             "neuron",
-            of.card.colour,
+            traced.card.colour,
         ),
-        f"Neuron {neuron_name(block, neuron.index)} · {of.card.label}",
+        f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
         labels,
         values,
-        int(run.tokens_of(of)[run.token]),
+        int(run.tokens_of(traced)[run.token]),
         writes,
         run.stamp,
         key="neuron-card",
@@ -261,14 +272,14 @@ def timing_line(run: Run) -> None:
                                         + " · ".join(equations)))  # fmt: skip
 
 
-def _awake(of: TracedModel, block: int) -> Awake:
-    return awake(of.trace, block, threshold_for(of.card.phi))
+def _awake(traced: TracedModel, block: int) -> Awake:
+    return awake(traced.trace, block, threshold_for(traced.card.phi))
 
 
 def _neuron(run: Run) -> Neuron:
     """The chosen one, in whichever of the networks; else the strongest on the token."""
     chosen = run.state.neuron
-    sizes = {of.card.id: of.network.sizes.d_ff for of in run.both}
+    sizes = {traced.card.id: traced.network.sizes.d_ff for traced in run.both}
     if chosen is not None and chosen.index < sizes.get(chosen.network, 0):
         return chosen
     return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))

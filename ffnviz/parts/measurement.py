@@ -42,7 +42,7 @@ class Measurement(Generic[R]):
         shared: with whom it shared the machine.
     """
 
-    of: tuple[object, ...]
+    setup: tuple[object, ...]
     result: R
     when: str
     where: str
@@ -93,14 +93,14 @@ class MeasurementRequest:
     """
 
     job: Job
-    of: tuple[object, ...]
+    setup: tuple[object, ...]
     where: str
     by_all: bool = False
 
 
 def measure_button(
     name: str,
-    of: tuple[object, ...],
+    setup: tuple[object, ...],
     run: Run,
     work: Callable[..., R],
     *args: object,
@@ -129,15 +129,15 @@ def measure_button(
     kept: dict[str, Measurement[R]] = st.session_state.setdefault("measured", {})
     if name not in kept:
         with suppress(LookupError):
-            kept[name] = run.subject.cached(("measured", name, of), _not_there)
+            kept[name] = run.subject.cached(("measured", name, setup), _not_there)
     order = Order(work, run.state, run.device, run.networks, args)
     by_itself = name not in kept
-    return _measured(name, of, run, order, label, doing, by_itself=by_itself, once=once)
+    return _measured(name, setup, run, order, label, doing, by_itself=by_itself, once=once)
 
 
 def on_request(
     name: str,
-    of: tuple[object, ...],
+    setup: tuple[object, ...],
     run: Run,
     work: Callable[..., R],
     *args: object,
@@ -146,7 +146,7 @@ def on_request(
 ) -> Measurement[R] | None:
     """The same for what takes long and few want: nothing is measured until it is asked for."""
     order = Order(work, run.state, run.device, run.networks, args)
-    return _measured(name, of, run, order, label, doing, by_itself=False)
+    return _measured(name, setup, run, order, label, doing, by_itself=False)
 
 
 def _not_there() -> Measurement[R]:
@@ -155,7 +155,7 @@ def _not_there() -> Measurement[R]:
 
 def _measured(
     name: str,
-    of: tuple[object, ...],
+    setup: tuple[object, ...],
     run: Run,
     order: Order,
     label: str,
@@ -165,7 +165,7 @@ def _measured(
     once: bool = False,
 ) -> Measurement[R] | None:
     if is_collecting():
-        return _at_once(of, run, order)
+        return _at_once(setup, run, order)
     kept: dict[str, Measurement[R]] = st.session_state.setdefault("measured", {})
     asked: dict[str, MeasurementRequest] = st.session_state.setdefault("asked", {})
     refused: set[str] = st.session_state.setdefault("refused", set())
@@ -181,9 +181,9 @@ def _measured(
         where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
         try:
             if pressed:
-                asked[name] = MeasurementRequest(JOB_POOL.submit(order, _is_there()), of, where)
+                asked[name] = MeasurementRequest(JOB_POOL.submit(order, _is_there()), setup, where)
             else:
-                asked[name] = _asked_by_all((name, run.card.id, run.device), order, of, where)
+                asked[name] = _asked_by_all((name, run.card.id, run.device), order, setup, where)
         except QueueIsFullError as error:
             problem = str(error)
             refused.add(name)
@@ -194,11 +194,11 @@ def _measured(
     return kept.get(name)
 
 
-def _at_once(of: tuple[object, ...], run: Run, order: Order) -> Measurement[R]:
+def _at_once(setup: tuple[object, ...], run: Run, order: Order) -> Measurement[R]:
     """For a file: it is made once, and nobody waits beside it."""
     result: Any = order.work(run, lambda _: None, *order.args)
     where = f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
-    return Measurement(of, result, f"{datetime.now():%H:%M:%S}", where)
+    return Measurement(setup, result, f"{datetime.now():%H:%M:%S}", where)
 
 
 _BY_ALL: dict[tuple[object, ...], tuple[MeasurementRequest, list[Callable[[], bool]]]] = {}
@@ -206,17 +206,17 @@ _LOCK = threading.Lock()
 
 
 def _asked_by_all(
-    name: tuple[object, ...], order: Order, of: tuple[object, ...], where: str
+    name: tuple[object, ...], order: Order, setup: tuple[object, ...], where: str
 ) -> MeasurementRequest:
     """A first result: one for all who ask while it is on its way."""
     with _LOCK:
         for key in [key for key, (asked, _) in _BY_ALL.items() if asked.job.ended]:
             del _BY_ALL[key]
-        if (*name, of) not in _BY_ALL:
+        if (*name, setup) not in _BY_ALL:
             askers: list[Callable[[], bool]] = []
             job = JOB_POOL.submit(order, lambda: any(is_there() for is_there in askers))
-            _BY_ALL[*name, of] = MeasurementRequest(job, of, where, by_all=True), askers
-        asked, askers = _BY_ALL[*name, of]
+            _BY_ALL[*name, setup] = MeasurementRequest(job, setup, where, by_all=True), askers
+        asked, askers = _BY_ALL[*name, setup]
         askers.append(_is_there())
         return asked
 
@@ -236,8 +236,8 @@ def _take_in(
     job = asked.job
     if job.status is JobStatus.DONE:
         when = f"{datetime.now():%H:%M:%S}"
-        found = Measurement(asked.of, job.result, when, asked.where, job.contention)
-        first = run.subject.cached(("measured", name, asked.of), lambda: found)
+        found = Measurement(asked.setup, job.result, when, asked.where, job.contention)
+        first = run.subject.cached(("measured", name, asked.setup), lambda: found)
         kept[name] = first if asked.by_all else found
     return job.problem
 
@@ -264,7 +264,7 @@ def _before(job: Job) -> str:
     return _waiting_for(others) if others else ""
 
 
-def about(measured: Measurement[R], of: tuple[object, ...], run: Run) -> None:
+def about(measured: Measurement[R], setup: tuple[object, ...], run: Run) -> None:
     """When and on what it was measured, and whether that is still what the page shows."""
     st.markdown(f"Measured at **{measured.when}** on {measured.where}.")
     shared = measured.shared
@@ -274,7 +274,7 @@ def about(measured: Measurement[R], of: tuple[object, ...], run: Run) -> None:
             f"{shared.processor:.0%} of a processor, and pages were made in {shared.pages:.0%} of "
             "the time. The times may be too long; measure again when it is quiet."
         )
-    if measured.of != of:
+    if measured.setup != setup:
         st.warning(
             "This was measured for another sentence or setting. Press “Measure” for this one: "
             f"{len(run.labels)} tokens, {run.card.label}, block {run.state.block + 1}."

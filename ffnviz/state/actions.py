@@ -136,7 +136,7 @@ Action = (
 )
 
 
-def reduce(state: State, action: Action, house: Catalog) -> State:
+def reduce(state: State, action: Action, catalog: Catalog) -> State:
     """The state after an action; an action that asks for what is not there changes nothing."""
     match action:
         case Type(sentence, keep_token):
@@ -152,54 +152,56 @@ def reduce(state: State, action: Action, house: Catalog) -> State:
         case ShowSpecial(shown, token):
             return replace(state, special=shown, token=max(0, token))
         case ChooseNetwork(network):
-            return _with_network(state, network, house)
+            return _with_network(state, network, catalog)
         case ChoosePartner(network):
-            known = network is None or (network in house.networks and network != state.network)
+            known = network is None or (network in catalog.networks and network != state.network)
             return replace(state, partner=network) if known else state
         case ChooseBlock(block):
-            return _with_block(state, block, house)
+            return _with_block(state, block, catalog)
         case ChooseNeuron(neuron):
-            return replace(state, neuron=neuron) if house.has_neuron(neuron) else state
+            return replace(state, neuron=neuron) if catalog.has_neuron(neuron) else state
         case ChooseOrder(order):
-            return replace(state, order=order) if order in house.orders else state
+            return replace(state, order=order) if order in catalog.orders else state
         case OpenPage(page, part, settings):
-            return _turned(state, page, part, settings, house)
+            return _turned(state, page, part, settings, catalog)
         case OpenNeuron(neuron, page, part, token, settings):
-            if not house.has_neuron(neuron):
+            if not catalog.has_neuron(neuron):
                 return state
-            met = _with_block(_with_network(state, neuron.network, house), neuron.block, house)
+            met = _with_block(_with_network(state, neuron.network, catalog), neuron.block, catalog)
             token = state.token if token is None else token
-            return _turned(replace(met, neuron=neuron, token=token), page, part, settings, house)
+            return _turned(replace(met, neuron=neuron, token=token), page, part, settings, catalog)
         case Set(settings):
             texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
-            return replace(state, settings=house.legal(state.page, state.part, texts))
+            return replace(state, settings=catalog.legal(state.page, state.part, texts))
         case ShowState(wanted):
-            return from_url(wanted.page, to_url(wanted, house), house)
+            return from_url(wanted.page, to_url(wanted, catalog), catalog)
         case _:
             assert_never(action)
 
 
-def _with_network(state: State, network: str, house: Catalog) -> State:
-    if network not in house.networks or network == state.network:
+def _with_network(state: State, network: str, catalog: Catalog) -> State:
+    if network not in catalog.networks or network == state.network:
         return state
     # The two change places where the new one was the partner by choice.
     partner = state.network if state.partner == network else state.partner
     moved = replace(state, network=network, partner=partner)
-    return _with_block(moved, min(state.block, house.usual_block(network)), house)
+    return _with_block(moved, min(state.block, catalog.usual_block(network)), catalog)
 
 
-def _with_block(state: State, block: int, house: Catalog) -> State:
-    if not 0 <= block <= house.usual_block(state.network):
+def _with_block(state: State, block: int, catalog: Catalog) -> State:
+    if not 0 <= block <= catalog.usual_block(state.network):
         return state
     neuron = state.neuron and replace(state.neuron, block=block)
-    return replace(state, block=block, neuron=neuron if neuron and house.has_neuron(neuron) else None)
+    return replace(
+        state, block=block, neuron=neuron if neuron and catalog.has_neuron(neuron) else None
+    )
 
 
 def _turned(
-    state: State, page: str, part: str, settings: Mapping[str, str] | None, house: Catalog
+    state: State, page: str, part: str, settings: Mapping[str, str] | None, catalog: Catalog
 ) -> State:
-    parts = house.parts.get(page)
+    parts = catalog.parts.get(page)
     if parts is None:
         return state
     part = part if part in parts else next(iter(parts))
-    return replace(state, page=page, part=part, settings=house.legal(page, part, settings or {}))
+    return replace(state, page=page, part=part, settings=catalog.legal(page, part, settings or {}))

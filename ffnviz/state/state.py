@@ -152,7 +152,7 @@ def readable(sentence: str) -> str:
     return shortened(with_masks(sentence), LONGEST_SENTENCE, ROOM_FOR_SENTENCE)
 
 
-def to_url(state: State, house: Catalog) -> dict[str, str]:
+def to_url(state: State, catalog: Catalog) -> dict[str, str]:
     """The parameters of the URL that shows a state on its page."""
     params = {
         "text": state.sentence,
@@ -161,7 +161,7 @@ def to_url(state: State, house: Catalog) -> dict[str, str]:
     }
     if state.token is not None:
         params["token"] = str(state.token + 1)
-    if state.order != house.orders[0]:
+    if state.order != catalog.orders[0]:
         params["order"] = state.order
     if state.neuron is not None:
         params["neuron"] = _written_neuron(state.neuron, state.block)
@@ -169,21 +169,21 @@ def to_url(state: State, house: Catalog) -> dict[str, str]:
         params["partner"] = state.partner
     if not state.special:
         params["special"] = HIDDEN
-    if state.part != next(iter(house.parts[state.page])):
+    if state.part != next(iter(catalog.parts[state.page])):
         params["part"] = state.part
     return params | dict(state.settings)
 
 
-def from_url(page: str, params: Mapping[str, str], house: Catalog) -> State:
+def from_url(page: str, params: Mapping[str, str], catalog: Catalog) -> State:
     """The state that a URL asks for; what it lacks or garbles takes its default."""
-    page = page if page in house.parts else next(iter(house.parts))
-    parts = house.parts[page]
+    page = page if page in catalog.parts else next(iter(catalog.parts))
+    parts = catalog.parts[page]
     part = params.get("part", "")
     part = part if part in parts else next(iter(parts))
     network = params.get("twin", "")
-    network = network if network in house.networks else next(iter(house.networks))
+    network = network if network in catalog.networks else next(iter(catalog.networks))
     block = _number(params.get("block"), 1)
-    last = house.usual_block(network)
+    last = catalog.usual_block(network)
     token = _number(params.get("token"), 1)
     order = params.get("order", "")
     partner = params.get("partner")
@@ -191,14 +191,14 @@ def from_url(page: str, params: Mapping[str, str], house: Catalog) -> State:
     return State(
         page=page,
         part=part,
-        sentence=readable(params.get("text", house.start)),
+        sentence=readable(params.get("text", catalog.start)),
         network=network,
         block=at,
         token=None if token is None else token - 1,
-        neuron=_read_neuron(params.get("neuron", ""), at, house),
-        order=order if order in house.orders else house.orders[0],
-        partner=partner if partner in house.networks and partner != network else None,
-        settings=house.legal(page, part, params),
+        neuron=_read_neuron(params.get("neuron", ""), at, catalog),
+        order=order if order in catalog.orders else catalog.orders[0],
+        partner=partner if partner in catalog.networks and partner != network else None,
+        settings=catalog.legal(page, part, params),
         special=params.get("special") != HIDDEN,
     )
 
@@ -209,7 +209,7 @@ def _written_neuron(neuron: Neuron, block: int) -> str:
     return f"{neuron.network}-{neuron.index if neuron.block == block else neuron}"
 
 
-def _read_neuron(text: str, block: int, house: Catalog) -> Neuron | None:
+def _read_neuron(text: str, block: int, catalog: Catalog) -> Neuron | None:
     network, _, place = text.rpartition("-")
     number, _, index = place.rpartition(":")
     where = _number(number, 1) if number else block + 1
@@ -217,7 +217,7 @@ def _read_neuron(text: str, block: int, house: Catalog) -> Neuron | None:
     if where is None or what is None:
         return None
     neuron = Neuron(network, where - 1, what)
-    return neuron if house.has_neuron(neuron) else None
+    return neuron if catalog.has_neuron(neuron) else None
 
 
 def _number(text: str | None, least: int) -> int | None:

@@ -16,7 +16,7 @@ from ffnviz.lecture.html_file import lecture_html
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.test_parts import FAULTS, FRAMES
-from tests.lecture.lecture_runs import house, lecture, run_of_scene, said
+from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said
 
 TEXT = "She opened the <b>[MASK]</b> and looked out."
 LABELS = {"relu": "ReLU", "gelu": "GELU"}
@@ -157,7 +157,7 @@ HUNG = """(at) => {
 def test_our_lecture_is_one_file_that_keys_lead_through(browser: Browser, tmp_path: Path) -> None:
     file = tmp_path / "lecture.html"
     ours = lecture()
-    file.write_text(lecture_html(ours, house()), encoding="utf-8")
+    file.write_text(lecture_html(ours, catalog()), encoding="utf-8")
     assert file.stat().st_size < LARGEST
     with offline(browser) as (page, faults):
         page.set_viewport_size({"width": 1280, "height": 720})

@@ -11,9 +11,9 @@ from ffnviz.lecture.chosen import OURS, lecture_file
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_parts import FAULTS, FITTED, FRAMES
-from tests.lecture.lecture_runs import house
+from tests.lecture.lecture_runs import catalog
 
-TITLES = [scene.title for scene in lecture_file(OURS, house()).scenes]
+TITLES = [scene.title for scene in lecture_file(OURS, catalog()).scenes]
 
 
 def at(journey: Journey) -> str:

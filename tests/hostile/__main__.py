@@ -43,10 +43,10 @@ def trials(n: int, seed: int, only: list[str]) -> dict[str, Found]:
 
 def show(name: str, found: Found) -> None:
     """One kind's line, and its faults."""
-    took, of = found.slowest
+    took, one = found.slowest
     click.echo(
         f"{name:10} {found.tried:6} tried {found.refused:6} refused {len(found.faults):4} faults, "
-        f"slowest {took:.2f} s: {of[:100]}"
+        f"slowest {took:.2f} s: {one[:100]}"
     )
     for fault in found.faults[:SHOWN]:
         click.echo(f"    {fault}")

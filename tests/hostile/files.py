@@ -171,8 +171,8 @@ def a_book(path: Path, rng: random.Random) -> None:
         path.write_text(text, encoding="utf-8", errors="replace")
 
 
-def said(error: Exception, found: Found, of: object) -> None:
+def said(error: Exception, found: Found, setup: object) -> None:
     """A refusal is a sentence, and says no more than that."""
     text = str(error)
     if not text.strip() or "Traceback" in text or len(text) > 2_000:
-        found.fault(of, f"was refused in no sentence ({text[:200]!r})")
+        found.fault(setup, f"was refused in no sentence ({text[:200]!r})")

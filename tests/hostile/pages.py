@@ -83,19 +83,19 @@ def value(rng: random.Random, options: Iterable[Any]) -> str:
     return rng.choice(ANYTHING) if kind < 0.95 else sentence(rng)
 
 
-def faults_of(app: AppTest, text: str | None, of: object, found: Found) -> None:
+def faults_of(app: AppTest, text: str | None, setup: object, found: Found) -> None:
     """What is wrong with a page."""
     for exception in app.exception:
-        found.fault(of, f"showed a stack trace ({exception.message})")
+        found.fault(setup, f"showed a stack trace ({exception.message})")
     if text is not None and not app.exception:
         kept = app.text_input(key="text").value
         if readable(kept or "") != readable(text):
-            found.fault(of, f"lost what was typed, and has {kept!r}")
+            found.fault(setup, f"lost what was typed, and has {kept!r}")
     for element in app.main:
         body = str(getattr(element.proto, "body", "")) if element.type in SHOWN else ""
         for markup in MARKUP:
             if markup in body:
-                found.fault(of, f"took typed text for markup, in {element.type}")
+                found.fault(setup, f"took typed text for markup, in {element.type}")
 
 
 SHOWN = ("markdown", "caption", "html", "info", "warning", "error", "success", "title", "header")

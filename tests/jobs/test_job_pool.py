@@ -137,7 +137,7 @@ def test_who_is_gone_keeps_nobody_waiting(
     all_rooms: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
-    monkeypatch.setattr(job_pool, "FORSAKEN_S", PATIENCE_S)
+    monkeypatch.setattr(job_pool, "ABANDONED_AFTER_S", PATIENCE_S)
     pool = JobPool()
     left = pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False)
     until(lambda: left.share > 0)
@@ -151,7 +151,7 @@ def test_what_nobody_waits_for_any_more_is_dropped(
     all_rooms: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
-    monkeypatch.setattr(job_pool, "FORSAKEN_S", 0.05)
+    monkeypatch.setattr(job_pool, "ABANDONED_AFTER_S", 0.05)
     pool = JobPool()
     job = ended(pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False))
     assert job.status is JobStatus.CANCELLED

@@ -12,21 +12,21 @@ from ffnviz.state.state import Catalog, from_url
 
 
 @cache
-def house() -> Catalog:
+def catalog() -> Catalog:
     return ffnviz.app.main.build_catalog()
 
 
 @cache
 def lecture() -> Lecture:
-    return lecture_file(OURS, house())
+    return lecture_file(OURS, catalog())
 
 
 def run_of_scene(scene: Scene) -> Run:
-    return make_run(scene.state, "cpu", house().networks)
+    return make_run(scene.state, "cpu", catalog().networks)
 
 
 def shown(page: str, **query: str) -> Run:
-    return make_run(from_url(page, query, house()), "cpu", house().networks)
+    return make_run(from_url(page, query, catalog()), "cpu", catalog().networks)
 
 
 def said(words: str, run: Run) -> str:

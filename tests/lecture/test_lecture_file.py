@@ -12,7 +12,7 @@ from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.scene import Lecture
 from ffnviz.state.state import Catalog
 from tests.export.opened import contents, markup
-from tests.lecture.lecture_runs import house
+from tests.lecture.lecture_runs import catalog
 
 TEXT = "It cost forty [MASK]."
 FILE = f"""
@@ -58,7 +58,7 @@ text = "{TEXT}"
 
 @pytest.fixture(scope="module")
 def rooms() -> Catalog:
-    return house()
+    return catalog()
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from tests.parts.visits import opened
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(measurement, "POOL", AtOnce())
+    monkeypatch.setattr(measurement, "JOB_POOL", AtOnce())
     run_factory.CACHE.clear()
     yield
     run_factory.CACHE.clear()

@@ -26,7 +26,7 @@ def pool() -> Iterator[JobPool]:
 @pytest.fixture
 def page(pool: JobPool, monkeypatch: pytest.MonkeyPatch) -> AppTest:
     run_factory.CACHE.clear()
-    monkeypatch.setattr(measurement, "POOL", pool)
+    monkeypatch.setattr(measurement, "JOB_POOL", pool)
     return opened("timing", part="stages", repeats="5")
 
 
@@ -145,7 +145,7 @@ def test_who_waits_for_their_own_is_told_of_no_others(
     mine, theirs = [job() for _ in range(own)], [job() for _ in range(others)]
     this, pool = job(), JobPool()
     pool._jobs = [*mine, *theirs, this]
-    monkeypatch.setattr(measurement, "POOL", pool)
+    monkeypatch.setattr(measurement, "JOB_POOL", pool)
     app = AppTest.from_function(show)
     asked = {str(place): MeasurementRequest(each, (), "") for place, each in enumerate(mine)}
     app.session_state["asked"] = {**asked, "this": MeasurementRequest(this, (), "")}

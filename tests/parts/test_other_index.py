@@ -44,14 +44,14 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def said_on(
-    part: str, twin: str, of: object, draws: str, monkeypatch: pytest.MonkeyPatch
+    part: str, twin: str, one: object, draws: str, monkeypatch: pytest.MonkeyPatch
 ) -> list[str]:
     said: list[str] = []
 
     def note(head: Head, *_: object, **__: object) -> None:
         said.append("".join(part if isinstance(part, str) else part[0] for part in head.sentence))
 
-    monkeypatch.setattr(of, draws, note)
+    monkeypatch.setattr(one, draws, note)
     opened("neurons", part=part, twin=twin)
     return said
 

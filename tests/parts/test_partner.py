@@ -23,8 +23,10 @@ def test_with_three_one_chooses_which_stands_beside(monkeypatch: pytest.MonkeyPa
             replace(load("gelu", device), name="third") if name == "third" else load(name, device)
         )
 
-    monkeypatch.setattr(session, "at_hand", lambda: dict.fromkeys(("relu", "gelu", "third")))
-    monkeypatch.setattr(run_factory, "open_at_hand", any_of_three)
+    monkeypatch.setattr(
+        session, "available_networks", lambda: dict.fromkeys(("relu", "gelu", "third"))
+    )
+    monkeypatch.setattr(run_factory, "open_network", any_of_three)
     app = opened("")
     (box,) = app.selectbox
     assert box.value == "gelu"
@@ -41,9 +43,9 @@ def test_what_one_network_wrote_is_not_shown_as_anothers_of_that_name_and_colour
     known = load("gelu")
     other = replace(known, name="other", encoder=initial_encoder(known.encoder.config, 3).eval())
     assert (other.card.label, other.card.colour) == (known.card.label, known.card.colour)
-    monkeypatch.setattr(session, "at_hand", lambda: dict.fromkeys(("gelu", "other")))
+    monkeypatch.setattr(session, "available_networks", lambda: dict.fromkeys(("gelu", "other")))
     monkeypatch.setattr(
-        run_factory, "open_at_hand", lambda name, _: {"gelu": known, "other": other}[name]
+        run_factory, "open_network", lambda name, _: {"gelu": known, "other": other}[name]
     )
     run_factory.forget_networks()
     app = opened("vocabulary", part="write", words="2", twin="gelu")

@@ -29,7 +29,7 @@ from ffnviz.lecture.classroom.live_class import ClassPosition
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import SECRET
 from ffnviz.state.state import to_url
-from tests.lecture.lecture_runs import house, lecture
+from tests.lecture.lecture_runs import catalog, lecture
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -171,7 +171,7 @@ def test_a_class_goes_over_all_workers_and_on_when_one_dies(
 
     async def move(place: int) -> None:
         state = scenes[place].state
-        url = to_url(state, house())
+        url = to_url(state, catalog())
         query = urlencode({**url, "scene": place + 1, "class": code})
         store.move(code, opened.secret, ClassPosition(state.page, url, place))
         await asyncio.gather(*(student.follow(state.page, query) for student in students))

@@ -20,16 +20,16 @@ class Growing:
     parts: list[np.ndarray] = field(default_factory=list)
 
 
-def of(n_bytes: int) -> np.ndarray:
+def each(n_bytes: int) -> np.ndarray:
     return np.zeros(n_bytes, np.uint8)
 
 
 def test_what_was_used_least_recently_goes_first() -> None:
     cache = Cache(most_bytes=3_000)
     for name in "abc":
-        cache.get(name, lambda: of(1_000))
-    cache.get("a", lambda: of(1))
-    cache.get("d", lambda: of(1_000))
+        cache.get(name, lambda: each(1_000))
+    cache.get("a", lambda: each(1))
+    cache.get("d", lambda: each(1_000))
     assert len(cache) == 3
     made = []
     cache.get("a", lambda: made.append("a"))
@@ -40,20 +40,20 @@ def test_what_was_used_least_recently_goes_first() -> None:
 def test_it_never_holds_more_than_its_bound_but_for_a_single_value() -> None:
     cache = Cache(most_bytes=10_000)
     for number in range(100):
-        cache.get(number, lambda: of(1_500))
+        cache.get(number, lambda: each(1_500))
         assert cache.held <= 10_000
-    cache.get("large", lambda: of(50_000))
+    cache.get("large", lambda: each(50_000))
     assert len(cache) == 1
-    cache.get("small", lambda: of(10))
+    cache.get("small", lambda: each(10))
     assert cache.held == 10
 
 
 def test_what_grew_after_it_was_put_in_counts_in_full() -> None:
     cache = Cache(most_bytes=10_000)
     first = cache.get("first", Growing)
-    cache.get("second", lambda: of(1_000))
-    cache.get("first", Growing).parts.append(of(9_500))
-    cache.get("third", lambda: of(1_000))
+    cache.get("second", lambda: each(1_000))
+    cache.get("first", Growing).parts.append(each(9_500))
+    cache.get("third", lambda: each(1_000))
     assert cache.held <= 10_000
     assert cache.get("first", Growing) is not first
 
@@ -95,10 +95,10 @@ def test_what_failed_is_not_kept_and_can_be_tried_again() -> None:
 
 
 def test_bytes_are_counted_once_and_a_view_counts_all_it_keeps() -> None:
-    array, tensor = of(100), torch.zeros(25)
+    array, tensor = each(100), torch.zeros(25)
     assert bytes_held((array, [array, {1: array}])) == 100
     assert bytes_held(array[:1]) == 100
     assert bytes_held((tensor, tensor[:1], tensor.view(5, 5))) == 100
     assert bytes_held(nn.Linear(4, 2)) == 4 * (8 + 2)
-    assert bytes_held(Growing([of(5), of(6)])) == 11
+    assert bytes_held(Growing([each(5), each(6)])) == 11
     assert bytes_held(None) == bytes_held(lambda: 0) == 0

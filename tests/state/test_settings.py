@@ -113,10 +113,10 @@ def test_one_name_is_one_setting() -> None:
 
 def test_a_former_name_is_read_for_its_own_part_only() -> None:
     one, other = (count_setting(name, 1, 0, 9, also=("x",)) for name in "ab")
-    house = house_of({"one": (one,), "other": (other,)})
+    catalog = house_of({"one": (one,), "other": (other,)})
 
     def read(part: str, **url: str) -> dict[str, str]:
-        return dict(from_url("page", {"part": part, **url}, house).settings)
+        return dict(from_url("page", {"part": part, **url}, catalog).settings)
 
     assert read("one", x="5", y="6") == {"a": "5"}
     assert read("other", x="5") == {"b": "5"}

@@ -86,7 +86,7 @@ def reach(model: Network, block: int) -> Reach:
 
 
 @torch.inference_mode()
-def out_of_reach(of: Reach, trace: ForwardPass, block: int) -> OutOfReach:
+def out_of_reach(each: Reach, trace: ForwardPass, block: int) -> OutOfReach:
     """What lies outside the d_model + 1 directions, out of d_ff, that x W1 + b1 can reach.
 
     One fewer without a bias.
@@ -99,8 +99,8 @@ def out_of_reach(of: Reach, trace: ForwardPass, block: int) -> OutOfReach:
 
     def outside(values: Tensor) -> float:
         values = values.cpu()
-        along = (values @ of.directions).double().T  # (d_model + 1, T)
-        inside = torch.linalg.solve_triangular(of.factor, along, upper=False).square().sum()
+        along = (values @ each.directions).double().T  # (d_model + 1, T)
+        inside = torch.linalg.solve_triangular(each.factor, along, upper=False).square().sum()
         whole = values.double().square().sum()
         return float((1 - inside / whole).clamp(0, 1)) if whole > 0 else 0.0
 

@@ -106,7 +106,7 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
 
     def seen(reads: Tensor, explained: Array) -> Stage:
         """What the neurons add along two axes, reads, (n_neurons, 2)."""
-        before = [of @ slopes + start for of in (plane, tokens)]
+        before = [each @ slopes + start for each in (plane, tokens)]
         flat, flat_tokens = ((z @ reads).numpy() for z in before)
         curved, curved_tokens = ((phi.function(z) @ reads).numpy() for z in before)
         return Stage(flat, curved, flat_tokens, curved_tokens, explained)

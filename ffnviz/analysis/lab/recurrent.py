@@ -67,9 +67,9 @@ def fade(x: Tensor, gain: float = GAIN) -> tuple[Fading, ...]:
         recurrent *= gain
         slopes[LOUD].append(_last(rnn, x, directions))
     radius = float(np.mean(radii))
-    of = {RNN: radius, LOUD: gain * radius}
+    one = {RNN: radius, LOUD: gain * radius}
     return tuple(
-        Fading(name, np.stack(rows), of.get(name, math.nan)) for name, rows in slopes.items()
+        Fading(name, np.stack(rows), one.get(name, math.nan)) for name, rows in slopes.items()
     )
 
 

@@ -13,14 +13,14 @@ from ffnviz.analysis.neurons.index_part import BlockPart, IndexPart
 from ffnviz.models.encoder.atomic import replace_file
 
 
-def write_part(part: IndexPart, done: Collection[int], of: str, path: Path) -> None:
+def write_part(part: IndexPart, done: Collection[int], each: str, path: Path) -> None:
     """Write what was counted on the pieces `done` of the run that `of` describes.
 
     Raises:
         OSError: if it cannot be written; what was there before is there still.
     """
     about = {
-        "of": of, "done": sorted(done), "n_texts": part.n_texts, "problems": dict(part.problems),
+        "of": each, "done": sorted(done), "n_texts": part.n_texts, "problems": dict(part.problems),
         "texts": [[place, text] for place, text in part.texts.items()],
         "n_blocks": len(part.blocks),
     }  # fmt: skip
@@ -33,12 +33,12 @@ def write_part(part: IndexPart, done: Collection[int], of: str, path: Path) -> N
     replace_file(path, content.getbuffer())
 
 
-def read_part(path: Path, of: str) -> tuple[IndexPart, set[int]] | None:
+def read_part(path: Path, each: str) -> tuple[IndexPart, set[int]] | None:
     """The part and the pieces it counts; None if the file is none, or of another run."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
-            if about["of"] != of:
+            if about["of"] != each:
                 return None
             blocks = tuple(
                 BlockPart(**{f.name: arrays[f"{number}.{f.name}"] for f in fields(BlockPart)})

@@ -48,14 +48,17 @@ class BlockTally:
     high: Strongest
     low: Strongest
 
-    def add(self, hidden: Tensor, of: About, scratch: Tensor) -> None:
+    def add(self, hidden: Tensor, traced: About, scratch: Tensor) -> None:
         """A batch's (B, T, d_ff); scratch are as many values, and two a token at least."""
         n_tokens, d_ff = hidden.shape[1:]
         (by_position, by_class, texts, by_tag, low_texts, low_by_tag, both_texts, total, squares,
          sampled) = self.sums  # fmt: skip
         flat, device = hidden.reshape(-1, d_ff), hidden.device
         peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.low[0]) > 0)
-        sides, tagged = [(peak > of.threshold).float() for peak in peaks], of.tagged.to(device).mT
+        sides, tagged = (
+            [(peak > traced.threshold).float() for peak in peaks],
+            traced.tagged.to(device).mT,
+        )
         for in_text, each, with_tag in zip(
             sides, (texts, low_texts), (by_tag, low_by_tag), strict=False
         ):
@@ -65,14 +68,14 @@ class BlockTally:
             both_texts += (sides[0] * sides[1]).sum(dim=0)
         fires = scratch[: hidden.numel()].view(hidden.shape)
         for side, best, sign in zip((self.high, self.low), peaks, (1, -1), strict=False):
-            _keep(side, hidden, best, sign, of, fires)
-        torch.abs(hidden, out=fires).gt_(of.threshold)  # as `active` has it, in the same memory
+            _keep(side, hidden, best, sign, traced, fires)
+        torch.abs(hidden, out=fires).gt_(traced.threshold)  # as `active` has it, in the same memory
         by_position[:n_tokens] += fires.sum(dim=0)
         flat_fires = fires.reshape(-1, d_ff)
-        by_class += of.is_class.to(device).mT @ flat_fires
-        looked_at = flat_fires.index_select(0, of.looked_at.to(device))
+        by_class += traced.is_class.to(device).mT @ flat_fires
+        looked_at = flat_fires.index_select(0, traced.looked_at.to(device))
         sampled += looked_at.sum(dim=0)
-        self.sketch.add(looked_at, of.signs)
+        self.sketch.add(looked_at, traced.signs)
         low, high = (float(each) for each in torch.aminmax(flat))
         for whole, more in zip((total, squares), sums(flat, max(-low, high) < SMALL), strict=True):
             whole += more
@@ -94,11 +97,11 @@ class BlockTally:
 
 
 def _keep(
-    side: Strongest, hidden: Tensor, best: Tensor, sign: int, of: About, scratch: Tensor
+    side: Strongest, hidden: Tensor, best: Tensor, sign: int, traced: About, scratch: Tensor
 ) -> None:
     """The strongest of one side, of those before and of a batch; of equals the earlier."""
     least = torch.from_numpy(side[0][-1]).to(hidden.device)
-    columns, new = strongest(hidden, best, sign, of.threshold, of.places, least, scratch)
+    columns, new = strongest(hidden, best, sign, traced.threshold, traced.places, least, scratch)
     if not len(columns):
         return
     values, places, tokens = side
@@ -130,12 +133,12 @@ class Tally:
     def opened(self, batch: Batch) -> Callable[[Tensor], None]:
         """A batch more; what is returned is to be called with each block's (B, T, d_ff) in turn."""
         n_texts, n_tokens = batch.ids.shape
-        of, blocks = about(batch, self._threshold), iter(self._blocks)
+        traced, blocks = about(batch, self._threshold), iter(self._blocks)
         if len(self._texts) > self._most_texts:
             self._texts = self._used()
             self._most_texts = max(TEXTS, 2 * len(self._texts))
         self._at_position[:n_tokens] += n_texts
-        self._of_class += of.is_class.sum(dim=0).long().numpy()
+        self._of_class += traced.is_class.sum(dim=0).long().numpy()
         self._with_tag += batch.tagged.sum(dim=0).long().numpy()
         self._n_texts += n_texts
         self.n_tokens += n_texts * n_tokens
@@ -145,7 +148,7 @@ class Tally:
             size = max(hidden.numel(), 2 * n_texts * n_tokens)
             if self._scratch.numel() < size:
                 self._scratch = torch.empty(size, device=hidden.device)
-            next(blocks).add(hidden.float(), of, self._scratch)
+            next(blocks).add(hidden.float(), traced, self._scratch)
 
         return see
 

@@ -97,11 +97,11 @@ def entropy(probabilities: NDArray[np.floating]) -> float:
     return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 
-def pick(of: Distribution, strategy: Strategy, step: int = 0) -> int:
+def pick(each: Distribution, strategy: Strategy, step: int = 0) -> int:
     """The id that a strategy picks; the same seed and step always pick the same."""
     if not strategy.sample:
-        return int(of.order[0])
+        return int(each.order[0])
     chance = np.random.default_rng([strategy.seed, step]).random()
-    kept = of.order[: of.n_kept]
-    place = int(np.searchsorted(of.cut[kept].cumsum(), chance, side="right"))
+    kept = each.order[: each.n_kept]
+    place = int(np.searchsorted(each.cut[kept].cumsum(), chance, side="right"))
     return int(kept[min(place, len(kept) - 1)])

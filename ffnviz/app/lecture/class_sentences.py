@@ -65,26 +65,26 @@ def read(run: Run, shown: Sequence[Sentence]) -> dict[str, Pool]:
     texts = tuple(each.text for each in shown)
     # What is kept for later knows the sentences by a sum only.
     summed = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    of = (run.card.id, run.state.block, summed)
+    setup = (run.card.id, run.state.block, summed)
     name = f"class-brain-{summed[:16]}"  # other sentences are read by themselves, too
     kept = st.session_state.get("measured", {})
     for old in [each for each in kept if each.startswith("class-brain-") and each != name]:
         del kept[old]
     measured: Measurement[dict[str, Pool]] | None = measure_button(
-        name, of, run, read_all, texts, label="Try again", once=True,
+        name, setup, run, read_all, texts, label="Try again", once=True,
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
     )  # fmt: skip
-    return measured.result if measured is not None and measured.of == of else {}
+    return measured.result if measured is not None and measured.setup == setup else {}
 
 
 def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, Pool]:
     """Each network's, by its id."""
     both = run.both
     return {
-        of.card.id: read_pool(
-            of.network, texts, run.state.block, subprogress(progress, place, len(both))
+        setup.card.id: read_pool(
+            setup.network, texts, run.state.block, subprogress(progress, place, len(both))
         )
-        for place, of in enumerate(both)
+        for place, setup in enumerate(both)
     }
 
 
@@ -98,9 +98,9 @@ def the_sentences(
     """All of them with their guesses; those that are hidden come last."""
     shown = [each for each in sent if not each.hidden]
     told: Words = [number(counted(len(shown), "sentence"))]
-    for of in run.both if pools else ():
-        share = float(pools[of.card.id].shares.mean())
-        told += [f"; {of.card.label} has ", number(percent(share), of.card.colour), " active"]
+    for setup in run.both if pools else ():
+        share = float(pools[setup.card.id].shares.mean())
+        told += [f"; {setup.card.label} has ", number(percent(share), setup.card.colour), " active"]
     block = f" in block {run.state.block + 1}" if pools else ""
     lines = [
         line_of(each, guesses_of(run, pools, place), read=bool(pools))
@@ -125,9 +125,9 @@ def line_of(each: Sentence, guesses: list[Guess], *, read: bool) -> Line:
 def guesses_of(run: Run, pools: dict[str, Pool], place: int) -> list[Guess]:
     """What the networks guess at one of the sentences that were read."""
     return [
-        Guess(of.card.label, of.card.colour, *guess)
-        for of in run.both
-        if pools and (guess := pools[of.card.id].guesses[place]) is not None
+        Guess(setup.card.label, setup.card.colour, *guess)
+        for setup in run.both
+        if pools and (guess := pools[setup.card.id].guesses[place]) is not None
     ]
 
 

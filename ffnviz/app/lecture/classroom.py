@@ -68,8 +68,8 @@ def attend(session: Session) -> None:
         )  # fmt: skip
     elif code:
         alone = bool(st.session_state.get(ALONE))
-        of, moved = st.session_state.get(FOLLOWED, ("", 0))
-        followed = moved if of == code else 0
+        each, moved = st.session_state.get(FOLLOWED, ("", 0))
+        followed = moved if each == code else 0
         who, ticket = ticket_for(code)
         shown = Attending("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
                           longest=LONGEST_SENTENCE)  # fmt: skip
@@ -86,8 +86,8 @@ def attend(session: Session) -> None:
 
 def ticket_for(code: str) -> tuple[str, str]:
     """Who this page's visitor is in a class, and the ticket for it: one a session, and no more."""
-    of, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
-    if of != code or not ticket:
+    each, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+    if each != code or not ticket:
         ticket = ""
         with suppress(NoSuchClassError, ClassStoreError):  # the page then hears which
             ticket = store().ticket(code, who)
@@ -134,8 +134,8 @@ def ask(session: Session, what: str) -> None:
         except (NoSuchClassError, ClassStoreError):
             st.session_state[PROBLEM] = f"The class is as it was. {GONE}"
     elif what == "ticket":
-        of, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
-        st.session_state[TICKET] = (of, who, "")
+        each, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+        st.session_state[TICKET] = (each, who, "")
     elif what == "left":
         st.session_state.pop(CLASS, None)
         session.set_view_options(replace(session.view_options, follows=""))

@@ -60,13 +60,13 @@ def _is_shown() -> bool:
     return OWN in st.session_state and st.session_state[OWN].title == draft().title
 
 
-def written_draft(made: Draft, house: Catalog, *, shown: bool = False) -> str:
+def written_draft(made: Draft, catalog: Catalog, *, shown: bool = False) -> str:
     """The draft as a text; empty if there is nothing in it."""
     if not made.scenes:
         return ""
     pictures, thumbnails = dict(made.pictures), dict(made.thumbnails)
     scenes = [
-        _written(scene, pictures.get(number, ()), house)
+        _written(scene, pictures.get(number, ()), catalog)
         | ({"thumbnail": thumbnails[number]} if number in thumbnails else {})
         for number, scene in made.scenes
     ]
@@ -75,11 +75,11 @@ def written_draft(made: Draft, house: Catalog, *, shown: bool = False) -> str:
     return json.dumps(table, ensure_ascii=False)
 
 
-def _written(scene: Scene, pictures: tuple[str, ...], house: Catalog) -> dict[str, Any]:
+def _written(scene: Scene, pictures: tuple[str, ...], catalog: Catalog) -> dict[str, Any]:
     table: dict[str, Any] = {
         "title": scene.title, "say": scene.say, "look": scene.look, "notes": scene.notes,
         "short": scene.short, "pictures": list(pictures), "page": scene.state.page,
-        "view": to_url(scene.state, house),
+        "view": to_url(scene.state, catalog),
     }  # fmt: skip
     if scene.question is not None:
         asked = scene.question
@@ -87,7 +87,7 @@ def _written(scene: Scene, pictures: tuple[str, ...], house: Catalog) -> dict[st
     return table
 
 
-def read_draft(text: str, house: Catalog) -> tuple[Draft, bool]:
+def read_draft(text: str, catalog: Catalog) -> tuple[Draft, bool]:
     """The draft that a text holds, whatever it is, and whether it was shown as a lecture."""
     try:
         table = json.loads(text)
@@ -103,17 +103,17 @@ def read_draft(text: str, house: Catalog) -> tuple[Draft, bool]:
     for each in table["scenes"][:MOST_SCENES]:
         if isinstance(each, dict) and isinstance(each.get("view"), dict):
             thumbnail = small_picture(each.get("thumbnail"))
-            made = made.added(_scene(each, house), names(each.get("pictures")), thumbnail)
+            made = made.added(_scene(each, catalog), names(each.get("pictures")), thumbnail)
     return made, table.get("shown") is True
 
 
-def _scene(table: dict[str, Any], house: Catalog) -> Scene:
+def _scene(table: dict[str, Any], catalog: Catalog) -> Scene:
     page, view = table.get("page"), table["view"]
-    page = page if isinstance(page, str) and page in house.parts else next(iter(house.parts))
+    page = page if isinstance(page, str) and page in catalog.parts else next(iter(catalog.parts))
     params = {name: text for name, text in view.items() if isinstance(text, str)}
     return Scene(
         _words(table, "title"),
-        from_url(page, params, house),
+        from_url(page, params, catalog),
         _words(table, "say"),
         _words(table, "look"),
         _question(table),

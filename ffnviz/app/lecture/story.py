@@ -61,7 +61,9 @@ def ask(session: Session, what: str) -> None:
         _give_back(session, showing.scene)
         session.set_view_options(replace(showing, scene=None, presenting=False, exploring=False))
     elif what == "present":
-        session.set_view_options(replace(showing, presenting=not showing.presenting, exploring=False))
+        session.set_view_options(
+            replace(showing, presenting=not showing.presenting, exploring=False)
+        )
         go(session, showing.scene)
     elif what == "explore":
         session.set_view_options(replace(showing, exploring=showing.presenting))

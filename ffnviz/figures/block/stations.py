@@ -53,35 +53,35 @@ def note(kind: str, before: Vector, after: Vector) -> str:
 
 
 def says(
-    kind: str, before: Vector, after: Vector, of: Passing, hidden: Vector | None, last: bool
+    kind: str, before: Vector, after: Vector, passing: Passing, hidden: Vector | None, last: bool
 ) -> Sentence:
     """What a station does to the token, with the numbers it does it with."""
-    word, size = quoted(of.label), number(f"{_norm(after):.1f}")
+    word, size = quoted(passing.label), number(f"{_norm(after):.1f}")
     match kind:
         case "stream":
-            return [word, f" enters as {of.enters}: ", number(f"{len(after):,}"),
+            return [word, f" enters as {passing.enters}: ", number(f"{len(after):,}"),
                     " numbers, norm ", size, "."]  # fmt: skip
         case "norm":
             return ["LayerNorm takes the mean (", number(f"{before.mean():.2f}".replace("-", "−")),
                     ") from the numbers of ", word, ", divides by their standard deviation (",
                     number(f"{before.std():.2f}"), "), then scales and shifts each by learnt "
                     "amounts. The norm goes from ", number(f"{_norm(before):.1f}"), " to ", size,
-                    *([f". It goes on {of.leaves}."] if last else ["."])]  # fmt: skip
+                    *([f". It goes on {passing.leaves}."] if last else ["."])]  # fmt: skip
         case "attention":
             return ["Only here do words see one another. Each head lets ", word,
-                    " gather from ", number(f"{of.n_words} tokens"),
+                    " gather from ", number(f"{passing.n_words} tokens"),
                     ", by weights that add up to 1. What they gather is written with a norm of ",
                     size, "."]  # fmt: skip
         case "cross":
             return [word, " asks the sentence that was read: it gathers from its ",
-                    number(f"{of.n_words} tokens"), ". What comes of it is written with a norm of ",
-                    size, "."]  # fmt: skip
+                    number(f"{passing.n_words} tokens"), ". What comes of it is written with a norm "
+                    "of ", size, "."]  # fmt: skip
         case "ffn":
             wide = 0 if hidden is None else len(hidden)
             return ["The FFN sees ", word, " alone: ", number(f"{len(after):,} → {wide:,}"),
-                    f" numbers, bent by {of.phi} (", number(f"{of.awake:,} awake"), "), → ",
+                    f" numbers, bent by {passing.phi} (", number(f"{passing.awake:,} awake"), "), → ",
                     number(f"{len(after):,}"), ", written with a norm of ", size, "."]  # fmt: skip
-    end = f" It goes on {of.leaves}." if last else ""
+    end = f" It goes on {passing.leaves}." if last else ""
     return ["What was written is added to the stream. It turns ", word, " by ",
             number(f"{degrees(before, after):.0f}°"), "; the norm goes from ",
             number(f"{_norm(before):.1f}"), " to ", size, f".{end}"]  # fmt: skip

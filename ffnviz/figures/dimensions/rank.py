@@ -43,11 +43,11 @@ def effective_ranks(ranks: Mapping[Series, Sequence[float]], stages: Sequence[st
     """A group of bars a stage, a bar a network."""
     return {
         "data": [
-            {"type": "bar", "name": of.label, "x": list(stages), "y": np.array(values),
+            {"type": "bar", "name": series.label, "x": list(stages), "y": np.array(values),
              "text": [f"{value:.1f}" for value in values], "textposition": "outside",
              "textfont": {"size": 17}, "cliponaxis": False, "hoverinfo": "none",
-             "marker": {"color": f"@{of.colour}"}}
-            for of, values in ranks.items()
+             "marker": {"color": f"@{series.colour}"}}
+            for series, values in ranks.items()
         ],
         "layout": layout(
             axis(""),

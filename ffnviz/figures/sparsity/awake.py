@@ -48,17 +48,17 @@ def awake_by_token(
         axes[f"yaxis{block + 1}"] = axis(
             "% awake", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, top], dtick=25
         )
-        for (of, trained), by_block in shares.items():
+        for (series, trained), by_block in shares.items():
             dash, symbol, width = LOOKS[trained]
             traces.append({
                 "type": "scatter", "mode": "lines+markers",
-                "name": escaped(of.label) + " untrained" * (not trained),
-                "legendgroup": f"{of.label}{trained}", "showlegend": block == 0,
+                "name": escaped(series.label) + " untrained" * (not trained),
+                "legendgroup": f"{series.label}{trained}", "showlegend": block == 0,
                 "x": np.arange(len(labels)), "y": 100 * by_block[block],
                 "customdata": np.arange(len(labels)), "yaxis": f"y{block + 1}",
                 "meta": {"counts": np.rint(d_ff * by_block[block]).astype(int).tolist()},
-                "line": {"color": f"@{of.colour}", "dash": dash, "width": width},
-                "marker": {"color": f"@{of.colour}", "symbol": symbol, "size": 9},
+                "line": {"color": f"@{series.colour}", "dash": dash, "width": width},
+                "marker": {"color": f"@{series.colour}", "symbol": symbol, "size": 9},
                 "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",
             })  # fmt: skip
     titles = [
@@ -84,10 +84,11 @@ def share_against_threshold(
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return {
         "data": [
-            {"type": "scatter", "mode": "lines", "name": escaped(of.label), "x": x, "y": 100 * y,
-             "line": {"color": f"@{of.colour}", "width": 4},
+            {"type": "scatter", "mode": "lines", "name": escaped(series.label), "x": x,
+             "y": 100 * y,
+             "line": {"color": f"@{series.colour}", "width": 4},
              "hovertemplate": "%{y:.1f}% beyond %{x:.3g}<extra></extra>"}
-            for of, (x, y) in curves.items()
+            for series, (x, y) in curves.items()
         ],
         "layout": layout(
             axis("threshold on |hidden|", type="log", dtick=1),

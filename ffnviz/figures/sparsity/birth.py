@@ -31,11 +31,17 @@ def birth(
     axes, titles = {}, []
     for place, (title, curves) in enumerate(panels):
         y = f"y{place + 1}"
-        for (of, block), values in curves.items():
-            name = f"{escaped(of.label)}, block {block + 1}"
+        for (series, block), values in curves.items():
+            name = f"{escaped(series.label)}, block {block + 1}"
             traces.append(
                 _curve(
-                    name, of.colour, millions, values, y, DASHES[block % len(DASHES)], place == 0
+                    name,
+                    series.colour,
+                    millions,
+                    values,
+                    y,
+                    DASHES[block % len(DASHES)],
+                    place == 0,
                 )
             )
         axes[f"yaxis{place + 1}"] = axis("%", domain=list(DOMAINS[place]), rangemode="tozero")
@@ -43,9 +49,9 @@ def birth(
     # The share falls to a seventh: only a logarithmic axis keeps its end apart from nothing.
     axes["yaxis1"] |= {"type": "log", "tickvals": [3, 6, 12, 25, 50], "range": [0.35, 1.8]}
     last = len(panels) + 1
-    for of, values in loss.items():
-        name = f"{escaped(of.label)}, loss"
-        traces.append(_curve(name, of.colour, millions, values, f"y{last}", "solid", False))
+    for series, values in loss.items():
+        name = f"{escaped(series.label)}, loss"
+        traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]))
     titles.append(
         panel_title("loss at masked words (the curves lie on top of each other)", 0, DOMAINS[-1][1])

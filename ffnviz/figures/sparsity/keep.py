@@ -20,12 +20,12 @@ def concentration(curves: Mapping[Series, NDArray[np.floating]], kept: float) ->
     """
     return {
         "data": [
-            {"type": "scatter", "mode": "lines", "name": escaped(of.label), "x": PERCENTS,
+            {"type": "scatter", "mode": "lines", "name": escaped(series.label), "x": PERCENTS,
              "y": 100 * np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1),
                                   [0, *shares]),
-             "line": {"color": f"@{of.colour}", "width": 4},
+             "line": {"color": f"@{series.colour}", "width": 4},
              "hovertemplate": "strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>"}
-            for of, shares in curves.items()
+            for series, shares in curves.items()
         ],
         "layout": layout(
             axis("strongest % of each token's neurons", type="log",

@@ -24,18 +24,18 @@ def reached(
     """
     x = np.arange(len(labels))
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": escaped(of.label),
+        {"type": "scatter", "mode": "lines+markers", "name": escaped(series.label),
          "x": x, "y": 100 * y,
-         "line": {"color": f"@{of.colour}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
+         "line": {"color": f"@{series.colour}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
          "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>"}
-        for of, y in shares.items()
+        for series, y in shares.items()
     ]  # fmt: skip
     lines = [
         {"type": "scatter", "mode": "lines",
-         "name": f"{escaped(of.label)}, on whole books: {percent(y)}",
+         "name": f"{escaped(series.label)}, on whole books: {percent(y)}",
          "x": np.array([-0.6, len(labels) - 0.4]), "y": np.array([100 * y, 100 * y]),
-         "line": {"color": f"@{of.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
-        for of, y in ceilings.items()
+         "line": {"color": f"@{series.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
+        for series, y in ceilings.items()
     ]  # fmt: skip
     return {
         "data": [*traces, *lines],

@@ -53,11 +53,11 @@ def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str
     """
     return {
         "data": [
-            {"type": "bar", "orientation": "h", "name": device, "y": list(of),
-             "x": np.array(list(of.values())), "marker": {"color": accent},
+            {"type": "bar", "orientation": "h", "name": device, "y": list(series),
+             "x": np.array(list(series.values())), "marker": {"color": accent},
              "meta": {"named": "stage"},
              "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>"}
-            for (device, of), accent in zip(times.items(), accents, strict=True)
+            for (device, series), accent in zip(times.items(), accents, strict=True)
         ],
         "layout": layout(
             axis("ms, median, logarithmic", type="log"),

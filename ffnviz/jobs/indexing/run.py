@@ -27,7 +27,7 @@ class IndexingReport:
     """How far it is: pieces done of all; tokens, also of a piece at hand if that is known."""
 
     done: int
-    of: int
+    each: int
     tokens: int
 
 
@@ -51,9 +51,9 @@ def counted(
         tell: told how far it is.
         save_every_s: how often it is written; also when the run is broken off.
     """
-    of = _description(job, pieces, gatherer_of(job).network)
+    each = _description(job, pieces, gatherer_of(job).network)
     # One value, so that whatever breaks the run off finds a part and its pieces together.
-    now = written = read_part(kept, of) or (gatherer_of(job).empty(), set())
+    now = written = read_part(kept, each) or (gatherer_of(job).empty(), set())
     saved = time.monotonic()
 
     def reading(n_tokens: int) -> None:
@@ -68,13 +68,13 @@ def counted(
             now = merge(now[0], more), now[1] | set(numbers)
             reading(0)
             if time.monotonic() - saved > save_every_s:
-                write_part(*now, of, kept)
+                write_part(*now, each, kept)
                 written, saved = now, time.monotonic()
     except BaseException:  # Ctrl-C, a store or a cluster that is lost
         if isinstance(parts, Generator):
             parts.close()  # ends the processes, too, if it is not they that broke off
         if now is not written:
-            write_part(*now, of, kept)
+            write_part(*now, each, kept)
         raise
     part, done = now
     if len(done) < len(pieces):

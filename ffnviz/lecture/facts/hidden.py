@@ -22,12 +22,12 @@ def _partner(run: Run) -> TracedModel:
     return run.partner
 
 
-def _awake(run: Run, of: TracedModel) -> Awake:
-    return awake(of.trace, run.state.block, threshold_for(of.card.phi))
+def _awake(run: Run, traced: TracedModel) -> Awake:
+    return awake(traced.trace, run.state.block, threshold_for(traced.card.phi))
 
 
-def _asleep(run: Run, of: TracedModel) -> Number:
-    return number(percent(1 - _awake(run, of).share), of.card.colour)
+def _asleep(run: Run, traced: TracedModel) -> Number:
+    return number(percent(1 - _awake(run, traced).share), traced.card.colour)
 
 
 def _awake_here(run: Run) -> tuple[int, int]:
@@ -35,23 +35,23 @@ def _awake_here(run: Run) -> tuple[int, int]:
     return int(found.counts[run.token]), found.d_ff
 
 
-def _awake_of(run: Run, of: TracedModel) -> Number:
-    return number(percent(_awake(run, of).share), of.card.colour)
+def _awake_of(run: Run, traced: TracedModel) -> Number:
+    return number(percent(_awake(run, traced).share), traced.card.colour)
 
 
-def _negative(run: Run, of: TracedModel) -> Number:
-    before = of.trace.blocks[run.state.block].ffn.pre_activation
-    return number(percent(float((before < 0).float().mean())), of.card.colour)
+def _negative(run: Run, traced: TracedModel) -> Number:
+    before = traced.trace.blocks[run.state.block].ffn.pre_activation
+    return number(percent(float((before < 0).float().mean())), traced.card.colour)
 
 
-def _exact_zeros(run: Run, of: TracedModel) -> Number:
-    hidden = of.trace.blocks[run.state.block].ffn.hidden
-    return number(percent(float((hidden == 0).float().mean())), of.card.colour)
+def _exact_zeros(run: Run, traced: TracedModel) -> Number:
+    hidden = traced.trace.blocks[run.state.block].ffn.hidden
+    return number(percent(float((hidden == 0).float().mean())), traced.card.colour)
 
 
-def _carried(run: Run, of: TracedModel) -> Number:
-    shares = concentration(of.network, of.trace, run.state.block).shares
-    return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), of.card.colour)
+def _carried(run: Run, traced: TracedModel) -> Number:
+    shares = concentration(traced.network, traced.trace, run.state.block).shares
+    return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), traced.card.colour)
 
 
 def _few_off(run: Run) -> Number:

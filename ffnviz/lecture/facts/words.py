@@ -31,7 +31,9 @@ def _without(run: Run) -> Prediction:
 
 def _deleted(run: Run) -> WithoutPhi:
     block = run.state.block
-    folded = run.subject.per_network(f"folded {block}", lambda: fold(experiment_subject(run).double.ffn))
+    folded = run.subject.per_network(
+        f"folded {block}", lambda: fold(experiment_subject(run).double.ffn)
+    )
     return kept(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded))
 
 

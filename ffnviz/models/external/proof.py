@@ -80,8 +80,8 @@ class Proof:
     def in_words(self) -> list[str]:
         """A line an equation: what it says, and its largest error."""
         n = len(self.blocks)
-        of = f"all {n} blocks" if n > 1 else "its one block"
-        return [f"{name} ({of}): {says}; {_off(self.errors[name])}"
+        one = f"all {n} blocks" if n > 1 else "its one block"
+        return [f"{name} ({one}): {says}; {_off(self.errors[name])}"
                 for name, says in EQUATIONS.items()]  # fmt: skip
 
     @property

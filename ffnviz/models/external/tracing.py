@@ -37,11 +37,11 @@ class RecordedPass:
     shape: torch.Size
 
 
-def block_trace(of: RecordedPass, before: Tensor, label: str) -> BlockTrace:
+def block_trace(each: RecordedPass, before: Tensor, label: str) -> BlockTrace:
     """The block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
-    proved, seen, shape = of.proved, of.seen, of.shape
+    proved, seen, shape = each.proved, each.seen, each.shape
     middle = as_kept(_middle(proved, seen), shape)
-    read, edits = _reader(proved, seen, before, middle), of.edits
+    read, edits = _reader(proved, seen, before, middle), each.edits
 
     def stages() -> FeedForwardRecord:
         return _shaped(views.ffn_stages(proved, edits, read()), shape)

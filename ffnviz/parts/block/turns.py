@@ -44,8 +44,8 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def clock(run: Run) -> None:
     """When each has read what."""
-    of = (run.card.id, run.state.block, run.state.sentence, run.token)
-    measured = measure_button("turns", of, run, clocked, doing="Reading …")
+    setup = (run.card.id, run.state.block, run.state.sentence, run.token)
+    measured = measure_button("turns", setup, run, clocked, doing="Reading …")
     if measured is None:
         return
     found: Clock = measured.result
@@ -58,7 +58,7 @@ def clock(run: Run) -> None:
         key="clock",
         height=520,
     )
-    about(measured, of, run)
+    about(measured, setup, run)
 
 
 def clocked(run: Run, progress: Progress) -> Clock:

@@ -112,12 +112,12 @@ def what_to_count(navigator: Navigator, shape: Shape) -> None:
         on_change=lambda: navigator.choose(GATED, _gated(st.session_state[key], preset.shape)),
     )  # fmt: skip
     sizes = memory(shape)
-    of = shape.d_model % shape.n_heads == 0
+    each = shape.d_model % shape.n_heads == 0
     st.markdown(
         f"Weights: **{_bytes(sizes['float32'])}** in float32, **{_bytes(sizes['float16'])}** in "
         f"float16 or bfloat16. {shape.n_blocks} blocks"
         + (f", {shape.n_cross} of them with cross-attention" if shape.n_cross else "")
-        + (f"; a head is {shape.d_model // shape.n_heads} wide." if of else
+        + (f"; a head is {shape.d_model // shape.n_heads} wide." if each else
            f"; {shape.n_heads} heads cannot share {shape.d_model} evenly.")
         + f" {preset.name}: {preset.source}."
     )  # fmt: skip

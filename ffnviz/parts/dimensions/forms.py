@@ -79,7 +79,7 @@ print(x.shape, z.shape, y.shape)
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The equation and its code beside what each way gives."""
-    of = (run.card.id, run.state.sentence, run.device, run.state.block)
+    setup = (run.card.id, run.state.sentence, run.device, run.state.block)
     written, given = st.columns([1.1, 1], gap="medium")
     with written:
         form = str(st.segmented_control("Way to write it", required=True,
@@ -90,11 +90,11 @@ def render(run: Run, navigator: Navigator) -> None:
         if form == "columns":
             st.markdown("Many textbooks write columns, and call W what is Wᵀ here.")
     with given:
-        measured = measure_button("forms", of, run, measure)
+        measured = measure_button("forms", setup, run, measure)
         if measured is None:
             return
-        what_each_gives(run, measured.result, form, f"{measured.when} {measured.of}")
-        about(measured, of, run)
+        what_each_gives(run, measured.result, form, f"{measured.when} {measured.setup}")
+        about(measured, setup, run)
 
 
 def measure(run: Run, progress: Progress) -> dict[str, Form]:

@@ -24,7 +24,7 @@ def render(run: Run, navigator: Navigator) -> None:
     chart(
         Head(_sentence(run, found[1][1].points), "plane", run.card.colour),
         planes(
-            [(title, of.points, of.explained) for title, of in found],
+            [(title, each.points, each.explained) for title, each in found],
             run.labels,
             run.token,
             run.card.colour,

@@ -14,7 +14,7 @@ from ffnviz.state.run import Run
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The singular values beside the effective ranks."""
-    found = {of.card: spectra(of.trace, run.block_of(of)) for of in run.both}
+    found = {traced.card: spectra(traced.trace, run.block_of(traced)) for traced in run.both}
     left, right = st.columns([1.25, 1], gap="medium")
     with left:
         singular_values(run, found[run.card])
@@ -55,7 +55,10 @@ def effective_ranks(run: Run, found: dict[Card, dict[str, Spectrum]]) -> None:
     chart(
         Head(sentence, "rank", run.card.colour),
         figures.effective_ranks(
-            {of: [at[stage].effective_rank for stage in STAGES] for of, at in found.items()},
+            {
+                traced: [at[stage].effective_rank for stage in STAGES]
+                for traced, at in found.items()
+            },
             STAGES,
         ),
         "The effective rank at the input, before φ, after φ and at the output, of each network.",

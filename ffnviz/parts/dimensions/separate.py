@@ -63,18 +63,20 @@ def render(run: Run, navigator: Navigator) -> None:
         what_to_lift(navigator, d_ff)
     phi, draw = navigator.value(PHI), navigator.value(DRAW)
     trained = navigator.value(FIRST) == "trained"
-    of = (_written(_as_tuple(points)), phi, d_ff, draw, trained)
-    found = run.subject.per_network(f"separated {of}", lambda: separate(points, phi, d_ff, draw, trained))
-    line = run.subject.per_network(f"best line {of[0]}", lambda: best_line(points))
+    setup = (_written(_as_tuple(points)), phi, d_ff, draw, trained)
+    found = run.subject.per_network(
+        f"separated {setup}", lambda: separate(points, phi, d_ff, draw, trained)
+    )
+    line = run.subject.per_network(f"best line {setup[0]}", lambda: best_line(points))
     with square:
-        the_points(run, navigator, points, found, line, of)
+        the_points(run, navigator, points, found, line, setup)
     if not len(points.first):
         return
     with seen:
-        what_the_cut_sees(run, points, found, of)
-        widths = f"by width {of[0]} {phi} {draw}"
+        what_the_cut_sees(run, points, found, setup)
+        widths = f"by width {setup[0]} {phi} {draw}"
         right = run.subject.per_network(widths, lambda: by_width(points, phi, WIDTHS, draw))
-        against_width(run, points, right, line, of)
+        against_width(run, points, right, line, setup)
 
 
 def points_of(navigator: Navigator) -> Points:
@@ -117,7 +119,7 @@ def what_to_lift(navigator: Navigator, d_ff: int) -> None:
 
 def the_points(
     run: Run, navigator: Navigator, points: Points, found: Separated, line: int,
-    of: tuple[object, ...],
+    setup: tuple[object, ...],
 ) -> None:  # fmt: skip
     """The square."""
 
@@ -146,7 +148,7 @@ def the_points(
         found.score,
         bends(found) if navigator.value(PHI) != "identity" else np.zeros((0, 4)),
         "Points of two classes",
-        f"{run.stamp} {of}",
+        f"{run.stamp} {setup}",
         key="points",
         on_change=changed,
     )
@@ -161,7 +163,9 @@ def bends(found: Separated) -> NDArray[np.float64]:
     return np.concatenate([foot - along, foot + along], axis=1)
 
 
-def what_the_cut_sees(run: Run, points: Points, found: Separated, of: tuple[object, ...]) -> None:
+def what_the_cut_sees(
+    run: Run, points: Points, found: Separated, setup: tuple[object, ...]
+) -> None:
     """The lifted points, the cut on edge."""
     wrong = len(points.first) - found.right
     sentence: Sentence = [
@@ -172,17 +176,17 @@ def what_the_cut_sees(run: Run, points: Points, found: Separated, of: tuple[obje
         Head(sentence, "lifted", run.card.colour),
         figures.lifted(found.away, found.across, points.first, CLASSES),
         "The lifted points by their distance from the flat cut and their place along it.",
-        f"{run.stamp} {of}",
+        f"{run.stamp} {setup}",
         key="lifted",
         height=330,
     )
 
 
 def against_width(
-    run: Run, points: Points, right: NDArray[np.int64], line: int, of: tuple[object, ...]
+    run: Run, points: Points, right: NDArray[np.int64], line: int, setup: tuple[object, ...]
 ) -> None:
     """How many are right with a random W₁ of each width."""
-    n, d_ff = len(points.first), of[2]
+    n, d_ff = len(points.first), setup[2]
     enough = [width for width, found in zip(WIDTHS, right, strict=True) if found == n]
     sentence: Sentence = (
         ["Even with a random W₁, ", number(f"d_ff {enough[0]:,}"), " is enough for all of them."]
@@ -193,7 +197,7 @@ def against_width(
         Head(sentence, "lifted-width", run.card.colour),
         figures.by_width(WIDTHS, right, n, line, int(str(d_ff)), f"@{run.card.colour}"),
         "The share of points on their side of the cut against the number of hidden units.",
-        f"{run.stamp} {of}",
+        f"{run.stamp} {setup}",
         key="lifted-width",
         height=300,
     )

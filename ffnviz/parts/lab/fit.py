@@ -65,10 +65,10 @@ def render(run: Run, navigator: Navigator) -> None:
     with left:
         name, phi = what_to_fit(run, navigator)
         values = navigator.value(CURVE)
-        of = (name, phi, values if name == DRAWN else None)
+        setup = (name, phi, values if name == DRAWN else None)
         measured = measure_button(
             "fit",
-            of,
+            setup,
             run,
             fit,
             name,
@@ -81,7 +81,7 @@ def render(run: Run, navigator: Navigator) -> None:
         return
     found: Approximation = measured.result
     with left:
-        if measured.of != of:
+        if measured.setup != setup:
             st.warning("This was fitted to another function or with another φ. Press “Fit” again.")
         show_verdicts(
             run,

@@ -41,7 +41,7 @@ DASHES = ("solid", "dash", "dot")
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the maps, and the decay with distance."""
     n, depth, gain = navigator.value(N), navigator.value(LAYERS), navigator.value(LOUDER)
-    of = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth, gain)
+    setup = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth, gain)
     left, right = st.columns([1, 2.1], gap="medium")
     with left:
         one, other = st.columns(2)
@@ -69,14 +69,14 @@ def render(run: Run, navigator: Navigator) -> None:
             on_choose=lambda stop, done: navigator.choose(LOUDER, GAINS[stop], done),
         )
         measured = measure_button(
-            "hears", of, run, differentiate, n, depth, gain, label="Differentiate",
+            "hears", setup, run, differentiate, n, depth, gain, label="Differentiate",
             doing="Differentiating ten kinds of layers …",
         )  # fmt: skip
     if measured is None:
         return
     found: Influence = measured.result
     with left:
-        if measured.of != of:
+        if measured.setup != setup:
             st.warning("This is for another sentence or setting. Press “Differentiate” again.")
         show_verdicts(
             run,

@@ -24,8 +24,8 @@ def experiment_subject(run: Run) -> Subject:
 
 def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
     """What was computed for this block and token: a slider that chooses from it is quick."""
-    of = (name, run.state.block, run.token)
-    return run.subject.per_sentence(of, lambda: compute(experiment_subject(run)))
+    setup = (name, run.state.block, run.token)
+    return run.subject.per_sentence(setup, lambda: compute(experiment_subject(run)))
 
 
 def as_claim(finding: Finding) -> Claim:

@@ -30,12 +30,19 @@ PAGE = "lab"
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The button over the claims, and the handout beside it."""
-    of = (run.card.id, run.card.label, run.device, run.state.block, run.token, run.state.sentence)
+    setup = (
+        run.card.id,
+        run.card.label,
+        run.device,
+        run.state.block,
+        run.token,
+        run.state.sentence,
+    )
     buttons = st.container(horizontal=True, vertical_alignment="center")
     with buttons:
         measured = measure_button(
             "lab",
-            of,
+            setup,
             run,
             test_all,
             label="Test all claims",
@@ -44,8 +51,8 @@ def render(run: Run, navigator: Navigator) -> None:
     if measured is None:
         return
     with buttons:
-        take_along(measured, pictures(run) if measured.of == of else [])
-    if measured.of != of:
+        take_along(measured, pictures(run) if measured.setup == setup else [])
+    if measured.setup != setup:
         st.warning(
             "These verdicts are for another sentence or setting. "
             "Press “Test all claims” for this one."
@@ -105,7 +112,7 @@ def take_along(
     measured: Measurement[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
 ) -> None:
     """The handout as a file."""
-    _, label, _, block, _, text = measured.of
+    _, label, _, block, _, text = measured.setup
     rows = [
         Row(
             experiment.title,

@@ -55,11 +55,11 @@ def render(run: Run, navigator: Navigator) -> None:
 def measured_beside(run: Run) -> Width | None:
     """Of a network that is not ours, whose passes may take long; None until it is there."""
     state = run.state
-    of = (run.card.id, run.device, state.block, run.token, state.sentence, state.special)
+    setup = (run.card.id, run.device, state.block, run.token, state.sentence, state.special)
     measured = measure_button(
-        "width", of, run, cut, label="Cut again", doing=f"{2 * len(SHARES)} passes …"
+        "width", setup, run, cut, label="Cut again", doing=f"{2 * len(SHARES)} passes …"
     )
-    if measured is not None and measured.of != of:
+    if measured is not None and measured.setup != setup:
         st.warning("This is for another sentence or setting. Press “Cut again” for this one.")
     return None if measured is None else measured.result
 

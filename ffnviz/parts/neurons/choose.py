@@ -128,7 +128,9 @@ def dated(run: Run) -> str:
 
 def _read(run: Run, path: Path) -> NeuronIndex:
     sizes = run.model.sizes
-    return run.subject.per_network("neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks))
+    return run.subject.per_network(
+        "neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks)
+    )
 
 
 def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:

@@ -162,13 +162,13 @@ def on_other_sentences(run: Run, navigator: Navigator) -> PlantSpread | None:
     if not run.card.has_mask:
         st.markdown(f"On other sentences nothing can be measured. {Capability.MASK.value}")
         return None
-    of = (run.card.id, run.device, run.state.sentence, run.state.block, run.token,
+    setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token,
           *chosen(navigator))  # fmt: skip
     measured = on_request(
-        "plant", of, run, measure, *chosen(navigator),
+        "plant", setup, run, measure, *chosen(navigator),
         label="Try it on other sentences", doing="Reading other sentences …",
     )  # fmt: skip
-    if measured is None or measured.of != of:
+    if measured is None or measured.setup != setup:
         st.markdown("How far does it spread? All probe sentences, with one word in five hidden.")
         return None
     found: PlantSpread = measured.result

@@ -15,12 +15,12 @@ from ffnviz.state.run import Run
 def measure(run: Run, edits: Sequence[Edit]) -> None:
     """The button, its progress, and the last result."""
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
-    of = (run.card.id, run.device, everywhere)
+    setup = (run.card.id, run.device, everywhere)
     measured = on_request(
-        "probes", of, run, loss, tuple(edits),
+        "probes", setup, run, loss, tuple(edits),
         label="Measure on the probe sentences", doing="Guessing masked words …",
     )  # fmt: skip
-    if measured is None or measured.of != of:
+    if measured is None or measured.setup != setup:
         st.caption("How much worse 2,000 masked words are guessed, at every token.")
         return
     found = measured.result

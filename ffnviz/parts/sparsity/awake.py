@@ -41,29 +41,34 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def _never_zero(run: Run) -> str:
     """The φ that the threshold is for: the subject's, unless its zeros are exact."""
-    of = next((of for of in (run.subject, *run.both) if threshold_for(of.card.phi)), run.subject)
-    return of.card.phi.label
+    traced = next(
+        (traced for traced in (run.subject, *run.both) if threshold_for(traced.card.phi)),
+        run.subject,
+    )
+    return traced.card.phi.label
 
 
 def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     """Each token's share in each block."""
     shares, d_ff = {}, 0
-    depths = {of.network.sizes.n_blocks for of in run.both}
+    depths = {traced.network.sizes.n_blocks for traced in run.both}
     n_blocks = depths.pop() if len(depths) == 1 else MOST_BLOCKS + 1
-    for of in run.both:
-        beyond = threshold if threshold_for(of.card.phi) else 0.0
-        passes = {True: of.trace} | ({False: of.untrained} if _began(of) else {})
-        which = range(n_blocks) if n_blocks <= MOST_BLOCKS else [run.block_of(of)]
+    for traced in run.both:
+        beyond = threshold if threshold_for(traced.card.phi) else 0.0
+        passes = {True: traced.trace} | ({False: traced.untrained} if _began(traced) else {})
+        which = range(n_blocks) if n_blocks <= MOST_BLOCKS else [run.block_of(traced)]
         for trained, shown in passes.items():
             counted = [awake(shown, block, beyond) for block in which]
-            shares[of.card, trained] = np.array([c.shares[run.tokens_of(of)] for c in counted])
-            d_ff = counted[0].d_ff if of is run.subject else d_ff
+            shares[traced.card, trained] = np.array(
+                [c.shares[run.tokens_of(traced)] for c in counted]
+            )
+            d_ff = counted[0].d_ff if traced is run.subject else d_ff
     here, block = run.card, run.state.block
     at = block if n_blocks <= MOST_BLOCKS else 0
     beside = "".join(
-        f", beside block {run.block_of(of) + 1} of {of.card.label}"
-        for of in run.both
-        if run.block_of(of) != block
+        f", beside block {run.block_of(traced) + 1} of {traced.card.label}"
+        for traced in run.both
+        if run.block_of(traced) != block
     )
     sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
                 number(f"{percent(shares[here, True][at].mean())} of the neurons are awake"),
@@ -84,23 +89,23 @@ def by_token(run: Run, navigator: Navigator, threshold: float) -> None:
     )
 
 
-def _began(of: TracedModel) -> bool:
+def _began(traced: TracedModel) -> bool:
     """Whether it is known how the network began."""
-    return of.card.provenance is not None and of.card.provenance.seed is not None
+    return traced.card.provenance is not None and traced.card.provenance.seed is not None
 
 
 def against_threshold(run: Run, threshold: float) -> None:
     """How the share depends on what counts as near zero."""
     curves = {}
-    for of in run.both:
-        beyond = share_against_threshold(of.trace, run.block_of(of), CURVE)
-        curves[of.card] = (beyond.thresholds, beyond.shares)
+    for traced in run.both:
+        beyond = share_against_threshold(traced.trace, run.block_of(traced), CURVE)
+        curves[traced.card] = (beyond.thresholds, beyond.shares)
     beyond_it = [
         part
-        for of, (x, y) in curves.items()
+        for traced, (x, y) in curves.items()
         for part in (
-            number(percent(np.interp(threshold, x, y)), of.colour),
-            f" of {of.label}'s activations",
+            number(percent(np.interp(threshold, x, y)), traced.colour),
+            f" of {traced.label}'s activations",
             " and ",
         )
     ][:-1]

@@ -18,19 +18,19 @@ BIN = 0.25
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """Both networks side by side."""
-    for column, of in zip(st.columns(len(run.both), gap="medium"), run.both, strict=True):
+    for column, traced in zip(st.columns(len(run.both), gap="medium"), run.both, strict=True):
         with column:
-            one_network(run, of)
+            one_network(run, traced)
 
 
-def one_network(run: Run, of: TracedModel) -> None:
+def one_network(run: Run, traced: TracedModel) -> None:
     """One network's φ and its pre-activations in the chosen block."""
-    block, card, token = run.block_of(of), of.card, int(run.tokens_of(of)[run.token])
+    block, card, token = run.block_of(traced), traced.card, int(run.tokens_of(traced)[run.token])
     reaches = [reach([each.trace], run.block_of(each)) for each in run.both]
     low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
     edges = np.linspace(low, high, round((high - low) / BIN) + 1)
     threshold = threshold_for(card.phi)
-    landed = landing(of.trace, block, token, edges, threshold)
+    landed = landing(traced.trace, block, token, edges, threshold)
     drawn = curve(card.phi, low, high)
     at_middles = np.interp((edges[1:] + edges[:-1]) / 2, drawn.x, drawn.value)
     figure = bend(

@@ -13,17 +13,17 @@ from ffnviz.state.run import Run
 
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """Both networks' records in one picture."""
-    records = {of.card: record_of(of.network) for of in run.both}
+    records = {traced.card: record_of(traced.network) for traced in run.both}
     own = records[run.card]
     n_blocks = own.above_zero.shape[1]
     panels = [
         ("neurons above zero, share of all values", {
-            (of, block): 100 * record.above_zero[:, block]
-            for of, record in records.items() for block in range(n_blocks)
+            (traced, block): 100 * record.above_zero[:, block]
+            for traced, record in records.items() for block in range(n_blocks)
         }),
         ("neurons never above zero on these tokens", {
-            (of, block): 100 * record.never[:, block]
-            for of, record in records.items() for block in range(n_blocks)
+            (traced, block): 100 * record.never[:, block]
+            for traced, record in records.items() for block in range(n_blocks)
         }),
     ]  # fmt: skip
     chart(
@@ -31,7 +31,7 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         birth(
             own.tokens,
             panels,
-            {of: record.loss for of, record in records.items()},
+            {traced: record.loss for traced, record in records.items()},
         ),
         "The share of activations above zero, of neurons that never are, and the loss, from the "
         "first step of training to the last, for each network.",

@@ -26,11 +26,11 @@ def render(run: Run, navigator: Navigator) -> None:
     """The gate on a line, the FFN with such gates, and what the network then says."""
     place = nearest(DRAWS, navigator.value(N_DRAWS), by_ratio=True)
     seed, n = navigator.value(SEED), DRAWS[place]
-    of = with_gelu(run)
-    token, block = int(run.tokens_of(of)[run.token]), run.block_of(of)
-    found = of.per_sentence(
+    traced = with_gelu(run)
+    token, block = int(run.tokens_of(traced)[run.token]), run.block_of(traced)
+    found = traced.per_sentence(
         ("gates", block, token, seed),
-        lambda: gated_token(of.network, of.trace, block, token, seed),
+        lambda: gated_token(traced.network, traced.trace, block, token, seed),
     )
     line, ffn = st.columns([1.1, 1], gap="medium")
     with line:
@@ -44,14 +44,15 @@ def render(run: Run, navigator: Navigator) -> None:
         )
         st.button("Draw again", on_click=navigator.choose, args=(SEED, (seed + 1) % (SEEDS + 1)))
     with ffn:
-        closing_in(run, of, found, token, place)
-        what_is_said(run, of, found, token, block, place)
+        closing_in(run, traced, found, token, place)
+        what_is_said(run, traced, found, token, block, place)
 
 
 def with_gelu(run: Run) -> TracedModel:
     """The network with GELU, if there is one: its weights were trained for these gates' mean."""
     return next(
-        (of for of in (run.subject, *run.both) if of.card.phi.name.startswith("gelu")), run.subject
+        (traced for traced in (run.subject, *run.both) if traced.card.phi.name.startswith("gelu")),
+        run.subject,
     )
 
 
@@ -74,11 +75,11 @@ def on_a_line(run: Run, n: int, seed: int) -> None:
     )
 
 
-def closing_in(run: Run, of: TracedModel, found: GatedToken, token: int, place: int) -> None:
+def closing_in(run: Run, traced: TracedModel, found: GatedToken, token: int, place: int) -> None:
     """How far the FFN's output is off, against the number of draws."""
-    n, labels = int(found.draws[place]), token_labels(of.trace.tokens)
+    n, labels = int(found.draws[place]), token_labels(traced.trace.tokens)
     sentence: Sentence = [
-        f"With random gates {of.card.label}'s FFN is off by ",
+        f"With random gates {traced.card.label}'s FFN is off by ",
         number(percent(float(found.errors[0])), "gelu"), " at ", quoted(labels[token]),
         "; the mean of ", number(f"{n:,} draw{'s' * (n > 1)}", "gelu"), ", by ",
         number(percent(float(found.errors[place])), "gelu"), ".",
@@ -94,16 +95,16 @@ def closing_in(run: Run, of: TracedModel, found: GatedToken, token: int, place: 
 
 
 def what_is_said(
-    run: Run, of: TracedModel, found: GatedToken, token: int, block: int, place: int
+    run: Run, traced: TracedModel, found: GatedToken, token: int, block: int, place: int
 ) -> None:
     """The likeliest words with GELU and with the gates at the chosen token."""
-    if not of.card.has_word_head:
+    if not traced.card.has_word_head:
         return
     told = []
     for output in (found.exact, found.outputs[place]):
-        written = of.trace.blocks[block].ffn.output.clone()
+        written = traced.trace.blocks[block].ffn.output.clone()
         written[token] = output.to(written.device)
-        told.append(predict_with_ffn_output(of.network, of.trace, block, written, token, 5))
+        told.append(predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5))
     n = int(found.draws[place])
     sentence: Sentence = [
         "GELU says ", number(told[0].words[0], "gelu"), f", the mean of {n:,} draw{'s' * (n > 1)} ",
@@ -111,7 +112,7 @@ def what_is_said(
         "were open.",
     ]  # fmt: skip
     chart(
-        Head(sentence, "gate-words", "gelu", under=under_guess(run, of)),
+        Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
         word_bars([
             Words("GELU", told[0].words, told[0].probabilities, "@gelu"),
             Words(f"{n:,} draw{'s' * (n > 1)}", told[1].words, told[1].probabilities, "@muted"),

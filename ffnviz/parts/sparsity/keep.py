@@ -41,13 +41,14 @@ def what_they_carry(run: Run, share: float) -> None:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
     curves = {
-        of.card: concentration(of.network, of.trace, run.block_of(of)).shares for of in run.both
+        traced.card: concentration(traced.network, traced.trace, run.block_of(traced)).shares
+        for traced in run.both
     }
     carried = [
         part
-        for of, shares in curves.items()
-        for part in (number(percent(shares[_count(share, len(shares)) - 1]), of.colour),
-                     f" of what {of.label} writes", " and ")
+        for traced, shares in curves.items()
+        for part in (number(percent(shares[_count(share, len(shares)) - 1]), traced.colour),
+                     f" of what {traced.label} writes", " and ")
     ][:-1]  # fmt: skip
     sentence: Sentence = [
         f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry ",

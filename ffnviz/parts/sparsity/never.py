@@ -17,15 +17,15 @@ SHOWN = 40
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The picture over the numbers of the neurons that no book reached."""
     block, here = run.state.block, run.card
-    records = {of.card: record_of(of.network) for of in run.both}
-    found = {of.card: reached(of.trace, block) for of in run.both}
+    records = {traced.card: record_of(traced.network) for traced in run.both}
+    found = {traced.card: reached(traced.trace, block) for traced in run.both}
     d_ff = run.model.sizes.d_ff
-    asleep = {of: record.final_never[block] for of, record in records.items()}
+    asleep = {traced: record.final_never[block] for traced, record in records.items()}
     chart(
         Head(_sentence(run, found[here], len(asleep[here]), d_ff), "never", here.colour),
         figures.reached(
-            {of: each.shares for of, each in found.items()},
-            {of: 1 - len(units) / d_ff for of, units in asleep.items()},
+            {traced: each.shares for traced, each in found.items()},
+            {traced: 1 - len(units) / d_ff for traced, units in asleep.items()},
             run.labels,
         ),
         "The share of neurons above zero at least once, token after token, for each network.",
@@ -33,12 +33,13 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
         key="never",
         height=560,
     )
-    for of, units in asleep.items():
+    for traced, units in asleep.items():
         shown = ", ".join(map(str, units[:SHOWN])) or "none"
         more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
         st.markdown(
-            f"**{of.label}, block {block + 1}, never above zero on "
-            f"{records[of].final_n_tokens:,} tokens of books it did not train on:** {shown}{more}."
+            f"**{traced.label}, block {block + 1}, never above zero on "
+            f"{records[traced].final_n_tokens:,} tokens of books it did not train on:** "
+            f"{shown}{more}."
         )
 
 

@@ -19,23 +19,23 @@ from ffnviz.state.run import Run, TracedModel
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """Both networks as they are, and with φ swapped."""
     pairs = zip(st.columns(len(run.both), gap="medium"), run.both, run.both[::-1], strict=True)
-    for column, of, other in pairs:
+    for column, traced, other in pairs:
         with column:
-            one_network(run, of, other.card)
+            one_network(run, traced, other.card)
 
 
-def one_network(run: Run, of: TracedModel, other_card: Card) -> None:
+def one_network(run: Run, traced: TracedModel, other_card: Card) -> None:
     """One network's weights with its own φ and with the other's."""
     token, block = run.token, run.state.block
-    own, other = of.card.label, other_card.phi.label
-    told = predict(of.network, of.trace, token)
-    swapped = swap(ours(of.network), of.trace, token, other_card.phi.name)
-    above = percent(float((of.trace.blocks[block].ffn.hidden > 0).float().mean()))
+    own, other = traced.card.label, other_card.phi.label
+    told = predict(traced.network, traced.trace, token)
+    swapped = swap(ours(traced.network), traced.trace, token, other_card.phi.name)
+    above = percent(float((traced.trace.blocks[block].ffn.hidden > 0).float().mean()))
     above_swapped = percent(swapped.above_zero[block])
     panels = [
-        Words(f"{own}'s weights with {of.card.phi.label}<br>"
+        Words(f"{own}'s weights with {traced.card.phi.label}<br>"
               f"{above} of block {block + 1} above zero",
-              told.words, told.probabilities, f"@{of.card.colour}"),
+              told.words, told.probabilities, f"@{traced.card.colour}"),
         Words(f"{own}'s weights with {other}<br>{above_swapped} above zero",
               swapped.prediction.words, swapped.prediction.probabilities, f"@{other_card.colour}"),
     ]  # fmt: skip
@@ -43,13 +43,13 @@ def one_network(run: Run, of: TracedModel, other_card: Card) -> None:
         Head(
             _sentence(run, own, other, told, swapped),
             "swap",
-            of.card.colour,
-            under=under_guess(run, of),
+            traced.card.colour,
+            under=under_guess(run, traced),
         ),
         word_bars(panels),
         f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
         run.stamp,
-        key=f"swap-{of.card.id}",
+        key=f"swap-{traced.card.id}",
         height=680,
     )
 

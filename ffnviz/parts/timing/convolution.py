@@ -28,7 +28,7 @@ y = conv2(φ(conv1(x.mT))).mT  # (B, T, d) -> (B, d, T) -> (B, T, d)
 def render(run: Run, navigator: Navigator) -> None:
     """The button and the code beside the two times."""
     repeats, block = navigator.value(REPEATS), run.state.block
-    of = (run.card.id, run.state.sentence, run.device, block, repeats)
+    setup = (run.card.id, run.state.sentence, run.device, block, repeats)
     config = run.model.sizes
     left, right = st.columns([1.2, 1.4], gap="medium")
     with left:
@@ -36,13 +36,13 @@ def render(run: Run, navigator: Navigator) -> None:
             CODE.format(d_model=config.d_model, d_ff=config.d_ff), language=None, wrap_lines=True
         )
         repeats_slider(navigator, "convolution")
-        measured = measure_button("convolution", of, run, measure, repeats)
+        measured = measure_button("convolution", setup, run, measure, repeats)
         if measured is not None:
-            about(measured, of, run)
+            about(measured, setup, run)
     if measured is None:
         return
     with right:
-        times(run, measured.result, f"{measured.when} {measured.of}")
+        times(run, measured.result, f"{measured.when} {measured.setup}")
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Convolution:

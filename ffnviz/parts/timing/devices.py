@@ -39,18 +39,18 @@ def render(run: Run, navigator: Navigator) -> None:
         st.markdown(EXPLAINED)
         return
     repeats = navigator.value(REPEATS)
-    of = (run.card.id, run.state.sentence, repeats)
+    setup = (run.card.id, run.state.sentence, repeats)
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         repeats_slider(navigator, "devices")
-        measured = measure_button("devices", of, run, both, repeats)
+        measured = measure_button("devices", setup, run, both, repeats)
         st.markdown(run.about_gpu)
         if measured is not None:
-            about(measured, of, run)
+            about(measured, setup, run)
     if measured is None:
         return
     with right:
-        compared(run, measured.result, f"{measured.when} {measured.of}")
+        compared(run, measured.result, f"{measured.when} {measured.setup}")
 
 
 def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
@@ -84,10 +84,10 @@ def threads(n: int) -> Iterator[None]:
 def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
     """Bars side by side, and the speed-up of the whole against the best of the CPU."""
     times = {
-        name: {stage: s.median for stage, s in of.times.items()} | {WHOLE: of.whole.median}
-        for name, of in found.items()
+        name: {stage: s.median for stage, s in setup.times.items()} | {WHOLE: setup.whole.median}
+        for name, setup in found.items()
     }
-    whole = {name: of[WHOLE] for name, of in times.items()}
+    whole = {name: setup[WHOLE] for name, setup in times.items()}
     *on_cpu, on_gpu = whole
     best = min(on_cpu, key=whole.__getitem__)
     ratio = whole[best] / whole[on_gpu]

@@ -25,13 +25,13 @@ SETTINGS = (REPEATS, GROUPS)
 def render(run: Run, navigator: Navigator) -> None:
     """The button and the words beside what is left and the times."""
     repeats = navigator.value(REPEATS)
-    of = (run.card.id, run.state.sentence, run.device, run.state.block, run.token, repeats)
+    setup = (run.card.id, run.state.sentence, run.device, run.state.block, run.token, repeats)
     controls, left, right = st.columns([0.8, 1.1, 1.1], gap="medium")
     with controls:
         repeats_slider(navigator, "grouped")
-        measured = measure_button("grouped", of, run, measure, repeats, run.token)
+        measured = measure_button("grouped", setup, run, measure, repeats, run.token)
         if measured is not None:
-            about(measured, of, run)
+            about(measured, setup, run)
     if measured is None:
         return
     found: Grouped = measured.result
@@ -44,7 +44,7 @@ def render(run: Run, navigator: Navigator) -> None:
             key="groups",
             on_choose=lambda stop, done: navigator.choose(GROUPS, found.groups[stop], done),
         )
-    version = f"{run.stamp} {measured.when} {measured.of} {at}"
+    version = f"{run.stamp} {measured.when} {measured.setup} {at}"
     with left:
         what_is_left(run, found, at, version)
     with right:

@@ -20,15 +20,15 @@ LENGTH_SHARE = 0.75  # of the time, for the progress bar
 @live
 def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     """The button over the two curves."""
-    of = (run.card.id, run.device, run.state.block)
-    measured = measure_button("growth", of, run, both)
+    setup = (run.card.id, run.device, run.state.block)
+    measured = measure_button("growth", setup, run, both)
     if measured is None:
         return
-    about(measured, of, run)
+    about(measured, setup, run)
     st.markdown(f"{RUNS} runs of each size, on random values of the right shape: it does not "
                 "depend on the sentence.")  # fmt: skip
     length, width = measured.result
-    version = f"{measured.when} {measured.of}"
+    version = f"{measured.when} {measured.setup}"
     left, right = st.columns(2, gap="medium")
     with left:
         curves(run, length, "tokens T", _length_sentence(length), "growth", version)

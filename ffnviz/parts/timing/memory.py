@@ -27,7 +27,7 @@ SETTINGS = (N_TOKENS, CHUNK)
 def render(run: Run, navigator: Navigator) -> None:
     """The button and the sliders beside memory and time."""
     n_tokens = TOKENS[nearest(TOKENS, navigator.value(N_TOKENS), by_ratio=True)]
-    of = (run.card.id, run.device, run.state.block, n_tokens)
+    setup = (run.card.id, run.device, run.state.block, n_tokens)
     left, peaks, times = st.columns([0.8, 1.1, 1.1], gap="medium")
     with left:
         slider(
@@ -37,9 +37,9 @@ def render(run: Run, navigator: Navigator) -> None:
             key="memory-tokens",
             on_choose=lambda stop, done: navigator.choose(N_TOKENS, TOKENS[stop], done),
         )
-        measured = measure_button("memory", of, run, measure, n_tokens)
+        measured = measure_button("memory", setup, run, measure, n_tokens)
         if measured is not None:
-            about(measured, of, run)
+            about(measured, setup, run)
     if measured is None:
         return
     found: Memory = measured.result
@@ -54,7 +54,7 @@ def render(run: Run, navigator: Navigator) -> None:
             on_choose=lambda stop, done: navigator.choose(CHUNK, stops[stop], done),
         )
         st.markdown(_in_training(run, found))
-    version = f"{run.stamp} {measured.when} {measured.of} {place}"
+    version = f"{run.stamp} {measured.when} {measured.setup} {place}"
     with peaks:
         the_peaks(run, found, place, version)
     with times:

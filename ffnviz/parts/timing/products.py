@@ -19,13 +19,13 @@ from ffnviz.state.run import Run
 def render(run: Run, navigator: Navigator) -> None:
     """The button beside the bars."""
     repeats, block = navigator.value(REPEATS), run.state.block
-    of = (run.card.id, run.state.sentence, run.device, block, repeats)
+    setup = (run.card.id, run.state.sentence, run.device, block, repeats)
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         repeats_slider(navigator, "products")
-        measured = measure_button("products", of, run, measure, repeats)
+        measured = measure_button("products", setup, run, measure, repeats)
         if measured is not None:
-            about(measured, of, run)
+            about(measured, setup, run)
             st.markdown(
                 f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
                 f"**{_rate(measured.result.best_per_second)}** in its fastest run, measured in "
@@ -34,7 +34,7 @@ def render(run: Run, navigator: Navigator) -> None:
     if measured is None:
         return
     with right:
-        bars(run, measured.result, f"{measured.when} {measured.of}")
+        bars(run, measured.result, f"{measured.when} {measured.setup}")
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Throughput:

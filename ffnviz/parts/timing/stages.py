@@ -19,19 +19,19 @@ from ffnviz.state.run import Run
 def render(run: Run, navigator: Navigator) -> None:
     """The button beside the bars."""
     repeats = navigator.value(REPEATS)
-    of = (run.card.id, run.state.sentence, run.device, repeats)
+    setup = (run.card.id, run.state.sentence, run.device, repeats)
     left, right = st.columns([1, 2.6], gap="medium")
     with left:
         repeats_slider(navigator, "stages")
-        measured = measure_button("stages", of, run, measure, repeats)
+        measured = measure_button("stages", setup, run, measure, repeats)
         if measured is not None:
-            about(measured, of, run)
+            about(measured, setup, run)
         if not run.card.ours:
             st.caption("Only the FFNs of a network that is not ours are taken apart.")
     if measured is None:
         return
     with right:
-        version = f"{measured.when} {measured.of}"
+        version = f"{measured.when} {measured.setup}"
         if isinstance(measured.result, StageTimes):
             bars(run, measured.result, version)
         else:

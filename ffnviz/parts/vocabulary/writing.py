@@ -43,9 +43,9 @@ def render(run: Run, navigator: Navigator) -> None:
 
 def write(run: Run, how: Strategy, n_words: int) -> Writing:
     """The text with so many words behind it; what was written before is not computed again."""
-    of = (run.card.id, run.state.sentence, run.device, how)
+    setup = (run.card.id, run.state.sentence, run.device, how)
     kept_of, kept = st.session_state.get(SO_FAR, (None, None))
-    fits = kept_of == of and len(kept.steps) <= n_words
+    fits = kept_of == setup and len(kept.steps) <= n_words
     written: Writing = kept if fits else begin(run.model, run.state.sentence)
     missing = n_words - len(written.steps)
     bar = st.progress(0.0, f"Writing {missing} words …") if missing > MANY else None
@@ -55,7 +55,7 @@ def write(run: Run, how: Strategy, n_words: int) -> Writing:
             bar.progress((done + 1) / missing)
     if bar is not None:
         bar.empty()
-    st.session_state[SO_FAR] = of, written
+    st.session_state[SO_FAR] = setup, written
     return written
 
 

@@ -35,7 +35,7 @@ CONFIGS = {
 
 
 @pytest.fixture(scope="module", params=list(CONFIGS))
-def guest(request: pytest.FixtureRequest) -> ExternalNetwork:
+def external_network(request: pytest.FixtureRequest) -> ExternalNetwork:
     config = CONFIGS[request.param]
     model = build(lambda: transformers.AutoModelForCausalLM.from_config(config))
     words = ExternalTokenizer(byte_level(), 97)
@@ -50,13 +50,17 @@ def test_whether_hidden_can_be_below_zero_is_what_the_function_says(name: str) -
 
 
 def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
-    guest: ExternalNetwork, tmp_path: Path
+    external_network: ExternalNetwork, tmp_path: Path
 ) -> None:
     """The Journey's count of a sentence, the class's, and the index's on that sentence alone."""
-    assert guest.card.signed
-    trace, threshold = guest.trace(TEXT), threshold_for(guest.card.phi)
-    write_index(build_index(guest, [Probe(TEXT, ())], (), "one text"), tmp_path / "any.npz")
-    index = read_index(tmp_path / "any.npz", guest.sizes.d_ff, guest.sizes.n_blocks)
+    assert external_network.card.signed
+    trace, threshold = external_network.trace(TEXT), threshold_for(external_network.card.phi)
+    write_index(
+        build_index(external_network, [Probe(TEXT, ())], (), "one text"), tmp_path / "any.npz"
+    )
+    index = read_index(
+        tmp_path / "any.npz", external_network.sizes.d_ff, external_network.sizes.n_blocks
+    )
     for number, block in index.by_number.items():
         hidden = trace.blocks[number].ffn.hidden.numpy()
         here = awake(trace, number, threshold)
@@ -67,7 +71,7 @@ def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
         assert rows.never == sum(never)
         np.testing.assert_allclose(rows.least, np.where(
             hidden.min(0) < -threshold, hidden.min(0), 0), rtol=1e-3)  # fmt: skip
-        pool = read_pool(guest, [TEXT], number)
+        pool = read_pool(external_network, [TEXT], number)
         assert pool.shares[0] == pytest.approx(here.share)
         assert all(not never[each.neuron] for each in pool.woken)
 

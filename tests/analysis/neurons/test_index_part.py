@@ -186,15 +186,15 @@ def test_of_equal_values_the_earlier_text_is_kept() -> None:
     places = np.arange(2 * EXAMPLES, dtype=np.int64)
     tagged = torch.zeros(2 * EXAMPLES, TAGS)
 
-    def of(rows: Sequence[int]) -> IndexPart:
+    def traced(rows: Sequence[int]) -> IndexPart:
         texts = tuple(str(row) for row in rows)
         at = list(rows)
         batch = Batch(texts, places[at], ids[at], tagged[at], classes[at], CLASSES)
         return counted(batch, [hidden[at]], 0.0, nothing(1))
 
-    whole = of(range(2 * EXAMPLES))
+    whole = traced(range(2 * EXAMPLES))
     assert whole.blocks[0].places[:, 0].tolist() == list(range(EXAMPLES))
-    assert same(merge(of(range(1, 2 * EXAMPLES, 2)), of(range(0, 2 * EXAMPLES, 2))), whole)
+    assert same(merge(traced(range(1, 2 * EXAMPLES, 2)), traced(range(0, 2 * EXAMPLES, 2))), whole)
 
 
 @pytest.fixture(scope="module")

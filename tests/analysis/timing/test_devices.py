@@ -26,16 +26,16 @@ def test_one_core_all_cores_and_the_gpu_each_have_their_run(
     seen: list[tuple[Model, int]] = []
     measure = time_stages
 
-    def watched(of: Model, *given: object) -> StageTimes:
-        seen.append((of, torch.get_num_threads()))
-        return measure(of, *given)  # type: ignore[arg-type]
+    def watched(traced: Model, *given: object) -> StageTimes:
+        seen.append((traced, torch.get_num_threads()))
+        return measure(traced, *given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(devices, "time_stages", watched)
     before, told = torch.get_num_threads(), list[float]()
     found = devices.both(run, told.append, 2)
     assert list(found) == ["CPU, 1 core", "CPU, all 2 cores", "GPU"]
     assert [n for _, n in seen] == [1, 2, 1]
-    assert [of is model for of, _ in seen] == [True, True, False]
+    assert [traced is model for traced, _ in seen] == [True, True, False]
     assert torch.get_num_threads() == before
     assert told == sorted(told)
     assert told[-1] == 1

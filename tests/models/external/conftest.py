@@ -28,7 +28,7 @@ TOKENIZERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture(params=list(FAMILIES))
-def guest(request: pytest.FixtureRequest) -> ExternalNetwork:
+def external_network(request: pytest.FixtureRequest) -> ExternalNetwork:
     """Each of the families."""
     return _made(request.param)
 

@@ -43,21 +43,21 @@ PLAIN_HEADS = ("GPT-2", "GPT-NeoX", "GPT-NeoX in a row", "OPT", "Llama", "Mistra
                "Qwen3", "Phi-3", "Granite", "OLMo 2", "Gemma 3", "Cohere", "Falcon")  # fmt: skip
 
 
-def test_each_family_is_known_by_its_equations(guest: ExternalNetwork) -> None:
-    up, gate, down, phi, kind = EXPECTED[guest.label]
-    proof = guest.proof
-    assert len(proof.blocks) == DEEP.get(guest.label, 2)
+def test_each_family_is_known_by_its_equations(external_network: ExternalNetwork) -> None:
+    up, gate, down, phi, kind = EXPECTED[external_network.label]
+    proof = external_network.proof
+    assert len(proof.blocks) == DEEP.get(external_network.label, 2)
     for proved in proof.blocks:
         assert proved.ffn.up.name == up
         assert (proved.ffn.gate.name if proved.ffn.gate else None) == gate
         assert proved.ffn.down.name == down
         assert proved.stream.kind == kind
-        assert (proved.stream.written_norm is not None) == (guest.label in SANDWICHES)
-        assert proved.stream.multiplier == (0.22 if guest.label == "Granite" else 1)
-    assert guest.card.phi.label == phi
-    assert guest.card.causal == (guest.label not in BOTH_WAYS)
-    assert guest.card.has_word_head == (guest.label not in HEADLESS)
-    assert guest.card.has_word_vectors == (guest.label in PLAIN_HEADS)
+        assert (proved.stream.written_norm is not None) == (external_network.label in SANDWICHES)
+        assert proved.stream.multiplier == (0.22 if external_network.label == "Granite" else 1)
+    assert external_network.card.phi.label == phi
+    assert external_network.card.causal == (external_network.label not in BOTH_WAYS)
+    assert external_network.card.has_word_head == (external_network.label not in HEADLESS)
+    assert external_network.card.has_word_vectors == (external_network.label in PLAIN_HEADS)
     assert proof.errors.keys() == EQUATIONS.keys()
     assert proof.worst <= proof.tolerance == 2e-5
     assert len(proof.in_words) == 5
@@ -83,14 +83,14 @@ class Watched:
         return seen
 
 
-def test_every_number_of_a_trace_is_the_networks_own(guest: ExternalNetwork) -> None:
-    model = build(FAMILIES[guest.label])  # unhooked, unpatched
-    watched = Watched(model, guest.label)
+def test_every_number_of_a_trace_is_the_networks_own(external_network: ExternalNetwork) -> None:
+    model = build(FAMILIES[external_network.label])  # unhooked, unpatched
+    watched = Watched(model, external_network.label)
     ids = two_texts()
     with torch.inference_mode():
         told = model(input_ids=ids, output_hidden_states=True)
-    trace = guest.run(ids)
-    r = guest.proof.blocks[0].stream.multiplier
+    trace = external_network.run(ids)
+    r = external_network.proof.blocks[0].stream.multiplier
     streams = told.hidden_states
     for number, block in enumerate(trace.blocks):
         assert_allclose(block.input, streams[number], atol=1e-6)
@@ -104,9 +104,9 @@ def test_every_number_of_a_trace_is_the_networks_own(guest: ExternalNetwork) -> 
         wrote = watched.wrote["gate" if "gate" in watched.wrote else "up"][number]
         pre = wrote.reshape(shape)
         if pre.shape[-1] == 2 * ffn.hidden.shape[-1]:
-            pre = pre.chunk(2, -1)[guest.proof.blocks[number].ffn.half or 0]
+            pre = pre.chunk(2, -1)[external_network.proof.blocks[number].ffn.half or 0]
         assert torch.equal(ffn.pre_activation, pre)
-    if guest.card.has_word_head:
+    if external_network.card.has_word_head:
         assert_allclose(trace.logits, told.logits, atol=2e-5)
         assert_allclose(trace.logits_at(3), told.logits[:, 3], atol=2e-5)
 
@@ -114,9 +114,11 @@ def test_every_number_of_a_trace_is_the_networks_own(guest: ExternalNetwork) -> 
 def test_a_probe_of_another_length_proves_the_same(
     guest_of: Callable[[str], ExternalNetwork],
 ) -> None:
-    guest = guest_of("Gemma 3")
+    external_network = guest_of("Gemma 3")
     again = prove(build(FAMILIES["Gemma 3"]), two_texts(2, 5), 2)
-    assert [b.ffn.down.name for b in again.blocks] == [b.ffn.down.name for b in guest.proof.blocks]
+    assert [b.ffn.down.name for b in again.blocks] == [
+        b.ffn.down.name for b in external_network.proof.blocks
+    ]
     assert again.causal
 
 
