@@ -15,7 +15,7 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
 
     Args:
         run: what is looked at.
-        of: whose guess it is; the subject's if None.
+        traced: whose guess it is; the subject's if None.
         warn: whether to say that nothing is asked; not where it is said already, or makes no
             difference.
     """

@@ -116,7 +116,7 @@ def measure_button(
 
     Args:
         name: of the measurement, unique on the page.
-        of: what it depends on now; a result for something else is marked as old.
+        setup: what it depends on now; a result for something else is marked as old.
         run: what the page shows.
         work: a function of a module, called in another process with a Run, what is told the
             progress, and `args`; it returns what can be pickled.

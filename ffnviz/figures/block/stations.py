@@ -80,7 +80,8 @@ def says(
             wide = 0 if hidden is None else len(hidden)
             return ["The FFN sees ", word, " alone: ", number(f"{len(after):,} → {wide:,}"),
                     f" numbers, bent by {passing.phi} (", number(f"{passing.awake:,} awake"),
-                    "), → ", number(f"{len(after):,}"), ", written with a norm of ", size, "."]  # fmt: skip
+                    "), → ",
+                    number(f"{len(after):,}"), ", written with a norm of ", size, "."]  # fmt: skip
     end = f" It goes on {passing.leaves}." if last else ""
     return ["What was written is added to the stream. It turns ", word, " by ",
             number(f"{degrees(before, after):.0f}°"), "; the norm goes from ",
