@@ -35,7 +35,7 @@ class Measurement(Generic[R]):
     """A result, and what it was measured on.
 
     Attributes:
-        of: twin, block, sentence, device and repeats: whatever it depends on.
+        setup: twin, block, sentence, device and repeats: whatever it depends on.
         result: what was measured.
         when: the time of day.
         where: the device in words.
@@ -87,7 +87,7 @@ class MeasurementRequest:
 
     Attributes:
         job: on its way.
-        of: what it is of.
+        setup: what it is of.
         where: the device in words.
         by_all: whether it began by itself, for all who look at it, so that none may cancel it.
     """
