@@ -74,8 +74,8 @@ def says(
                     size, "."]  # fmt: skip
         case "cross":
             return [word, " asks the sentence that was read: it gathers from its ",
-                    number(f"{passing.n_words} tokens"), ". What comes of it is written with a norm "
-                    "of ", size, "."]  # fmt: skip
+                    number(f"{passing.n_words} tokens"), ". What comes of it has a norm of ",
+                    size, "."]  # fmt: skip
         case "ffn":
             wide = 0 if hidden is None else len(hidden)
             return ["The FFN sees ", word, " alone: ", number(f"{len(after):,} → {wide:,}"),
