@@ -119,7 +119,7 @@ def test_pip_knows_what_it_is(wheel: Path) -> None:
     assert f"\nVersion: {ffnviz.__version__}\n" in about
     assert "\nLicense-Expression: Apache-2.0\n" in about
     assert "\nRequires-Python: >=3.11\n" in about
-    assert "\nRequires-Dist: torch==" in about
+    assert "\nRequires-Dist: torch>=" in about
     assert "\n# ffnviz\n" in about  # the readme
 
 
@@ -142,7 +142,7 @@ def test_the_command_is_there(installed: Installed) -> None:
 def test_the_app_starts_in_any_folder_and_serves_its_components(
     installed: Installed, address: str
 ) -> None:
-    folders = {"picture": "components/adapter", "pictures": "pictures"}
+    folders = {"picture": "pictures/adapter", "pictures": "pictures/static"}
     for name in ("picture/adapter.js", "pictures/activation_map.css", "pictures/palettes.json"):
         component, _, path = name.partition("/")
         served = f"{address}/_stcore/bidi-components/ffnviz.{name}"

@@ -218,11 +218,17 @@ def token_labels(tokens: Sequence[Token]) -> list[str]:
 
 
 def _visible(text: str) -> str:
+    text = "".join(sign for sign in text if not _is_not_read(sign)) or text
     signs = text.replace("\n", "↵").replace("\t", "⇥")
     shown = text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
     if all(map(_has_no_look, shown)):
         return " ".join(f"U+{ord(sign):04X}" for sign in shown)
     return shown
+
+
+def _is_not_read(sign: str) -> bool:
+    # Soft hyphens, marks of direction: what stands in no token of its own. A joiner holds an emoji.
+    return unicodedata.category(sign) == "Cf" and sign != "\u200d"
 
 
 def _has_no_look(sign: str) -> bool:

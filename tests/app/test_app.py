@@ -4,7 +4,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder import model
@@ -115,11 +114,11 @@ def test_a_damaged_twin_is_named_without_a_stack_trace(
     weights = copy / "gelu" / "weights.safetensors"
     weights.write_bytes(weights.read_bytes()[:1_000])
     monkeypatch.setattr(model, "MODELS", copy)
-    st.cache_resource.clear()
+    run_factory.forget_networks()
     try:
         app = opened()
     finally:
-        st.cache_resource.clear()
+        run_factory.forget_networks()
     assert not app.exception
     assert "could not be loaded" in app.error[0].value
     assert "weights.safetensors" in app.text[0].value

@@ -10,7 +10,7 @@ from ffnviz.analysis.sparsity.keep import keep_strongest
 from ffnviz.app.lecture.story import told
 from ffnviz.lecture.scene import Scene
 from ffnviz.parts import PAGES
-from ffnviz.parts.lab.subject import kept
+from ffnviz.parts.lab.subject import cached_result
 from ffnviz.state.view_options import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 
@@ -91,11 +91,12 @@ def test_every_answer_is_what_is_computed() -> None:
     scene = SCENES["What it costs"]
     assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
     scene = SCENES["What textbooks get wrong"]
-    tried = kept(run_of_scene(scene), "linearity", try_linearity).tried
+    tried = cached_result(run_of_scene(scene), "linearity", try_linearity).tried
     straight = {each.name for each in tried if each.check.passed}
     assert answer_of(scene.title) == int(not {"attention", "LayerNorm"} & straight)
     assert straight == {"FFN without φ", "attention (weights frozen)",
-                        "LayerNorm (statistics frozen)"}  # fmt: skip
+                        "LayerNorm (statistics frozen)",
+                        "all before the FFN (both frozen)"}  # fmt: skip
 
 
 def test_words_are_of_the_networks_that_the_scene_shows() -> None:

@@ -91,16 +91,16 @@ def test_a_link_shows_what_was_typed_for_its_neuron() -> None:
     again = opened("neurons", **link)
     assert query(again) == link
     assert boxes(again) == boxes(app)
-    assert boxes(again)["Your name for neuron 469"] == "better"
+    assert boxes(again)["Your name for neuron 2:469"] == "better"
     choose(again, 12)
-    assert boxes(again)["Your name for neuron 12"] == ""
+    assert boxes(again)["Your name for neuron 2:12"] == ""
     assert boxes(again)["Tag"] == "past"
 
 
 def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> None:
     old = {"called": "mine", "guess": "words of my own", "says": "two"}
     app = opened("neurons", part="name", neuron="relu-12", **old)
-    assert boxes(app)["Your name for neuron 12"] == "mine"
+    assert boxes(app)["Your name for neuron 2:12"] == "mine"
     assert boxes(app)["Words, with commas between them"] == "two"
     choose(app, 13)
     assert boxes(app)["Your name for neuron 13"] == ""

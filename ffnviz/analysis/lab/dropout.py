@@ -1,5 +1,6 @@
 """Dropout: outputs over repeated passes, and their mean against the pass without."""
 
+import copy
 import math
 from dataclasses import dataclass
 from itertools import product
@@ -143,7 +144,8 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
     Values are dropped singly, and W₂ adds up what neurons write: what holds for these holds for
     all. Exact but for rounding, in float64; no pass is drawn for it.
     """
-    layer = subject.double.ffn.compress
+    # A copy: functional_call gives it other weights for a moment, while others compute with it.
+    layer = copy.deepcopy(subject.double.ffn.compress)
     hidden = subject.trace.blocks[subject.block].ffn.hidden[subject.token].cpu().double()
     chosen = (hidden.abs() * layer.weight.norm(dim=0)).topk(min(ENUMERATED, len(hidden))).indices
     values, weight = hidden[chosen], layer.weight[:, chosen]

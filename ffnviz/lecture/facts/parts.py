@@ -20,7 +20,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import Number, number, percent, signed
-from ffnviz.parts.lab.subject import kept
+from ffnviz.parts.lab.subject import cached_result
 from ffnviz.state.run import Run
 
 
@@ -78,7 +78,7 @@ def _alone(run: Run) -> Number:
 
 
 def _linearity(run: Run) -> Linearity:
-    return kept(run, "linearity", try_linearity)
+    return cached_result(run, "linearity", try_linearity)
 
 
 def _outside(run: Run) -> Number:

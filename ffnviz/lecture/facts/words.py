@@ -17,7 +17,7 @@ from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
-from ffnviz.parts.lab.subject import experiment_subject, kept
+from ffnviz.parts.lab.subject import cached_result, experiment_subject
 from ffnviz.state.run import Run
 
 
@@ -34,7 +34,7 @@ def _deleted(run: Run) -> WithoutPhi:
     folded = run.subject.per_network(
         f"folded {block}", lambda: fold(experiment_subject(run).double.ffn)
     )
-    return kept(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded))
+    return cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded))
 
 
 def _word(prediction: Prediction) -> Number:

@@ -16,7 +16,7 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import experiment_subject, kept, show_verdicts, tally
+from ffnviz.parts.lab.subject import cached_result, experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -28,7 +28,9 @@ def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
     subject = experiment_subject(run)
     folded = run.subject.per_network(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
     loss = run.subject.per_network("worth of φ", lambda: ablation_loss(subject.ours))
-    found = kept(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded, loss=loss))
+    found = cached_result(
+        run, "bend deleted", lambda subject: remove_phi(subject, folded=folded, loss=loss)
+    )
     left, right = st.columns([1, 2], gap="medium")
     with left:
         show_verdicts(

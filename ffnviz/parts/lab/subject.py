@@ -22,7 +22,7 @@ def experiment_subject(run: Run) -> Subject:
     return Subject(run.model, run.trace, run.state.block, run.token, encoder)
 
 
-def kept(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
+def cached_result(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
     """What was computed for this block and token: a slider that chooses from it is quick."""
     setup = (name, run.state.block, run.token)
     return run.subject.per_sentence(setup, lambda: compute(experiment_subject(run)))

@@ -11,7 +11,7 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import experiment_subject, kept, show_verdicts, tally
+from ffnviz.parts.lab.subject import cached_result, experiment_subject, show_verdicts, tally
 from ffnviz.parts.measurement import measure_button
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
@@ -27,7 +27,7 @@ SETTINGS = (LEFT,)
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts, the curve and its slider, and the words."""
-    found = kept(run, "width", try_width) if run.card.ours else measured_beside(run)
+    found = cached_result(run, "width", try_width) if run.card.ours else measured_beside(run)
     if found is None:
         return
     stops = SHARES[::-1]

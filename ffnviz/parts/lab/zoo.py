@@ -11,7 +11,7 @@ from ffnviz.figures.lab.zoo import curves
 from ffnviz.figures.lab.zoo import surface as surface_of
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.lab.subject import experiment_subject, kept, show_verdicts, tally
+from ffnviz.parts.lab.subject import cached_result, experiment_subject, show_verdicts, tally
 from ffnviz.parts.part import Navigator, live
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
@@ -29,7 +29,7 @@ LOOKS = {"relu": ("@relu", "solid"), "gelu": ("@gelu", "solid"), "gelu_tanh": ("
 @live
 def render(run: Run, navigator: Navigator) -> None:
     """The verdicts and parameters, the curves, and a gate."""
-    found = kept(run, "zoo", visit_zoo)
+    found = cached_result(run, "zoo", visit_zoo)
     left, middle, right = st.columns([0.9, 1.2, 1], gap="medium")
     with left:
         show_verdicts(

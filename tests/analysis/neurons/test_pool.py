@@ -29,7 +29,7 @@ def test_shares_and_neurons_are_those_of_each_sentence_alone() -> None:
             assert guess[0] == model.tokenizer.label(int(words.argmax()))
             assert abs(guess[1] - float(words.max())) < 1e-4
         for each in pool.woken:
-            largest = [float(h[:, each.neuron].max().clamp_min(0)) for h in hidden]
+            largest = [float(h[:, each.neuron].abs().max()) for h in hidden]
             assert abs(each.mean - sum(largest) / len(TEXTS)) < 1e-4
             assert fired[each.neuron] == each.sentences
             place, token = each.strongest[0]

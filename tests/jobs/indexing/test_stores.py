@@ -156,7 +156,7 @@ def test_what_is_wrong_with_an_address_is_said(store: Store, silent: str, tmp_pa
         "s3:///x": "s3:///x names no bucket",
         "s3://": "s3:// names no bucket",
         "hdfs://books/x": "hdfs:// leads to no store. Give s3://BUCKET/FOLDER",
-        "file:///no/such/folder": "Path '/no/such/folder' does not exist",
+        "file:///no/such/folder": "there is no such path: /no/such/folder",
     }
     for address, sentence in wrong.items():
         done = indexed(address, tmp_path)

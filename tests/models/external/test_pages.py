@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import streamlit as st
 
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models import registry
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
+from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.models.registry import NetworkRequest, add_networks
 from ffnviz.parts import PAGES
 from tests.models.external.folders import save
@@ -32,9 +32,9 @@ def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         add_networks(
             [NetworkRequest(str(folder)) for folder in (*folders, minilm_folder())], twins=True
         )
-        st.cache_resource.clear()
+        run_factory.forget_networks()
         yield
-    st.cache_resource.clear()
+    run_factory.forget_networks()
 
 
 # What a network without a word head, with norms along the way, or with a gate cannot show.
@@ -81,7 +81,9 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
 
 def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[str]) -> None:
     app = opened("", text=TEXT, twin=KINDS["GPT-2"])
-    (proof,) = (each.value for each in app.caption if "Proved on this network" in each.value)
+    (proof,) = (
+        each.value for each in app.caption if "Checked numerically on this network" in each.value
+    )
     assert all(f"E{n}" in proof for n in range(1, 6))
     assert "float32" in proof
     assert any(head.startswith("After “K” the network expects") for head in heads)
@@ -140,7 +142,7 @@ def test_the_working_of_a_gated_neuron_ends_in_a_product(heads: list[str]) -> No
     record = registry.open_network(KINDS["Llama"], "cpu").trace("the cat").blocks[1].ffn
     assert isinstance(record, GatedFeedForwardRecord)
     z, v, h = (float(each[-1, 3]) for each in (record.pre_activation, record.value, record.hidden))
-    said = told(heads, "neuron 3").replace("−", "-")
+    said = told(heads, "Neuron 2:3").replace("−", "-")
     assert f"x · key = {z:.4f}; then φ({z:.4f}) times the value {v:.4f} = {h:.4f}." in said
 
 
@@ -164,10 +166,10 @@ def test_an_index_of_its_neurons_is_shown_once_there_is_one(
 ) -> None:
     network = registry.open_network(KINDS["Llama"], "cpu")
     texts = [Probe("the cat sat on the mat.", ("cat",)), Probe("the door.", ("door",))]
-    (tmp_path / "index").mkdir()
     made = build_index(network, texts * 4, ("cat", "door"), "eight texts")
-    write_index(made, tmp_path / "index" / "llama.npz")
-    monkeypatch.setattr("ffnviz.models.external.network.ASSETS", tmp_path)
+    write_index(made, tmp_path / "llama.npz")
+    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
+    show_indexes([tmp_path / "llama.npz"])
     vars(network).pop("card", None)  # it is looked for when the network is opened
     try:
         for part in ("wakes", "probes", "name"):
