@@ -7,6 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder import model
+from ffnviz.state import run_factory
 
 APP = Path(__file__).parents[2] / "app.py"
 AWKWARD = {

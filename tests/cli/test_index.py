@@ -1,8 +1,10 @@
 """`ffnviz index`: on our sentences, on a folder of books, and what it says when it cannot."""
 
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -119,7 +121,10 @@ def test_what_cannot_be_read_is_named_and_stops_nothing(books: Path, tmp_path: P
 
 
 @pytest.mark.parametrize("twice", [False, True])
-def test_half_an_emoji_stops_nothing(tmp_path: Path, twice: bool) -> None:
+def test_half_an_emoji_stops_nothing(
+    tmp_path: Path, twice: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as in test_local.py
     rows = ['{"text": "The dog \\ud83d ran home."}', '{"text": "It was late."}']
     (tmp_path / "a.jsonl").write_text("\n".join(rows * 3) + "\n")
     given = ["index", "--corpus", str(tmp_path / "a.jsonl"), "--twin", "relu", "--out"]

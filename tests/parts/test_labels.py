@@ -42,7 +42,7 @@ def test_what_is_not_read_is_not_in_a_label(model: Model, text: str) -> None:
 
 @pytest.mark.parametrize("text", [f"👩{JOINER}👧", f"❤{SELECTOR}"])
 def test_an_emoji_keeps_what_holds_it_together(model: Model, text: str) -> None:
-    assert "".join(labels(model, text)).replace("…", "") == text
+    assert "".join(labels(model, text)[1:]).replace("…", "") == text  # after the blank before it
 
 
 def test_the_space_put_before_a_text_is_a_blank_where_it_is_a_token_of_its_own(

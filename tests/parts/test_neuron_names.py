@@ -103,7 +103,7 @@ def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> Non
     assert boxes(app)["Your name for neuron 2:12"] == "mine"
     assert boxes(app)["Words, with commas between them"] == "two"
     choose(app, 13)
-    assert boxes(app)["Your name for neuron 13"] == ""
+    assert boxes(app)["Your name for neuron 2:13"] == ""
 
 
 def test_a_name_is_kept_with_its_block() -> None:

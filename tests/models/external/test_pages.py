@@ -13,6 +13,7 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.models.registry import NetworkRequest, add_networks
 from ffnviz.parts import PAGES
+from ffnviz.state import run_factory
 from tests.models.external.folders import save
 from tests.models.external.test_trained import minilm_folder
 from tests.parts.visits import opened, query, unbroken
