@@ -9,7 +9,7 @@ import streamlit as st
 from ffnviz.pictures.declare import declare
 from ffnviz.pictures.sent import entry, one_of
 
-_mount = declare("klass")
+_mount = declare("classroom")
 ASKS = (
     "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
 )  # fmt: skip

@@ -6,7 +6,7 @@ import streamlit as st
 
 from ffnviz.pictures.declare import declare
 
-_mount = declare("keeping")
+_mount = declare("local_storage")
 
 
 def local_storage(

@@ -159,12 +159,12 @@ def show_welcome(_: int) -> None:
     welcome(True, "Follow the story", "welcome", never)
 
 
-def show_keeping(seed: int) -> None:
-    local_storage("ffnviz-text", f"Text {seed}", 100, "keeping", never)
+def show_local_storage(seed: int) -> None:
+    local_storage("ffnviz-text", f"Text {seed}", 100, "local_storage", never)
 
 
-def show_klass(_: int) -> None:
-    classroom_bar(Attending(""), "klass", never, never, never)
+def show_classroom(_: int) -> None:
+    classroom_bar(Attending(""), "classroom", never, never, never)
 
 
 def show_story(seed: int) -> None:
@@ -255,8 +255,8 @@ ALL: dict[str, Callable[[int], None]] = {
     "welcome": show_welcome,
     "words_box": show_words_box,
     "ffn_picture": show_ffn,
-    "keeping": show_keeping,
-    "klass": show_klass,
+    "local_storage": show_local_storage,
+    "classroom": show_classroom,
     "neuron_card": show_card,
     "opening": show_opening,
     "page_bar": show_bar,

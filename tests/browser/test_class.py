@@ -227,8 +227,8 @@ def test_who_has_no_class_sees_nothing_of_one(somebody: Somebody) -> None:
     alone = somebody()
     alone.page.goto(f"{alone.address}/?text=It+rained.")
     alone.wait_for("It rained.").settle()
-    expect(alone.page.locator(".klass")).to_have_count(1)
-    expect(alone.page.locator(".klass")).to_be_hidden()
+    expect(alone.page.locator(".classroom")).to_have_count(1)
+    expect(alone.page.locator(".classroom")).to_be_hidden()
     expect(alone.page.get_by_text("You follow the lecturer")).to_be_hidden()
 
 

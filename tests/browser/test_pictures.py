@@ -338,8 +338,8 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
 
     def attend(followed: int) -> None:
         student = Attending("student", "ABCDEF", followed=followed)
-        show = partial(classroom_bar, student, "klass", shown.never, shown.never, shown.never)
-        (plain.update if followed else plain.hang)("klass", show)
+        show = partial(classroom_bar, student, "classroom", shown.never, shown.never, shown.never)
+        (plain.update if followed else plain.hang)("classroom", show)
 
     page.clock.install()
     event = 'data: {"moved": 2, "scene": 1, "revealed": [], "counts": {}, "people": 1}\n\n'
@@ -358,16 +358,24 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
 
 def test_what_the_browser_keeps_is_offered_once_it_is_asked_for(plain: PlainPage) -> None:
     page = plain.page
-    plain.hang("keeping", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never))
+    plain.hang(
+        "local_storage", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never)
+    )
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."
-    plain.update("keeping", partial(local_storage, "ffnviz-text", "x" * 101, 100, "k", shown.never))
+    plain.update(
+        "local_storage", partial(local_storage, "ffnviz-text", "x" * 101, 100, "k", shown.never)
+    )
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."  # that was too long
     assert plain.told() == []
-    plain.update("keeping", partial(local_storage, "ffnviz-text", None, 100, "k", shown.never))
+    plain.update(
+        "local_storage", partial(local_storage, "ffnviz-text", None, 100, "k", shown.never)
+    )
     assert plain.told() == [["kept", "A text."]]
-    plain.update("keeping", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never))
+    plain.update(
+        "local_storage", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never)
+    )
     page.evaluate("localStorage.setItem('ffnviz-text', 'Of another tab.')")
     page.evaluate("dispatchEvent(new Event('focus'))")
     assert plain.told() == [["kept", "Of another tab."]]
-    plain.update("keeping", partial(local_storage, "ffnviz-text", "", 100, "k", shown.never))
+    plain.update("local_storage", partial(local_storage, "ffnviz-text", "", 100, "k", shown.never))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") is None

@@ -77,7 +77,7 @@ def attend(session: Session) -> None:
         shown = Attending("")
     classroom_bar(
         shown,
-        key="klass",
+        key="classroom",
         on_resume=resume,
         on_moved=lambda: follow(session),
         on_ask=lambda what: ask(session, what),

@@ -2,7 +2,7 @@
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
 import { beginBringing } from "./bringing.js";
-import { klass } from "./class_wire.js";
+import { classroom } from "./classroom_connection.js";
 import { each, element } from "./element.js";
 import { light, makeRoom } from "./spotlight.js";
 import { makeQuestion } from "./story_question.js";
@@ -92,7 +92,7 @@ export function mount(tell) {
 
   const commands = {
     forward, back: () => step(-1), first: () => goTo(data.path[0]), last: () => goTo(data.path.at(-1)),
-    code: () => klass.showCode?.(), blank: toggleBlank, list: () => list.togglePopover(), notes: () => speaker.open(),
+    code: () => classroom.showCode?.(), blank: toggleBlank, list: () => list.togglePopover(), notes: () => speaker.open(),
     present: () => tell("ask", "present"), explore: () => tell("ask", data.exploring ? "back" : "explore"),
   };
   const speaker = makeSpeaker((what) => commands[what]?.());
@@ -118,7 +118,7 @@ export function mount(tell) {
     question.update(data, theme, span);
     say.hidden = data.say.length === 0 || veiled();
     say.replaceChildren(...data.say.map((part) => span(part, theme)));
-    const led = klass.role === "student" && !klass.alone && !klass.over; // the way is the lecturer's
+    const led = classroom.role === "student" && !classroom.alone && !classroom.over; // the way is the lecturer's
     tools.hidden = led;
     strayed.hidden = !data.strayed || talk || led;
     back.hidden = !data.strayed && !data.exploring;

@@ -1,17 +1,17 @@
 // A scene's question, to be answered before the scene is told: by whoever looks, or by a class. Its
 // counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the most.
 
-import { complain, klass, onClass, send } from "./class_wire.js";
+import { complain, classroom, onClass, send } from "./classroom_connection.js";
 import { each, element } from "./element.js";
 
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
 const voted = new Map(); // the same, of a student whose class has not been shown the answer
 let early = false; // whether the lecturer's page shows the counts while a question is open
-const nameOf = ({ lecture, at }) => `${klass.code} ${lecture} ${at}`;
+const nameOf = ({ lecture, at }) => `${classroom.code} ${lecture} ${at}`;
 
 // Whether a class answers this question together.
-const together = ({ at }) => klass.role && !klass.over && !klass.alone && klass.now?.scene === at;
-const countsOf = ({ at }) => klass.now?.counts[at] ?? null;
+const together = ({ at }) => classroom.role && !classroom.over && !classroom.alone && classroom.now?.scene === at;
+const countsOf = ({ at }) => classroom.now?.counts[at] ?? null;
 
 export function makeQuestion(changed) {
   const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group" });
@@ -22,12 +22,12 @@ export function makeQuestion(changed) {
 
   function choose(data, option) {
     if (answered.has(nameOf(data))) return;
-    if (together(data) && klass.role === "student") {
+    if (together(data) && classroom.role === "student") {
       voted.set(nameOf(data), option);
       send("vote", { scene: data.at, option }).catch(({ message }) => { verdict.textContent = message; });
     } else {
       if (together(data)) send("reveal", { scene: data.at }).catch(({ message }) => complain(message));
-      answered.set(nameOf(data), klass.role === "lecturer" ? null : option);
+      answered.set(nameOf(data), classroom.role === "lecturer" ? null : option);
     }
     changed();
   }
@@ -36,7 +36,7 @@ export function makeQuestion(changed) {
   function isOpen(data) {
     if (!data.question) return false;
     const name = nameOf(data);
-    if (!answered.has(name) && together(data) && klass.now.revealed.includes(data.at)) answered.set(name, voted.get(name) ?? null);
+    if (!answered.has(name) && together(data) && classroom.now.revealed.includes(data.at)) answered.set(name, voted.get(name) ?? null);
     return !answered.has(name);
   }
 
@@ -44,7 +44,7 @@ export function makeQuestion(changed) {
     const { answer } = data.question, counts = countsOf(data);
     const n = counts?.reduce((a, b) => a + b, 0) ?? 0;
     const all = counts ? `${n} ${n === 1 ? "answer" : "answers"}. ` : "";
-    if (open && together(data) && klass.role === "student") {
+    if (open && together(data) && classroom.role === "student") {
       return voted.has(nameOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
     }
     if (open || chosen === null || answer === null) return all;
@@ -56,7 +56,7 @@ export function makeQuestion(changed) {
     isOpen,
     counts: countsOf,
     // Tell the scene though nobody has answered; a student waits for the lecturer.
-    show: (data) => { if (!(together(data) && klass.role === "student")) choose(data, null); },
+    show: (data) => { if (!(together(data) && classroom.role === "student")) choose(data, null); },
     update(data, theme, span) {
       const { question } = data;
       root.hidden = !question;
@@ -81,7 +81,7 @@ export function makeQuestion(changed) {
       });
       verdict.textContent = said(data, open, chosen ?? null);
       verdict.hidden = verdict.textContent === "";
-      sooner.hidden = !(open && together(data) && klass.role === "lecturer");
+      sooner.hidden = !(open && together(data) && classroom.role === "lecturer");
       sooner.textContent = early ? "Hide the counts" : "Show the counts now";
     },
     destroy: stop,

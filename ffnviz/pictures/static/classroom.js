@@ -1,10 +1,10 @@
 // The line of a class: for the lecturer its code and who is there, for a student the way to explore
 // alone and back, and a sentence to send.
 
-import { attend, base, klass, onClass, send } from "./class_wire.js";
+import { attend, base, classroom, onClass, send } from "./classroom_connection.js";
 import { element } from "./element.js";
 
-export const styles = ["klass.css"];
+export const styles = ["classroom.css"];
 
 const KEPT = "ffnviz-class"; // the lecturer's secret, in the lecturer's browser
 const SPREAD_MS = 1_500; // over which a class loads its pages again
@@ -32,8 +32,8 @@ export function mount(tell) {
   const code = element("b", { class: "code" });
   const show = button("Show the code", () => board.showPopover());
   const brain = button("Class brain", () => tell("ask", "brain"));
-  const look = button("", () => { read = klass.now?.sentences ?? 0; tell("ask", "look"); paint(); });
-  const door = button("", () => tell("ask", klass.now?.closed ? "open" : "close"), { title: "Who is in stays in; with the door closed nobody else can join." });
+  const look = button("", () => { read = classroom.now?.sentences ?? 0; tell("ask", "look"); paint(); });
+  const door = button("", () => tell("ask", classroom.now?.closed ? "open" : "close"), { title: "Who is in stays in; with the door closed nobody else can join." });
   const remove = sureButton("Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"));
   remove.title = "Against strangers: students' pages come back by themselves if the door is open.";
   const end = sureButton("End the class", "End it for all?", () => { kept(null); tell("ask", "end"); });
@@ -48,7 +48,7 @@ export function mount(tell) {
   const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
     picture, element("div", { class: "how" }, element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
       button("Close", () => board.hidePopover())));
-  const root = element("section", { class: "klass", "aria-label": "Class" }, about, code, show, brain, look, door, remove, end, alone, leave, form, board);
+  const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, look, door, remove, end, alone, leave, form, board);
   let data = null, again = 0;
   let read = null; // how many sentences had come when the class brain last looked
 
@@ -77,7 +77,7 @@ export function mount(tell) {
 
   function paint() {
     if (!data) return;
-    const { role } = data, { now, over, problem } = klass, lecturer = role === "lecturer", student = role === "student";
+    const { role } = data, { now, over, problem } = classroom, lecturer = role === "lecturer", student = role === "student";
     root.hidden = !role;
     if (lecturer && over) kept(null);
     code.textContent = role ? spoken(data.code) : "";
@@ -99,7 +99,7 @@ export function mount(tell) {
     door.textContent = now?.closed ? "Open the door" : "Close the door";
     show.disabled = !data.link;
     brain.textContent = data.brain ? "Back to the page" : "Class brain";
-    klass.showCode = lecturer && data.link && !over ? () => board.togglePopover() : null;
+    classroom.showCode = lecturer && data.link && !over ? () => board.togglePopover() : null;
     text.maxLength = data.longest;
     if (data.qr && picture.src !== data.qr) picture.src = data.qr;
     picture.alt = `QR code of ${data.link}`;
@@ -107,8 +107,8 @@ export function mount(tell) {
     link.textContent = data.link;
     link.href = data.link || "#";
     if (student) follow();
-    if (student && klass.stale) {
-      klass.stale = false;
+    if (student && classroom.stale) {
+      classroom.stale = false;
       tell("ask", "ticket");
     }
     if (data.just_opened && data.link && greeted !== data.code) {
@@ -119,7 +119,7 @@ export function mount(tell) {
 
   // The server says which move the page has followed: what it was told, a process may have taken with it.
   function follow() {
-    const { now, lost } = klass;
+    const { now, lost } = classroom;
     clearTimeout(again);
     if (!data || !now || data.alone || now.moved <= data.followed) return;
     const wait = now.moved === told ? toldAt + AGAIN_MS - performance.now() : 0;
@@ -145,7 +145,7 @@ export function mount(tell) {
         if (before?.code && before?.secret) tell("resume", { ...before, base: base() });
       }
       asked = true;
-      klass.alone = data.alone;
+      classroom.alone = data.alone;
       attend(data.role, data.code, data.secret, data.who, data.ticket);
       paint();
     },

@@ -6,7 +6,7 @@ const listeners = new Set();
 // `lost` says that the server was gone for a while: the page's own session is gone with it.
 // `stale` says that the page's session has to be asked for another ticket.
 // `showCode` shows the code of a class that this page leads.
-export const klass = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, showCode: null };
+export const classroom = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, showCode: null };
 let secret = "", connection = null, tries = 0;
 
 // The page's own folder: pages stand side by side in it.
@@ -19,7 +19,7 @@ let given = null;
 
 function mine() {
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
-  if (kept?.code === klass.code) return kept;
+  if (kept?.code === classroom.code) return kept;
   if (given.ticket) sessionStorage.setItem(KEPT, JSON.stringify(given));
   return given;
 }
@@ -31,31 +31,31 @@ export function onClass(listener) {
 const changed = () => listeners.forEach((listener) => listener());
 
 const headers = (more = {}) => (secret ? { ...more, "X-Ffnviz-Lecturer": secret } : more);
-const address = (what) => new URL(`class/${klass.code}/${what}`, base());
+const address = (what) => new URL(`class/${classroom.code}/${what}`, base());
 
 export async function send(what, sent) {
   const answer = await fetch(address(what), {
-    method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: klass.role === "student" ? mine().who : "", ...sent }),
+    method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
   });
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
 
 // Until something new is heard, the line of the class says what went wrong.
 export function complain(message) {
-  klass.problem = message;
+  classroom.problem = message;
   changed();
 }
 
 function heard(block) {
   if (/^event: over/m.test(block)) {
-    klass.over = true;
+    classroom.over = true;
     changed();
     return;
   }
   const data = /^data: (.*)$/m.exec(block)?.[1];
   if (!data) return;
-  klass.now = JSON.parse(data);
-  klass.problem = "";
+  classroom.now = JSON.parse(data);
+  classroom.problem = "";
   changed();
 }
 
@@ -66,9 +66,9 @@ async function listen(controller) {
   if (!answer.ok) {
     const { why, stale } = await answer.json().catch(() => ({}));
     if (stale) sessionStorage.removeItem(KEPT);
-    klass.stale = Boolean(stale) && used.ticket === given.ticket; // else the page has another already
-    klass.problem = stale ? "" : why ?? `The server answered ${answer.status}.`;
-    klass.over = answer.status === 404;
+    classroom.stale = Boolean(stale) && used.ticket === given.ticket; // else the page has another already
+    classroom.problem = stale ? "" : why ?? `The server answered ${answer.status}.`;
+    classroom.over = answer.status === 404;
     changed();
     return;
   }
@@ -82,9 +82,9 @@ async function listen(controller) {
 }
 
 async function keepListening(controller) {
-  while (!controller.signal.aborted && !klass.over) {
-    await listen(controller).catch(() => { klass.lost ||= klass.now !== null && !controller.signal.aborted; });
-    if (controller.signal.aborted || klass.over) return;
+  while (!controller.signal.aborted && !classroom.over) {
+    await listen(controller).catch(() => { classroom.lost ||= classroom.now !== null && !controller.signal.aborted; });
+    if (controller.signal.aborted || classroom.over) return;
     const wait = AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)];
     await new Promise((done) => { setTimeout(done, wait * (0.5 + Math.random())); });
   }
@@ -93,10 +93,10 @@ async function keepListening(controller) {
 // Take part in a class, or in none; said again it changes nothing.
 export function attend(role, code, key, who, ticket) {
   given = { code, who, ticket };
-  if (klass.role === role && klass.code === code && secret === key) return;
+  if (classroom.role === role && classroom.code === code && secret === key) return;
   connection?.abort();
   connection = null;
-  Object.assign(klass, { role, code, now: null, problem: "", over: false, lost: false, stale: false });
+  Object.assign(classroom, { role, code, now: null, problem: "", over: false, lost: false, stale: false });
   secret = key;
   tries = 0;
   if (!role) return changed();
