@@ -78,6 +78,12 @@ def is_at(journey: Journey, title: str) -> None:
     expect(journey.page.locator(".story h2").first).to_have_text(title)
 
 
+def go_on(lecturer: Journey) -> None:
+    """From the first scene, whose question is answered first, to the second."""
+    lecturer.page.get_by_role("button", name="Show the answer").click()
+    lecturer.page.get_by_role("button", name="Next →").click()
+
+
 def open_class(lecturer: Journey) -> str:
     """The code of a class that this page opens at the first scene."""
     page = lecturer.page
@@ -112,7 +118,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
 
     # One explores alone, and comes back with one tap.
     ben.page.get_by_role("button", name="Explore alone").click()
-    lecturer.page.get_by_role("button", name="Next →").click()
+    go_on(lecturer)
     is_at(anna, TITLES[1])
     expect(ben.page.get_by_text("You explore alone")).to_be_visible()
     assert ben.page.locator(".story h2").first.inner_text() == TITLES[0]
@@ -191,7 +197,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     expect(lecturer.page.get_by_text("Your class: 2 follow")).to_be_visible()
     lecturer.page.get_by_role("button", name="Back to the scene").click()
     lecturer.settle()
-    lecturer.page.get_by_role("button", name="Next →").click()
+    go_on(lecturer)
     for student in (anna, ben):
         is_at(student, TITLES[2])
     menu.click()

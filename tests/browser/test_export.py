@@ -100,7 +100,7 @@ def read(page: Page, twins: dict[str, Model]) -> None:
         sentence = page.locator(".ffn_picture .sentence")
         expect(sentence).to_contain_text(f"{awake:,} of 2,048 neurons")
         neuron = int(hidden[token].abs().argmax())
-        expect(page.locator(".card h3")).to_contain_text(f"Neuron 2:{neuron} ·")
+        expect(page.locator(".card h3")).to_contain_text(f"Neuron {block + 1}:{neuron} ·")
         words = page.locator(".card p bdi").all_inner_texts()
         assert tuple(words) == written_words(model, block, neuron, k=8)[0].words
     # A click on a map and the keyboard choose a neuron; the card has its value on every token.

@@ -120,7 +120,7 @@ def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, 
     sentence = journey.sentence("writes")
     assert f"towards {promoted.words[0]} and away from {suppressed.words[0]}" in sentence
     by_key, by_value = similar(twins["relu"], 1, 469)
-    assert f"belongs to neuron {by_key.neurons[0]} " in journey.sentence("similar")
+    assert f"that of neuron 2:{by_key.neurons[0]} " in journey.sentence("similar")
     bar = journey.chart("similar").locator(".bars .point").nth(10).bounding_box()  # by value, first
     assert bar
     journey.click_at(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)

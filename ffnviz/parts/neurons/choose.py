@@ -12,7 +12,6 @@ from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words
 from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, interpretable_neurons
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
-from ffnviz.figures.wording import neuron_name
 from ffnviz.parts.part import Navigator
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
@@ -54,7 +53,7 @@ def chooser(run: Run, navigator: Navigator) -> int:
             st.pills(
                 "Neurons that mean something", list(clear), key=by_meaning, on_change=choose,
                 args=(by_meaning,),
-                format_func=lambda neuron: _called(run.state.block, clear[neuron]),
+                format_func=lambda neuron: _called(clear[neuron]),
                 label_visibility="collapsed", width="content",
             )  # fmt: skip
         st.markdown("or the strongest on this token:", width="content")
@@ -65,11 +64,10 @@ def chooser(run: Run, navigator: Navigator) -> int:
     return shown
 
 
-def _called(block: int, each: InterpretableNeuron) -> str:
-    """Its number, and what it means: nobody typed any of it."""
+def _called(each: InterpretableNeuron) -> str:
+    """What it means; nobody typed any of it."""
     words = f" ({', '.join(each.words)})" if each.words else ""
-    side = "below zero: " * (each.side < 0)
-    return f"{neuron_name(block, each.neuron)} · {side}{each.tag}{words}"
+    return f"{'below zero: ' * (each.side < 0)}{each.tag}{words}"
 
 
 def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:

@@ -176,7 +176,7 @@ def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neuro
     switched = frozenset(_name(block * d_ff + n, d_ff) for block, ns in neurons.items() for n in ns)
     accent = f"@{run.card.colour}"
     bars = Bars(
-        "2:17 is neuron 17 of block 2; ▸ marks what is switched",
+        "2:17: neuron 17 of block 2; ▸ switched",
         [_name(int(place), d_ff) for place in places],
         added.ravel()[places],
         [accent if value > 0 else "@muted" for value in added.ravel()[places]],

@@ -62,7 +62,7 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
     ]  # fmt: skip
 
     def bars(title: str, found: Similar, colour: str) -> Bars:
-        names = [f"neuron {neuron_name(block, n)}" for n in found.neurons]
+        names = [neuron_name(block, n) for n in found.neurons]
         return Bars(title, names, found.cosines, colour, found.neurons)
 
     chart(
