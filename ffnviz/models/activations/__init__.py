@@ -1,29 +1,13 @@
-"""The activation functions a configuration can name. A new one is a new file and a line here."""
+"""The activation functions a configuration can name. A new one is a new file in this folder."""
 
 from ffnviz.models.activations.activation import Activation
-from ffnviz.models.activations.gelu import GEGLU, GELU, GELU_TANH
-from ffnviz.models.activations.glu import GLU
-from ffnviz.models.activations.identity import IDENTITY
-from ffnviz.models.activations.relu import REGLU, RELU
-from ffnviz.models.activations.sigmoid import SIGMOID
-from ffnviz.models.activations.silu import SILU, SWIGLU
-from ffnviz.models.activations.tanh import TANH
+from ffnviz.models.discovery import modules
 
 ACTIVATIONS: dict[str, Activation] = {
-    activation.name: activation
-    for activation in (
-        RELU,
-        GELU,
-        GELU_TANH,
-        SILU,
-        SIGMOID,
-        TANH,
-        IDENTITY,
-        REGLU,
-        GEGLU,
-        SWIGLU,
-        GLU,
-    )
+    value.name: value
+    for module in modules(__name__, __path__)
+    for value in vars(module).values()
+    if isinstance(value, Activation)
 }
 
 __all__ = ["ACTIVATIONS", "Activation"]

@@ -13,6 +13,9 @@ GELU = Activation(
     function=F.gelu,
     gated=False,
     source="Hendrycks & Gimpel 2016, section 2",
+    numpy="z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))",
+    torch="F.gelu(z)",
+    line=("@gelu", "solid"),
 )
 
 GELU_TANH = Activation(
@@ -22,6 +25,9 @@ GELU_TANH = Activation(
     function=partial(F.gelu, approximate="tanh"),
     gated=False,
     source="Hendrycks & Gimpel 2016, section 2",
+    numpy="0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))",
+    torch='F.gelu(z, approximate="tanh")',
+    line=("@text", "dot"),
 )
 
 GEGLU = Activation(

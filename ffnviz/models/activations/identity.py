@@ -17,4 +17,7 @@ IDENTITY = Activation(
     function=identity,
     gated=False,
     source="none: no published FFN has it; it stands for the FFN without φ",
+    numpy="z",
+    torch="z",
+    line=("@muted", "dashdot"),
 )

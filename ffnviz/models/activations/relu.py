@@ -13,6 +13,9 @@ RELU = Activation(
     source="Nair & Hinton 2010; in the Transformer: Vaswani et al. 2017, eq. 2",
     exact_zeros=True,
     below_zero=False,
+    numpy="np.maximum(z, 0)",
+    torch="torch.relu(z)",
+    line=("@relu", "solid"),
 )
 
 REGLU = Activation(

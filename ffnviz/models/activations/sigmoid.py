@@ -12,4 +12,7 @@ SIGMOID = Activation(
     gated=False,
     source="Rumelhart, Hinton & Williams 1986, eq. 2",
     below_zero=False,
+    numpy="1 / (1 + np.exp(-z))",
+    torch="torch.sigmoid(z)",
+    line=("@negative_mid", "dash"),
 )

@@ -11,4 +11,7 @@ TANH = Activation(
     function=torch.tanh,
     gated=False,
     source="LeCun et al. 1998 (Efficient BackProp), section 4.4",
+    numpy="np.tanh(z)",
+    torch="torch.tanh(z)",
+    line=("@negative_mid", "solid"),
 )

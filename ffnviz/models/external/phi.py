@@ -34,8 +34,10 @@ QUICK_GELU = Activation(
     "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu, False,
     "Hendrycks & Gimpel 2016, section 2",
 )  # fmt: skip
-_PLAIN = (*(a for a in ACTIVATIONS.values() if not a.gated), RELU_SQUARED, QUICK_GELU)
-_GATED = {"relu": "reglu", "gelu": "geglu", "silu": "swiglu"}
+_PLAIN = sorted(  # identity last: on positive values ReLU is the same
+    (*(a for a in ACTIVATIONS.values() if not a.gated), RELU_SQUARED, QUICK_GELU),
+    key=lambda activation: activation.name == "identity",
+)
 
 
 def candidates(seen: BlockPass, width: int) -> Iterator[tuple[str, Phi]]:
@@ -97,10 +99,10 @@ def named(phi: Phi, gated: bool) -> Activation:
 
 
 def _gated(plain: Activation) -> Activation:
-    usual = _GATED.get(plain.name)
-    if usual is not None:
-        return ACTIVATIONS[usual]
+    for known in ACTIVATIONS.values():
+        if known.gated and known.function is plain.function:
+            return known
     return replace(
         plain, name=f"{plain.name}_glu", label=f"gated {plain.label}",
-        formula=rf"\left({plain.formula}\right) \cdot v", gated=True,
+        formula=rf"\left({plain.formula}\right) \cdot v", gated=True, numpy="",
     )  # fmt: skip
