@@ -1,19 +1,15 @@
 """What may stand in braces in a scene's words: each computed from what is shown, just now."""
 
-from collections.abc import Callable, Mapping
 from string import Formatter
 
 from ffnviz.figures.wording import Number, Sentence, Typed
-from ffnviz.lecture.facts import hidden, neuron, parts, words
+from ffnviz.lecture.facts.registry import FACTS
+from ffnviz.models.discovery import modules
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.state.run import Run
 
-FACTS: Mapping[str, Callable[[Run], Number | Typed]] = {
-    **hidden.FACTS,
-    **words.FACTS,
-    **parts.FACTS,
-    **neuron.FACTS,
-}
+__all__ = ["FACTS", "computed"]
+modules(__name__, __path__)  # each adds its facts
 
 
 def computed(said: str, run: Run) -> Sentence:
@@ -32,6 +28,6 @@ def _fact(name: str, run: Run) -> Number | Typed:
     key = ("fact", name, state.block, run.token, state.neuron, state.settings,
            run.partner.card.id if run.partner else None)  # fmt: skip
     try:
-        return run.subject.per_sentence(key, lambda: FACTS[name](run))
+        return run.subject.per_sentence(key, lambda: FACTS[name].compute(run))
     except NotForThisNetwork:
         return "–", "number"

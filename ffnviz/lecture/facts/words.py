@@ -1,7 +1,5 @@
 """Names and words: what is looked at, and what the network says, whole or with a part taken out."""
 
-from collections.abc import Callable
-
 import torch
 from torch import Tensor
 
@@ -16,7 +14,8 @@ from ffnviz.analysis.lab.bend_deleted import (
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
-from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
+from ffnviz.figures.wording import Number, number, percent, quoted, signed
+from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.lab.subject import experiment_subject, kept
 from ffnviz.state.run import Run
 
@@ -45,8 +44,9 @@ def _share(prediction: Prediction) -> Number:
     return number(percent(float(prediction.probabilities[0])))
 
 
-def _then(run: Run) -> Number:
-    """The probability, without this block's FFN, of the word that is likeliest with it."""
+@fact
+def says_share_without_ffn(run: Run) -> Number:
+    """The probability of {says} without this block's FFN."""
     word, without = (
         int(_told(run).ids[0]),
         predict_without_ffn(
@@ -70,37 +70,47 @@ def _straight(run: Run) -> tuple[Tensor, Tensor]:
     return ffn.output[run.token], straight
 
 
-def _no_phi_times(run: Run) -> Number:
+@fact
+def no_phi_times(run: Run) -> Number:
+    """How many times as long what this block's FFN writes would be without φ."""
     written, straight = _straight(run)
     return number(f"{float(straight.norm() / written.norm()):.1f}")
 
 
-def _no_phi_cosine(run: Run) -> Number:
+@fact
+def no_phi_cosine(run: Run) -> Number:
+    """The cosine of what this block's FFN writes with φ and without it."""
     written, straight = _straight(run)
     return number(signed(float(torch.nn.functional.cosine_similarity(written, straight, dim=0))))
 
 
-FACTS: dict[str, Callable[[Run], Number | Typed]] = {
-    "sentence": lambda run: (f"“{run.trace.text}”", "typed"),
-    "token": lambda run: quoted(run.labels[run.token]),
-    "tokens": lambda run: number(f"{len(run.labels)}"),
-    "network": lambda run: number(run.card.label, run.card.colour),
-    "partner": lambda run: (
-        number(run.partner.card.label, run.partner.card.colour) if run.partner else number("–")
-    ),
-    "block": lambda run: number(f"{run.state.block + 1}"),
-    "vocabulary": lambda run: number(f"{run.model.sizes.vocab_size:,}"),
-    "says": lambda run: _word(_told(run)),
-    "says_share": lambda run: _share(_told(run)),
-    "without_ffn": lambda run: _word(_without(run)),
-    "without_ffn_share": lambda run: _share(_without(run)),
-    "says_share_without_ffn": _then,
-    "no_ffns": lambda run: _word(_deleted(run).predictions[WITHOUT_FFN]),
-    "no_attention": lambda run: _word(_deleted(run).predictions[WITHOUT_ATTENTION]),
-    "no_phi": lambda run: _word(_deleted(run).predictions[WITHOUT_PHI]),
-    "no_phi_nats": lambda run: _moved(run, WITHOUT_PHI),
-    "no_ffns_nats": lambda run: _moved(run, WITHOUT_FFN),
-    "no_phi_times": _no_phi_times,
-    "no_phi_cosine": _no_phi_cosine,
-    "folded_rank": lambda run: number(f"{_deleted(run).rank:,}"),
-}
+facts({
+    "sentence": ("The sentence", lambda run: (f"“{run.trace.text}”", "typed")),
+    "token": ("The chosen token", lambda run: quoted(run.labels[run.token])),
+    "tokens": ("How many tokens the sentence has", lambda run: number(f"{len(run.labels)}")),
+    "network": ("The network's name", lambda run: number(run.card.label, run.card.colour)),
+    "partner": ("The name of the network beside",
+                lambda run: number(run.partner.card.label, run.partner.card.colour)
+                if run.partner else number("–")),
+    "block": ("The chosen block", lambda run: number(f"{run.state.block + 1}")),
+    "vocabulary": ("How many entries the vocabulary has",
+                   lambda run: number(f"{run.model.sizes.vocab_size:,}")),
+    "says": ("The likeliest word at the chosen token", lambda run: _word(_told(run))),
+    "says_share": ("The likeliest word's probability", lambda run: _share(_told(run))),
+    "without_ffn": ("The likeliest word without this block's FFN",
+                    lambda run: _word(_without(run))),
+    "without_ffn_share": ("The probability of {without_ffn} there",
+                          lambda run: _share(_without(run))),
+    "no_ffns": ("The likeliest word without any FFN",
+                lambda run: _word(_deleted(run).predictions[WITHOUT_FFN])),
+    "no_attention": ("The likeliest word without any attention",
+                     lambda run: _word(_deleted(run).predictions[WITHOUT_ATTENTION])),
+    "no_phi": ("The likeliest word without φ",
+               lambda run: _word(_deleted(run).predictions[WITHOUT_PHI])),
+    "no_phi_nats": ("How far removing φ moves the prediction: KL divergence, in nats",
+                    lambda run: _moved(run, WITHOUT_PHI)),
+    "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
+                     lambda run: _moved(run, WITHOUT_FFN)),
+    "folded_rank": ("The rank of W₁W₂, folded into one matrix",
+                    lambda run: number(f"{_deleted(run).rank:,}")),
+})  # fmt: skip
