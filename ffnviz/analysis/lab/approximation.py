@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab.chance import trend_by_chance
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
@@ -112,6 +113,7 @@ def drawn(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
     return function
 
 
+@with_claims
 def approximate(
     function: Callable[[Tensor], Tensor],
     activation: str,
@@ -215,6 +217,7 @@ class ThreePhis:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePhis:
     """The wave, with this network's φ at a few widths, and with two polynomials at the widest."""
     phi = subject.model.card.phi

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.chance import strays
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import product_bound
 from ffnviz.analysis.neurons.probe_loss import masked_loss
@@ -124,6 +125,7 @@ def _silent(model: Model) -> Model:
     return replace(model, encoder=encoder)
 
 
+@with_claims
 @torch.inference_mode()
 def remove_phi(
     subject: Subject,

@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
@@ -34,6 +35,7 @@ class AsConvolution:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_convolution(subject: Subject) -> AsConvolution:
     """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L), with the same weights.

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.func import functional_call
 
 from ffnviz.analysis.lab.chance import strays
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
@@ -61,6 +62,7 @@ class Passes:
     probabilities: Tensor
 
 
+@with_claims
 @torch.inference_mode()
 def try_dropout(
     subject: Subject,

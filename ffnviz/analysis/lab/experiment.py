@@ -2,10 +2,10 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import Field, dataclass
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -146,7 +146,9 @@ class Finding:
 
 
 class Result(Protocol):
-    """What every experiment returns, beside what its picture needs."""
+    """What every experiment returns, beside what its picture needs: a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.recurrent import GAIN, Fading, fade, fading_findings
@@ -78,6 +79,7 @@ class Influence:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 def input_influence(
     subject: Subject,
     length: int = LENGTH,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
@@ -54,6 +55,7 @@ class Linearity:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     """The tests on this sentence's vectors x and the same vectors y in another order.

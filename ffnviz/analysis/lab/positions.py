@@ -7,6 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import Check, Finding, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound, product_bound
 from ffnviz.analysis.number_format import short
@@ -44,6 +45,7 @@ class Positions:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """Change, delete or shuffle the tokens at the FFN's input, and at the attention's.

@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from ffnviz.analysis.lab.chance import agreed
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import BOUND, LONGEST, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
@@ -55,6 +56,7 @@ def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) ->
     return {name: np.stack(slopes) for name, slopes in rows.items()}
 
 
+@with_claims
 def try_residual(
     subject: Subject,
     depth: int = DEPTH,

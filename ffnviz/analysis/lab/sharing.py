@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
@@ -43,6 +44,7 @@ class Sharing:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_sharing(subject: Subject) -> Sharing:
     """Equal inputs at all positions; one word in two contexts; one block's weights and another's.

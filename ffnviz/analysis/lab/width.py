@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.needs import Capability, require
@@ -65,6 +66,7 @@ class Width:
     findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
     """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
