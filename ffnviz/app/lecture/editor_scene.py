@@ -9,7 +9,7 @@ import streamlit as st
 from ffnviz.app.lecture.draft import draft, form_key, keep
 from ffnviz.app.session import Session
 from ffnviz.figures.wording import Sentence
-from ffnviz.lecture.facts import FACTS, computed
+from ffnviz.lecture.facts import MEANINGS, computed
 from ffnviz.lecture.reading import LENGTHS
 from ffnviz.lecture.scene import Question, Scene
 from ffnviz.pictures.words_box import Choice, words_box
@@ -104,9 +104,9 @@ def read(text: str, run: Run | None) -> Sentence:
 
 def numbers_of(run: Run | None) -> list[Choice]:
     """All that can be said, with what it is now; a dash without a sentence."""
-    now = {name: computed(f"{{{name}}}", run)[0] if run else "–" for name in FACTS}
+    now = {name: computed(f"{{{name}}}", run)[0] if run else "–" for name in MEANINGS}
     return [
-        Choice(name, FACTS[name].meaning, value if isinstance(value, str) else value[0])
+        Choice(name, MEANINGS[name], value if isinstance(value, str) else value[0])
         for name, value in now.items()
     ]
 

@@ -2,13 +2,13 @@
 
 from string import Formatter
 
-from ffnviz.figures.wording import Number, Sentence, Typed
-from ffnviz.lecture.facts.registry import FACTS
+from ffnviz.figures.wording import Number, Sentence, Typed, number
+from ffnviz.lecture.facts.registry import FACTS, MEANINGS
 from ffnviz.models.discovery import modules
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.state.run import Run
 
-__all__ = ["FACTS", "computed"]
+__all__ = ["FACTS", "MEANINGS", "computed"]
 modules(__name__, __path__)  # each adds its facts
 
 
@@ -28,6 +28,9 @@ def _fact(name: str, run: Run) -> Number | Typed:
     key = ("fact", name, state.block, run.token, state.neuron, state.settings,
            run.partner.card.id if run.partner else None)  # fmt: skip
     try:
-        return run.subject.per_sentence(key, lambda: FACTS[name].compute(run))
+        value = run.subject.per_sentence(key, lambda: FACTS[name](run))
     except NotForThisNetwork:
-        return "–", "number"
+        value = "–"
+    if isinstance(value, int):
+        value = f"{value:,}"
+    return number(value) if isinstance(value, str) else value

@@ -5,7 +5,7 @@ import numpy as np
 from ffnviz.analysis.dimensions.rank import spectra
 from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
-from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.state.run import Run, TracedModel
@@ -61,9 +61,9 @@ def strongest_off(run: Run) -> Number:
     return number(percent(found.error))
 
 
-def _effective_rank(run: Run, stage: str) -> Number:
+def _rank(run: Run, after: int) -> str:
     found = spectra(run.trace, run.state.block)
-    return number(f"{found[stage].effective_rank:.1f}")
+    return f"{found[('before φ', 'after φ')[after]].effective_rank:.1f}"
 
 
 @fact
@@ -73,41 +73,34 @@ def largest_hidden(run: Run) -> Number:
     return number(signed(float(hidden[np.abs(hidden).argmax()])))
 
 
-def _record(run: Run) -> TrainingRecord:
-    return record_of(run.model)
+def _born(run: Run, step: int) -> str:
+    return percent(float(record_of(run.model).above_zero[step, run.state.block]))
 
 
 @fact
 def never_awake(run: Run) -> Number:
     """The share of neurons that were never active at the end of training."""
-    asleep = _record(run).final_never[run.state.block]
+    asleep = record_of(run.model).final_never[run.state.block]
     return number(percent(len(asleep) / run.model.sizes.d_ff))
 
 
 facts({
-    "d_model": ("The width of the residual stream",
-                lambda run: number(f"{run.model.sizes.d_model:,}")),
-    "d_ff": ("How many neurons an FFN has", lambda run: number(f"{run.model.sizes.d_ff:,}")),
-    "times": ("d_ff ÷ d_model",
-              lambda run: number(f"{run.model.sizes.d_ff / run.model.sizes.d_model:g}")),
-    "awake": ("How many neurons are active on the chosen token",
-              lambda run: number(f"{_awake_here(run)[0]:,}")),
+    "d_model": ("The width of the residual stream", lambda run: run.model.sizes.d_model),
+    "d_ff": ("How many neurons an FFN has", lambda run: run.model.sizes.d_ff),
+    "times": ("d_ff ÷ d_model", lambda run: f"{run.model.sizes.d_ff / run.model.sizes.d_model:g}"),
+    "awake": ("How many neurons are active on the chosen token", lambda run: _awake_here(run)[0]),
     "awake_share": ("The share of neurons that are active on the chosen token",
-                    lambda run: number(percent(_awake_here(run)[0] / _awake_here(run)[1]))),
+                    lambda run: percent(_awake_here(run)[0] / _awake_here(run)[1])),
     "cut": ("How many neurons are not active on the chosen token",
-            lambda run: number(f"{_awake_here(run)[1] - _awake_here(run)[0]:,}")),
+            lambda run: _awake_here(run)[1] - _awake_here(run)[0]),
     "awake_in_sentence": ("The share of hidden values that are active, over the sentence",
                           lambda run: _awake_of(run, run.subject)),
     "partner_awake": ("{awake_in_sentence} in the network beside",
                       lambda run: _awake_of(run, partner(run))),
-    "rank_before": ("The effective rank of the hidden layer before φ",
-                    lambda run: _effective_rank(run, "before φ")),
-    "rank_after": ("The effective rank of the hidden layer after φ",
-                   lambda run: _effective_rank(run, "after φ")),
-    "born_from": ("The share of active neurons before training",
-                  lambda run: number(percent(float(_record(run).above_zero[0, run.state.block])))),
-    "born_to": ("The share of active neurons after training",
-                lambda run: number(percent(float(_record(run).above_zero[-1, run.state.block])))),
+    "rank_before": ("The effective rank of the hidden layer before φ", lambda run: _rank(run, 0)),
+    "rank_after": ("The effective rank of the hidden layer after φ", lambda run: _rank(run, 1)),
+    "born_from": ("The share of active neurons before training", lambda run: _born(run, 0)),
+    "born_to": ("The share of active neurons after training", lambda run: _born(run, -1)),
     "trained_on": ("How many tokens the network was trained on",
-                   lambda run: number(f"{_record(run).tokens[-1] / 1e6:.1f} million")),
+                   lambda run: f"{record_of(run.model).tokens[-1] / 1e6:.1f} million"),
 })  # fmt: skip

@@ -68,7 +68,7 @@ def says_share_without_neuron(run: Run) -> Number:
 
 facts({
     "neuron": ("The chosen neuron, or else the strongest on the chosen token",
-               lambda run: number(neuron_name(run.state.block, neuron_shown(run)))),
+               lambda run: neuron_name(run.state.block, neuron_shown(run))),
     "neuron_value": ("That neuron's value on the chosen token",
-                     lambda run: number(signed(float(_values(run)[run.token])))),
+                     lambda run: signed(float(_values(run)[run.token]))),
 })  # fmt: skip

@@ -1,5 +1,7 @@
 """Numbers of the FFN as one part of the network: what it writes, costs, and shares."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ffnviz.analysis.dimensions.cost import (
@@ -55,8 +57,9 @@ def _shape(run: Run) -> Shape:
     return shape_of(ours(run.model).encoder.config)
 
 
-def _ffn_share(counts: dict[str, int]) -> Number:
-    return number(percent(counts["FFN"] / sum(counts.values())))
+def _share(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
+    counts = count(_shape(run))
+    return percent(counts["FFN"] / sum(counts.values()))
 
 
 @fact
@@ -66,8 +69,9 @@ def ffn_of_block(run: Run) -> Number:
     return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + _norms(run))))
 
 
-def _over_attention(counts: dict[str, int]) -> Number:
-    return number(f"{counts['FFN'] / counts['attention']:.1f}")
+def _over_attention(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
+    counts = count(_shape(run))
+    return f"{counts['FFN'] / counts['attention']:.1f}"
 
 
 def _norms(run: Run) -> int:
@@ -106,24 +110,20 @@ facts({
                   lambda run: _added(run, "FFN")),
     "attention_added": ("What this block's attention adds to the likeliest word's logit",
                         lambda run: _added(run, "attention")),
-    "logit": ("The likeliest word's logit", lambda run: number(signed(_contributions(run).logit))),
-    "ffn_parameters": (
-        "How many parameters one FFN has",
-        lambda run: number(f"{parameters(_shape(run))['FFN'] // _shape(run).n_blocks:,}")),
-    "ffn_of_all": ("The FFNs' share of all parameters",
-                   lambda run: _ffn_share(parameters(_shape(run)))),
-    "ffn_work": ("The FFNs' share of all multiplications",
-                 lambda run: _ffn_share(multiply_adds(_shape(run)))),
+    "logit": ("The likeliest word's logit", lambda run: signed(_contributions(run).logit)),
+    "ffn_parameters": ("How many parameters one FFN has",
+                       lambda run: parameters(_shape(run))["FFN"] // _shape(run).n_blocks),
+    "ffn_of_all": ("The FFNs' share of all parameters", lambda run: _share(parameters, run)),
+    "ffn_work": ("The FFNs' share of all multiplications", lambda run: _share(multiply_adds, run)),
     "ffn_over_attention": ("How many times as many parameters the FFNs have as attention",
-                           lambda run: _over_attention(parameters(_shape(run)))),
+                           lambda run: _over_attention(parameters, run)),
     "ffn_work_over_attention": ("How many times as many multiplications the FFNs take as attention",
-                                lambda run: _over_attention(multiply_adds(_shape(run)))),
+                                lambda run: _over_attention(multiply_adds, run)),
     "cost_tokens": ("The number of tokens for which multiplications are counted",
-                    lambda run: number(f"{_shape(run).n_tokens:,}")),
+                    lambda run: _shape(run).n_tokens),
     "overtaken_at": ("The number of tokens at which attention costs as much as the FFNs",
-                     lambda run: number(f"{overtaking_length(_shape(run)):,.0f}")),
+                     lambda run: f"{overtaking_length(_shape(run)):,.0f}"),
     "linear_parts": ("How many of the tested parts are linear",
-                     lambda run: number(f"{sum(t.check.passed for t in _linearity(run).tried)}")),
-    "tried_parts": ("How many parts were tested",
-                    lambda run: number(f"{len(_linearity(run).tried)}")),
+                     lambda run: sum(tried.check.passed for tried in _linearity(run).tried)),
+    "tried_parts": ("How many parts were tested", lambda run: len(_linearity(run).tried)),
 })  # fmt: skip

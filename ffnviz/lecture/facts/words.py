@@ -40,6 +40,10 @@ def _word(prediction: Prediction) -> Number:
     return number(f"“{prediction.words[0]}”")
 
 
+def _word_if(run: Run, without: str) -> Number:
+    return _word(_deleted(run).predictions[without])
+
+
 def _share(prediction: Prediction) -> Number:
     return number(percent(float(prediction.probabilities[0])))
 
@@ -87,30 +91,26 @@ def no_phi_cosine(run: Run) -> Number:
 facts({
     "sentence": ("The sentence", lambda run: (f"“{run.trace.text}”", "typed")),
     "token": ("The chosen token", lambda run: quoted(run.labels[run.token])),
-    "tokens": ("How many tokens the sentence has", lambda run: number(f"{len(run.labels)}")),
+    "tokens": ("How many tokens the sentence has", lambda run: len(run.labels)),
     "network": ("The network's name", lambda run: number(run.card.label, run.card.colour)),
     "partner": ("The name of the network beside",
                 lambda run: number(run.partner.card.label, run.partner.card.colour)
-                if run.partner else number("–")),
-    "block": ("The chosen block", lambda run: number(f"{run.state.block + 1}")),
-    "vocabulary": ("How many entries the vocabulary has",
-                   lambda run: number(f"{run.model.sizes.vocab_size:,}")),
+                if run.partner else "–"),
+    "block": ("The chosen block", lambda run: run.state.block + 1),
+    "vocabulary": ("How many entries the vocabulary has", lambda run: run.model.sizes.vocab_size),
     "says": ("The likeliest word at the chosen token", lambda run: _word(_told(run))),
     "says_share": ("The likeliest word's probability", lambda run: _share(_told(run))),
     "without_ffn": ("The likeliest word without this block's FFN",
                     lambda run: _word(_without(run))),
     "without_ffn_share": ("The probability of {without_ffn} there",
                           lambda run: _share(_without(run))),
-    "no_ffns": ("The likeliest word without any FFN",
-                lambda run: _word(_deleted(run).predictions[WITHOUT_FFN])),
+    "no_ffns": ("The likeliest word without any FFN", lambda run: _word_if(run, WITHOUT_FFN)),
     "no_attention": ("The likeliest word without any attention",
-                     lambda run: _word(_deleted(run).predictions[WITHOUT_ATTENTION])),
-    "no_phi": ("The likeliest word without φ",
-               lambda run: _word(_deleted(run).predictions[WITHOUT_PHI])),
+                     lambda run: _word_if(run, WITHOUT_ATTENTION)),
+    "no_phi": ("The likeliest word without φ", lambda run: _word_if(run, WITHOUT_PHI)),
     "no_phi_nats": ("How far removing φ moves the prediction: KL divergence, in nats",
                     lambda run: _moved(run, WITHOUT_PHI)),
     "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
                      lambda run: _moved(run, WITHOUT_FFN)),
-    "folded_rank": ("The rank of W₁W₂, folded into one matrix",
-                    lambda run: number(f"{_deleted(run).rank:,}")),
+    "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: _deleted(run).rank),
 })  # fmt: skip
