@@ -122,7 +122,7 @@ def test_a_fact_needs_a_meaning_and_a_name_of_its_own() -> None:
     def nameless(run: Run) -> Number:
         return number(run.card.label)
 
-    for function in (nameless, FACTS["never_awake"]):
+    for function in (nameless, FACTS["largest_hidden"]):
         with pytest.raises(ValueError, match="name of its own and a docstring"):
             fact(function)
     assert "nameless" not in FACTS

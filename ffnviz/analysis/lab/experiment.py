@@ -2,10 +2,9 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import Field, dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -145,14 +144,15 @@ class Finding:
         return str(self.verdict)
 
 
-class Result(Protocol):
-    """What every experiment returns, beside what its picture needs: a dataclass."""
+@dataclass(frozen=True)
+class Result:
+    """What every experiment returns, beside what its picture needs.
 
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+    Attributes:
+        findings: the verdicts, a finding a claim.
+    """
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """A finding a claim."""
+    findings: tuple[Finding, ...] = field(default=(), kw_only=True)
 
 
 @torch.inference_mode(mode=False)

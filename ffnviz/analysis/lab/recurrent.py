@@ -122,9 +122,8 @@ def fading_findings(found: tuple[Fading, ...], gain: float) -> tuple[Finding, ..
     )  # fmt: skip
     if n > 2:
         return findings
-    few = f"it takes a distance of 2 at least, and there {'are' if n > 1 else 'is'} {n} " + (
-        "tokens" if n > 1 else "token"
-    )
+    there = "are 2 tokens" if n > 1 else "is 1 token"
+    few = f"it takes a distance of 2 at least, and there {there}"
     return tuple(
         replace(each, measured="nothing was measured", check=Check(0.0, ">", 0.0), untestable=few)
         for each in findings

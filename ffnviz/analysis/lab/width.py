@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
@@ -45,7 +45,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Width:
+class Width(Result):
     """Cuts in order of importance and at random.
 
     Attributes:
@@ -54,7 +54,6 @@ class Width:
         parameters: of one FFN at each width.
         multiply_adds: of one FFN for one token at each width.
         order: neurons of each block, the most important first, (n_blocks, d_ff).
-        findings: the verdicts.
     """
 
     important: tuple[Cut, ...]
@@ -63,7 +62,6 @@ class Width:
     parameters: NDArray[np.int64]
     multiply_adds: NDArray[np.int64]
     order: NDArray[np.int64]
-    findings: tuple[Finding, ...]
 
 
 @with_claims
@@ -92,7 +90,7 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     )
     return Width(
         important, random, least, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(),
-        findings,
+        findings=findings,
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from ffnviz.analysis.dimensions.presets import PRESETS, Preset
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
@@ -41,7 +41,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Zoo:
+class Zoo(Result):
     """All activations.
 
     Attributes:
@@ -52,7 +52,6 @@ class Zoo:
         minimum: where GELU is least, and its value there.
         apart: the largest difference between GELU exact and tanh, and where.
         parameters: a variant's name → d_ff and parameters at this twin's d_model.
-        findings: the verdicts.
     """
 
     x: NDArray[np.float64]
@@ -62,7 +61,6 @@ class Zoo:
     minimum: tuple[float, float]
     apart: tuple[float, float]
     parameters: dict[str, tuple[int, int]]
-    findings: tuple[Finding, ...] = ()
 
 
 @with_claims

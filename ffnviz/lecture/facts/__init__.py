@@ -1,15 +1,17 @@
 """What may stand in braces in a scene's words: each computed from what is shown, just now."""
 
+from importlib import import_module
+from pkgutil import iter_modules
 from string import Formatter
 
 from ffnviz.figures.wording import Number, Sentence, Typed, number
 from ffnviz.lecture.facts.registry import FACTS, MEANINGS
-from ffnviz.models.discovery import modules
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.state.run import Run
 
 __all__ = ["FACTS", "MEANINGS", "computed"]
-modules(__name__, __path__)  # each adds its facts
+for file in iter_modules(__path__):
+    import_module(f"{__name__}.{file.name}")  # adds its facts
 
 
 def computed(said: str, run: Run) -> Sentence:

@@ -77,13 +77,6 @@ def _born(run: Run, step: int) -> str:
     return percent(float(record_of(run.model).above_zero[step, run.state.block]))
 
 
-@fact
-def never_awake(run: Run) -> Number:
-    """The share of neurons that were never active at the end of training."""
-    asleep = record_of(run.model).final_never[run.state.block]
-    return number(percent(len(asleep) / run.model.sizes.d_ff))
-
-
 facts({
     "d_model": ("The width of the residual stream", lambda run: run.model.sizes.d_model),
     "d_ff": ("How many neurons an FFN has", lambda run: run.model.sizes.d_ff),
@@ -103,4 +96,7 @@ facts({
     "born_to": ("The share of active neurons after training", lambda run: _born(run, -1)),
     "trained_on": ("How many tokens the network was trained on",
                    lambda run: f"{record_of(run.model).tokens[-1] / 1e6:.1f} million"),
+    "never_awake": ("The share of neurons that were never active at the end of training",
+                    lambda run: percent(len(record_of(run.model).final_never[run.state.block])
+                                        / run.model.sizes.d_ff)),
 })  # fmt: skip

@@ -7,7 +7,7 @@ from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
-from ffnviz.figures.wording import Number, Typed, neuron_name, number, percent, quoted, signed
+from ffnviz.figures.wording import Number, neuron_name, number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.models.edit import Edit
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand, neuron_shown
@@ -19,25 +19,6 @@ SHOWN = 3  # words
 
 def _values(run: Run) -> NDArray[np.float32]:
     return neuron_values(run.trace, run.state.block, neuron_shown(run))
-
-
-@fact
-def neuron_fires(run: Run) -> Number:
-    """On how many of the tokens that neuron is active."""
-    return number(f"{active(_values(run), threshold_for(run.card.phi)).sum()}")
-
-
-@fact
-def neuron_strongest_at(run: Run) -> Typed:
-    """The token at which that neuron is strongest."""
-    return quoted(run.labels[int(np.abs(_values(run)).argmax())])
-
-
-@fact
-def neuron_writes(run: Run) -> Number:
-    """The words that neuron pushes towards."""
-    promoted, _ = written_words(run.model, run.state.block, neuron_shown(run), SHOWN)
-    return number(", ".join(promoted.words))
 
 
 @fact
@@ -71,4 +52,11 @@ facts({
                lambda run: neuron_name(run.state.block, neuron_shown(run))),
     "neuron_value": ("That neuron's value on the chosen token",
                      lambda run: signed(float(_values(run)[run.token]))),
+    "neuron_fires": ("On how many of the tokens that neuron is active",
+                     lambda run: int(active(_values(run), threshold_for(run.card.phi)).sum())),
+    "neuron_strongest_at": ("The token at which that neuron is strongest",
+                            lambda run: quoted(run.labels[int(np.abs(_values(run)).argmax())])),
+    "neuron_writes": ("The words that neuron pushes towards",
+                      lambda run: ", ".join(written_words(run.model, run.state.block,
+                                                          neuron_shown(run), SHOWN)[0].words)),
 })  # fmt: skip

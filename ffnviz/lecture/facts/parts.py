@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ffnviz.analysis.dimensions import rank
 from ffnviz.analysis.dimensions.cost import (
     Shape,
     multiply_adds,
@@ -12,8 +13,6 @@ from ffnviz.analysis.dimensions.cost import (
     shape_of,
 )
 from ffnviz.analysis.dimensions.position_wise import position_wise
-from ffnviz.analysis.dimensions.rank import out_of_reach as outside
-from ffnviz.analysis.dimensions.rank import reach
 from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.analysis.needs import ours
@@ -65,26 +64,15 @@ def _share(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
 @fact
 def ffn_of_block(run: Run) -> Number:
     """The FFN's share of one block's parameters."""
-    counts = parameters(_shape(run))
-    return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + _norms(run))))
+    shape, counts = _shape(run), parameters(_shape(run))
+    # The LayerNorms within the blocks; the last stands behind all.
+    norms = (shape.n_attentions + shape.n_blocks) * shape.norm_vectors * shape.d_model
+    return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + norms)))
 
 
 def _over_attention(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
     counts = count(_shape(run))
     return f"{counts['FFN'] / counts['attention']:.1f}"
-
-
-def _norms(run: Run) -> int:
-    """The LayerNorms' parameters within the blocks; the last stands behind all."""
-    shape = _shape(run)
-    return (shape.n_attentions + shape.n_blocks) * shape.norm_vectors * shape.d_model
-
-
-@fact
-def alone_difference(run: Run) -> Number:
-    """The largest difference if the FFN sees each token alone."""
-    found = position_wise(run.model, run.trace, run.state.block)
-    return number(short(found.alone))
 
 
 def _linearity(run: Run) -> Linearity:
@@ -94,9 +82,9 @@ def _linearity(run: Run) -> Linearity:
 @fact
 def out_of_reach(run: Run) -> Number:
     """The share of the hidden layer that φ put outside what W₁x + b₁ reaches."""
-    block = run.state.block
-    reached = run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
-    return number(percent(outside(reached, run.trace, block).after))
+    block, model = run.state.block, run.model
+    reached = run.subject.per_network(f"reach of block {block}", lambda: rank.reach(model, block))
+    return number(percent(rank.out_of_reach(reached, run.trace, block).after))
 
 
 facts({
@@ -126,4 +114,7 @@ facts({
     "linear_parts": ("How many of the tested parts are linear",
                      lambda run: sum(tried.check.passed for tried in _linearity(run).tried)),
     "tried_parts": ("How many parts were tested", lambda run: len(_linearity(run).tried)),
+    "alone_difference": (
+        "The largest difference if the FFN sees each token alone",
+        lambda run: short(position_wise(run.model, run.trace, run.state.block).alone)),
 })  # fmt: skip

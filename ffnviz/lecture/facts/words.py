@@ -1,7 +1,6 @@
 """Names and words: what is looked at, and what the network says, whole or with a part taken out."""
 
 import torch
-from torch import Tensor
 
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
@@ -51,12 +50,8 @@ def _share(prediction: Prediction) -> Number:
 @fact
 def says_share_without_ffn(run: Run) -> Number:
     """The probability of {says} without this block's FFN."""
-    word, without = (
-        int(_told(run).ids[0]),
-        predict_without_ffn(
-            run.model, run.whole, run.state.block, run.place, run.model.sizes.vocab_size
-        ),
-    )
+    word, n = int(_told(run).ids[0]), run.model.sizes.vocab_size
+    without = predict_without_ffn(run.model, run.whole, run.state.block, run.place, n)
     place = without.ids.tolist().index(word)
     return number(percent(float(without.probabilities[place])))
 
@@ -65,27 +60,14 @@ def _moved(run: Run, without: str) -> Number:
     return number(f"{short(_deleted(run).divergences[without])} nats")
 
 
-def _straight(run: Run) -> tuple[Tensor, Tensor]:
-    """What this block's FFN writes on the chosen token, (d_model,), and what it would without φ."""
+def _straight(run: Run) -> tuple[float, float]:
+    """How many times as long, without φ, what this block's FFN writes here is; and the cosine."""
     ffn = run.trace.blocks[run.state.block].ffn
     compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
     with torch.inference_mode():
-        straight: Tensor = compress(ffn.pre_activation[run.token])
-    return ffn.output[run.token], straight
-
-
-@fact
-def no_phi_times(run: Run) -> Number:
-    """How many times as long what this block's FFN writes would be without φ."""
-    written, straight = _straight(run)
-    return number(f"{float(straight.norm() / written.norm()):.1f}")
-
-
-@fact
-def no_phi_cosine(run: Run) -> Number:
-    """The cosine of what this block's FFN writes with φ and without it."""
-    written, straight = _straight(run)
-    return number(signed(float(torch.nn.functional.cosine_similarity(written, straight, dim=0))))
+        written, straight = ffn.output[run.token], compress(ffn.pre_activation[run.token])
+    cosine = torch.nn.functional.cosine_similarity(written, straight, dim=0)
+    return float(straight.norm() / written.norm()), float(cosine)
 
 
 facts({
@@ -113,4 +95,8 @@ facts({
     "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
                      lambda run: _moved(run, WITHOUT_FFN)),
     "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: _deleted(run).rank),
+    "no_phi_times": ("How many times as long what this block's FFN writes would be without φ",
+                     lambda run: f"{_straight(run)[0]:.1f}"),
+    "no_phi_cosine": ("The cosine of what this block's FFN writes with φ and without it",
+                      lambda run: signed(_straight(run)[1])),
 })  # fmt: skip

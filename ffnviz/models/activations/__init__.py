@@ -1,12 +1,14 @@
 """The activation functions a configuration can name. A new one is a new file in this folder."""
 
+from importlib import import_module
+from pkgutil import iter_modules
+
 from ffnviz.models.activations.activation import Activation
-from ffnviz.models.discovery import modules
 
 ACTIVATIONS: dict[str, Activation] = {
     value.name: value
-    for module in modules(__name__, __path__)
-    for value in vars(module).values()
+    for file in iter_modules(__path__)  # in the order of their names
+    for value in vars(import_module(f"{__name__}.{file.name}")).values()
     if isinstance(value, Activation)
 }
 

@@ -20,8 +20,8 @@ class Activation:
         label: how a page writes it, for example ``"GELU"``.
         formula: φ(x) in LaTeX; for a gated variant, of the two projections x and v.
         function: φ itself, any shape to the same shape, never in place.
-        gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         source: the paper that introduced it.
+        gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         exact_zeros: whether φ is exactly zero on a whole side, as ReLU is.
         below_zero: whether φ is below zero anywhere.
         numpy: φ(z) as NumPy has it, which the page shows and runs; "" if that is not known.
@@ -34,8 +34,8 @@ class Activation:
     label: str
     formula: str
     function: Callable[[Tensor], Tensor]
-    gated: bool
     source: str
+    gated: bool = False
     exact_zeros: bool = False
     below_zero: bool = True
     numpy: str = ""
@@ -45,6 +45,5 @@ class Activation:
 
     def in_numpy(self, z: Array) -> Array:
         """What `numpy` says, computed: any shape to the same shape."""
-        names = {"np": np, "math": math, "z": z}
-        value: Array = eval(self.numpy, {}, names)  # noqa: S307 (nobody types it)
+        value: Array = eval(self.numpy, {"np": np, "math": math, "z": z})  # noqa: S307 (ours)
         return value

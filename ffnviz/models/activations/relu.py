@@ -9,7 +9,6 @@ RELU = Activation(
     label="ReLU",
     formula=r"\max(0, x)",
     function=F.relu,
-    gated=False,
     source="Nair & Hinton 2010; in the Transformer: Vaswani et al. 2017, eq. 2",
     exact_zeros=True,
     below_zero=False,

@@ -27,11 +27,11 @@ def _quick_gelu(x: Tensor) -> Tensor:
 
 
 RELU_SQUARED = Activation(
-    "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, False, "So et al. 2021, section 4",
+    "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, "So et al. 2021, section 4",
     exact_zeros=True, below_zero=False,
 )  # fmt: skip
 QUICK_GELU = Activation(
-    "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu, False,
+    "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu,
     "Hendrycks & Gimpel 2016, section 2",
 )  # fmt: skip
 _PLAIN = sorted(  # identity last: on positive values ReLU is the same
@@ -92,7 +92,7 @@ def named(phi: Phi, gated: bool) -> Activation:
     values = function(GRID)
     dead, below = bool((values[GRID < 0] == 0).all()), bool((values < 0).any())
     made = Activation(
-        label.lower(), label, r"\varphi(x)", function, False, "the network's own",
+        label.lower(), label, r"\varphi(x)", function, "the network's own",
         exact_zeros=dead, below_zero=below,
     )  # fmt: skip
     return _gated(made) if gated else made

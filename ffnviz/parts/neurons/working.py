@@ -118,12 +118,12 @@ def _neuron(run: Run, neuron: int) -> Shown:
         "x · key + b" if biased else "x · key",
         file,
         "x @ key",
-        _then_phi(run.card.phi),
+        then_phi(run.card.phi),
         "component of x",
     )
 
 
-def _then_phi(phi: Activation) -> str:
+def then_phi(phi: Activation) -> str:
     """The lines that make h of z; none of a φ that is not known in NumPy."""
     imported = "import math\n" if "math." in phi.numpy else ""
     return f"\n{imported}h = {phi.numpy}  # {phi.label}" if phi.numpy else ""

@@ -1,5 +1,7 @@
 """Rows, columns, NumPy and a batch give what torch.nn gives; the code on the page runs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -10,6 +12,7 @@ from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.dimensions.forms import CODE, code
+from ffnviz.parts.neurons.working import then_phi
 from tests.analysis.networks import network, ours
 from tests.run_factory import run_of
 
@@ -59,6 +62,9 @@ def test_phi_as_it_is_written_is_phi_as_it_is_run(activation: str) -> None:
     expected = phi.function(torch.from_numpy(z)).numpy()
     for values in (z, z.astype(np.float32)):
         np.testing.assert_allclose(phi.in_numpy(values), expected, atol=1e-6)
+    again: dict[str, Any] = {"np": np, "z": z}  # “Show the working” computes h of z, too
+    exec(then_phi(phi), again)
+    np.testing.assert_allclose(again["h"], expected, atol=1e-12)
     names = {"torch": torch, "F": torch.nn.functional, "z": torch.from_numpy(z)}
     np.testing.assert_allclose(eval(phi.torch, names), expected, atol=1e-12)
 

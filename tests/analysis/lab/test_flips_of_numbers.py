@@ -278,7 +278,7 @@ def test_a_gelu_that_is_relu_never_falls(
 def test_two_gelus_are_the_same_only_if_they_are(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch, stand_in: str, verdict: Verdict
 ) -> None:
-    wild = Activation("gelu_tanh", "wild", "", lambda x: 30 * (50 * x).sin(), False, "nowhere")
+    wild = Activation("gelu_tanh", "wild", "", lambda x: 30 * (50 * x).sin(), "nowhere")
     monkeypatch.setitem(ACTIVATIONS, "gelu_tanh", {**ACTIVATIONS, "wild": wild}[stand_in])
     seen = zoo.visit_zoo(subject(model_folder))
     assert finding(seen, "GELU and its tanh").verdict is verdict
