@@ -1,12 +1,14 @@
 """What stands in braces is computed: against PyTorch with the same weights, or a closed form."""
 
+from pathlib import Path
 from string import Formatter
 
 import pytest
 import torch
 
-from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.facts.meanings import MEANINGS
+from ffnviz.figures.wording import Number, number
+from ffnviz.lecture.facts import FACTS, MEANINGS
+from ffnviz.lecture.facts.registry import fact
 from ffnviz.models.encoder.model import Model
 from ffnviz.state.run import Run
 from tests.lecture.lecture_runs import said, shown
@@ -103,6 +105,24 @@ def test_what_a_person_typed_is_text_and_no_number_of_ours() -> None:
 
 
 def test_every_number_that_can_be_chosen_says_what_it_is() -> None:
+    meanings = list(MEANINGS.values())
     assert set(MEANINGS) == set(FACTS)
-    mentioned = {name for text in MEANINGS.values() for _, name, _, _ in Formatter().parse(text)}
+    assert len(set(meanings)) == len(meanings)
+    mentioned = {name for text in meanings for _, name, _, _ in Formatter().parse(text)}
     assert mentioned - {None} <= set(FACTS)
+
+
+def test_the_document_has_all_numbers_with_what_they_are() -> None:
+    table = "".join(f"| `{{{name}}}` | {meaning} |\n" for name, meaning in MEANINGS.items())
+    written = (Path(__file__).parents[2] / "docs" / "lecture.md").read_text(encoding="utf-8")
+    assert f"\n| --- | --- |\n{table}\n" in written, f"docs/lecture.md should have\n{table}"
+
+
+def test_a_fact_needs_a_meaning_and_a_name_of_its_own() -> None:
+    def nameless(run: Run) -> Number:
+        return number(run.card.label)
+
+    for function in (nameless, FACTS["largest_hidden"]):
+        with pytest.raises(ValueError, match="name of its own and a docstring"):
+            fact(function)
+    assert "nameless" not in FACTS

@@ -9,6 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ffnviz.models.activations import ACTIVATIONS
+
 Array = NDArray[np.float64]
 
 
@@ -61,6 +63,12 @@ PHI: dict[str, tuple[Callable[[Array], Array], bool]] = {
     "geglu": (gelu, True),
     "swiglu": (silu, True),
     "glu": (sigmoid, True),
+}
+# Of one that came later, its own NumPy is held against its own PyTorch.
+PHI |= {
+    name: (lambda x, phi=phi: phi.in_numpy(x), phi.gated)  # type: ignore[misc]
+    for name, phi in ACTIVATIONS.items()
+    if name not in PHI
 }
 
 

@@ -22,7 +22,7 @@ WRONG: list[tuple[str, object, str]] = [
     *((name, value, WHOLE) for name in SIZES for value in NO_SIZES),
     ("n_heads", 7, "a divisor of d_model = 512"),
     ("n_heads", 1_024, "a divisor of d_model = 512"),
-    *(("activation", value, "one of relu, gelu") for value in NO_NAMES),
+    *(("activation", value, "one of gelu, gelu_tanh") for value in NO_NAMES),
     *(("norm", value, "one of pre, post") for value in NO_NAMES),
     *(
         (name, value, "true or false")

@@ -1,12 +1,10 @@
 """One FFN written in four ways: rows, columns, NumPy, and a batch; the same numbers from each."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
@@ -19,27 +17,6 @@ BATCH, TOKENS = 32, 128  # of the usual example, (32, 128, 512)
 SEED = 31
 
 Shape = tuple[int, ...]
-Array = NDArray[np.floating]
-
-# φ as NumPy has it, by the name of the activation; what stands here also stands on the page.
-NUMPY: dict[str, str] = {
-    "relu": "np.maximum(z, 0)",
-    "gelu": "z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))",
-    "gelu_tanh": "0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))",
-    "silu": "z / (1 + np.exp(-z))",
-    "sigmoid": "1 / (1 + np.exp(-z))",
-    "tanh": "np.tanh(z)",
-    "identity": "z",
-}
-_PHI: dict[str, Callable[[Array], Array]] = {
-    "relu": lambda z: np.maximum(z, 0),
-    "gelu": lambda z: z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2))),
-    "gelu_tanh": lambda z: 0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3))),
-    "silu": lambda z: z / (1 + np.exp(-z)),
-    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
-    "tanh": np.tanh,
-    "identity": lambda z: z,
-}
 
 
 @dataclass(frozen=True)
@@ -69,7 +46,7 @@ def forms(
 ) -> dict[str, Form]:
     """Each way run: "rows", "columns" and "numpy" on the sentence, "batch" on random values.
 
-    "numpy" is left out for a φ that NUMPY has not.
+    "numpy" is left out for a φ that is not known in NumPy.
 
     Raises:
         NotForThisNetwork: for a gated FFN.
@@ -86,7 +63,7 @@ def forms(
         "numpy": lambda: by_numpy(x),
         "batch": lambda: rows(many),
     }
-    if model.ffn(block).phi.name not in NUMPY:
+    if not model.ffn(block).phi.numpy:
         del tasks["numpy"]
     outputs = {name: task() for name, task in tasks.items()}
     expected = dict.fromkeys(tasks, record.output)
@@ -128,7 +105,7 @@ def _ways(
     def by_numpy(x: Tensor) -> Tensor:
         w1, b1, w2, b2 = arrays
         z = x.cpu().numpy() @ w1 + b1
-        output = _PHI[ffn.phi.name](z).astype(np.float32) @ w2 + b2
+        output = ffn.phi.in_numpy(z).astype(np.float32) @ w2 + b2
         return torch.from_numpy(output).to(x.device)
 
     return rows, columns, by_numpy

@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from ffnviz.analysis.dimensions.points import Points
 from ffnviz.models.activations import ACTIVATIONS, Activation
 
-SQUARE = Activation("square", "x²", r"x^2", torch.square, gated=False, source="Livni et al. 2014")
+SQUARE = Activation("square", "x²", r"x^2", torch.square, source="Livni et al. 2014")
 PHIS: dict[str, Activation] = {
     **{name: ACTIVATIONS[name] for name in ("identity", "sigmoid", "tanh", "relu", "gelu")},
     "square": SQUARE,

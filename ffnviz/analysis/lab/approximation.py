@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab.chance import trend_by_chance
-from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.activations import ACTIVATIONS, Activation
@@ -29,7 +30,7 @@ LEAST = 1e-12  # float64 holds no smaller error: it is rounding
 STRAIGHT = 1e-9  # an error that in float64 is none: far above rounding, far below any curve
 SEED = 3
 
-SQUARE = Activation("square", "x²", "x^2", torch.square, gated=False, source="a polynomial")
+SQUARE = Activation("square", "x²", "x^2", torch.square, source="a polynomial")
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "wave": lambda x: torch.sin(3 * x),
@@ -72,7 +73,7 @@ class Fit:
 
 
 @dataclass(frozen=True)
-class Approximation:
+class Approximation(Result):
     """A function and its fits.
 
     Attributes:
@@ -83,7 +84,6 @@ class Approximation:
         bounds: the error that as many ReLU units need not exceed, one a width.
         everywhere: the same of the largest error, where the function does not jump.
         line: the error of the best straight line.
-        findings: the verdicts.
     """
 
     activation: str
@@ -94,7 +94,6 @@ class Approximation:
     bounds: tuple[float, ...]
     everywhere: tuple[float, ...]
     line: float
-    findings: tuple[Finding, ...]
 
 
 def phi_of(name: str) -> Activation:
@@ -112,6 +111,7 @@ def drawn(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
     return function
 
 
+@with_claims
 def approximate(
     function: Callable[[Tensor], Tensor],
     activation: str,
@@ -150,7 +150,7 @@ def approximate(
     )
     return Approximation(
         activation, x.numpy(), y.numpy(), tuple(widths), tuple(fits), bounds, everywhere, line,
-        findings,
+        findings=findings,
     )  # fmt: skip
 
 
@@ -201,20 +201,19 @@ def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Findi
 
 
 @dataclass(frozen=True)
-class ThreePhis:
+class ThreePhis(Result):
     """One function fitted with the network's φ, with x², and with identity.
 
     Attributes:
         bent, square, straight: the three.
-        findings: the verdicts.
     """
 
     bent: Approximation
     square: Approximation
     straight: Approximation
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePhis:
     """The wave, with this network's φ at a few widths, and with two polynomials at the widest."""
     phi = subject.model.card.phi
@@ -252,7 +251,7 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePh
         unproved=ONE_FIT,
         said=Said.PEOPLE,
     )
-    return ThreePhis(bent, square, straight, (bends, *bent.findings, whatever))
+    return ThreePhis(bent, square, straight, findings=(bends, *bent.findings, whatever))
 
 
 def _fit(x: Tensor, y: Tensor, activation: str, n: int, measured: Tensor, expected: Tensor) -> Fit:

@@ -12,7 +12,8 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.chance import strays
-from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import product_bound
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
@@ -34,7 +35,7 @@ WITHOUT_ATTENTION = "without any attention"
 
 
 @dataclass(frozen=True)
-class WithoutPhi:
+class WithoutPhi(Result):
     """What the FFN is without φ, and what the network says then.
 
     Attributes:
@@ -44,7 +45,6 @@ class WithoutPhi:
         plain: the prediction as it is.
         predictions: how it reads when something is taken away from all blocks.
         divergences: KL(as it is ‖ then), in nats.
-        findings: the verdicts.
     """
 
     difference: float
@@ -53,7 +53,6 @@ class WithoutPhi:
     plain: Prediction
     predictions: Mapping[str, Prediction]
     divergences: Mapping[str, float]
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -124,6 +123,7 @@ def _silent(model: Model) -> Model:
     return replace(model, encoder=encoder)
 
 
+@with_claims
 @torch.inference_mode()
 def remove_phi(
     subject: Subject,
@@ -174,7 +174,7 @@ def remove_phi(
     )
     return WithoutPhi(
         difference, one.singular, one.rank, likeliest(subject.model, plain, words),
-        predictions, divergences, findings,
+        predictions, divergences, findings=findings,
     )  # fmt: skip
 
 

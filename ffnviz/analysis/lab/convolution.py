@@ -7,14 +7,15 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.pointwise import as_convolution
 
 
 @dataclass(frozen=True)
-class AsConvolution:
+class AsConvolution(Result):
     """The same weights as Linear and as Conv1d.
 
     Attributes:
@@ -23,7 +24,6 @@ class AsConvolution:
         size: the largest output in magnitude.
         shapes: of what flows: into the first convolution, out of it, and out of the second.
         refused: what PyTorch says if the transposes are left out.
-        findings: the verdicts.
     """
 
     difference: NDArray[np.float64]
@@ -31,9 +31,9 @@ class AsConvolution:
     size: float
     shapes: tuple[tuple[int, ...], ...]
     refused: str
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_convolution(subject: Subject) -> AsConvolution:
     """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L), with the same weights.
@@ -69,9 +69,8 @@ def try_convolution(subject: Subject) -> AsConvolution:
         ),
     )
     shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))
-    return AsConvolution(
-        difference.numpy(), allowed.numpy(), float(linear.abs().max()), shapes, refused, findings
-    )
+    return AsConvolution(difference.numpy(), allowed.numpy(), float(linear.abs().max()), shapes,
+                         refused, findings=findings)  # fmt: skip
 
 
 def _refusal(layer: nn.Conv1d, x: torch.Tensor) -> str:

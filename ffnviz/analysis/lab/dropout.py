@@ -12,7 +12,8 @@ from torch import Tensor
 from torch.func import functional_call
 
 from ffnviz.analysis.lab.chance import strays
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
 
@@ -23,7 +24,7 @@ ENUMERATED = 12  # neurons of which every mask is tried: 2¹² of them
 
 
 @dataclass(frozen=True)
-class Dropout:
+class Dropout(Result):
     """Repeated passes with dropout on one block's hidden layer.
 
     Attributes:
@@ -35,7 +36,6 @@ class Dropout:
         word: the likeliest entry without dropout.
         probabilities: its probability, pass by pass, (n,).
         probability: without dropout.
-        findings: the verdicts.
     """
 
     n: int
@@ -46,7 +46,6 @@ class Dropout:
     word: int
     probabilities: NDArray[np.float64]
     probability: float
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
@@ -62,6 +61,7 @@ class Passes:
     probabilities: Tensor
 
 
+@with_claims
 @torch.inference_mode()
 def try_dropout(
     subject: Subject,
@@ -95,7 +95,7 @@ def try_dropout(
     )
     return Dropout(
         n, vary.numpy(), at_token[:, vary].numpy(), plain[vary].numpy(), running.numpy(), word,
-        drawn.probabilities.numpy(), probability, findings,
+        drawn.probabilities.numpy(), probability, findings=findings,
     )  # fmt: skip
 
 

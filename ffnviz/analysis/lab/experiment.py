@@ -2,10 +2,9 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -145,12 +144,15 @@ class Finding:
         return str(self.verdict)
 
 
-class Result(Protocol):
-    """What every experiment returns, beside what its picture needs."""
+@dataclass(frozen=True)
+class Result:
+    """What every experiment returns, beside what its picture needs.
 
-    @property
-    def findings(self) -> tuple[Finding, ...]:
-        """A finding a claim."""
+    Attributes:
+        findings: the verdicts, a finding a claim.
+    """
+
+    findings: tuple[Finding, ...] = field(default=(), kw_only=True)
 
 
 @torch.inference_mode(mode=False)

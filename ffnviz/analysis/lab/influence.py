@@ -9,8 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.decoder import DecoderBlock
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.recurrent import GAIN, Fading, fade, fading_findings
 from ffnviz.analysis.lab.shares import Map, shares, slopes_heard
 from ffnviz.analysis.number_format import short
@@ -58,7 +59,7 @@ class InfluenceMap:
 
 
 @dataclass(frozen=True)
-class Influence:
+class Influence(Result):
     """All layers.
 
     Attributes:
@@ -67,7 +68,6 @@ class Influence:
         memory: what the decoder block's outputs hear of the sentence that was read, (n, n).
         depth: how often each layer is stacked.
         gain: what the recurrent weights of one of these were multiplied with.
-        findings: the verdicts.
     """
 
     heard: tuple[InfluenceMap, ...]
@@ -75,9 +75,9 @@ class Influence:
     memory: NDArray[np.float64]
     depth: int
     gain: float
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 def input_influence(
     subject: Subject,
     length: int = LENGTH,
@@ -107,7 +107,7 @@ def input_influence(
     found = {each.name: each for each in heard}
     fading = fade(x, gain)
     findings = (*_findings(found, memory, len(x), depth), *fading_findings(fading, gain))
-    return Influence(tuple(heard), fading, memory, depth, gain, findings)
+    return Influence(tuple(heard), fading, memory, depth, gain, findings=findings)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.attention import SelfAttention
@@ -42,18 +43,17 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Linearity:
+class Linearity(Result):
     """All maps tried.
 
     Attributes:
         tried: one a map.
-        findings: the verdicts.
     """
 
     tried: tuple[Tried, ...]
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     """The tests on this sentence's vectors x and the same vectors y in another order.
@@ -70,7 +70,7 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
         maps |= _of_our_block(subject, len(x))
     inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
     tried = tuple(_try(name, f, each, factor, inner) for name, (f, each) in maps.items())
-    return Linearity(tried, _findings({each.name: each for each in tried}))
+    return Linearity(tried, findings=_findings({each.name: each for each in tried}))
 
 
 def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:

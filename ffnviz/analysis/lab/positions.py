@@ -7,7 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound, product_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.attention import SelfAttention
@@ -28,7 +29,7 @@ Layer = FeedForward | SelfAttention
 
 
 @dataclass(frozen=True)
-class Positions:
+class Positions(Result):
     """What became of the outputs, as shares of their length; 0 is exactly as before.
 
     Attributes:
@@ -36,14 +37,13 @@ class Positions:
             column one that was looked at, no number where it is no more there. For "shuffle"
             (1, T): each token's output against its own before the shuffle. None is the attention
             of a network that is not ours.
-        findings: the verdicts.
     """
 
     ffn: NDArray[np.float64]
     attention: NDArray[np.float64] | None
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """Change, delete or shuffle the tokens at the FFN's input, and at the attention's.
@@ -69,7 +69,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         untestable=alone,
     )
     if subject.encoder is None:
-        return Positions(at_ffn.numpy(), None, (kept,))
+        return Positions(at_ffn.numpy(), None, findings=(kept,))
     attention, y = subject.plain.attention, subject.attention_input
     at_attention = _moved(attention, y, way)
     mixed = Finding(
@@ -81,7 +81,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
               _attention_rounding(attention, y)),
         untestable=alone,
     )  # fmt: skip
-    return Positions(at_ffn.numpy(), at_attention.numpy(), (kept, mixed))
+    return Positions(at_ffn.numpy(), at_attention.numpy(), findings=(kept, mixed))
 
 
 def _moved(layer: Layer, x: Tensor, way: str) -> Tensor:

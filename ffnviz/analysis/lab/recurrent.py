@@ -1,7 +1,7 @@
 """Recurrent networks: what becomes of the gradient of the last output over distance."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -38,8 +38,10 @@ class Fading:
         """By what each further step back multiplies the slope, (n_seeds,).
 
         The line through the logarithms of all distances but 0: to its own token an output goes
-        through no recurrent weight.
+        through no recurrent weight. With fewer than two distances left it is no number.
         """
+        if self.slopes.shape[1] < 3:
+            return np.full(len(self.slopes), np.nan)
         logs = np.log(np.maximum(self.slopes[:, 1:], 1e-300))
         distances = np.arange(1, logs.shape[1] + 1)
         factors: NDArray[np.float64] = np.exp(np.polyfit(distances, logs.T, 1)[0])
@@ -87,47 +89,42 @@ def fading_findings(found: tuple[Fading, ...], gain: float) -> tuple[Finding, ..
     """Three claims, each over all draws of the weights."""
     kinds = {each.name: each for each in found}
     n = found[0].slopes.shape[1]
-    few = f"it takes a distance of 2 at least, and there {'are' if n > 1 else 'is'} {n} " + (
-        "tokens" if n > 1 else "token"
-    )
-    if n < 3:
-        nothing = Check(0.0, ">", 0.0)
-        return tuple(
-            Finding(claim, expected, "nothing was measured", nothing, untestable=few)
-            for claim, expected in CLAIMS.values()
-        )
     factors = {name: each.factors for name, each in kinds.items()}
 
     def told(name: str) -> str:
         ends = kinds[name].slopes.mean(axis=0)
         return (
             f"{len(SEEDS)} draws: times {short(float(np.exp(np.log(factors[name]).mean())))} with "
-            f"each step, from {short(float(ends[1]))} at a distance of 1 to "
+            f"each step, from {short(float(ends[min(1, n - 1)]))} at a distance of 1 to "
             f"{short(float(ends[-1]))} at {n - 1}"
         )
 
     slower = factors[LSTM] - factors[RNN]
     radius, louder = short(kinds[RNN].radius), short(kinds[LOUD].radius)
     small = f"with a spectral radius of {louder} the recurrent weights are not large"
-    return (
-        Finding(*CLAIMS[RNN], f"spectral radius {radius}, {told(RNN)}",
+    findings = (
+        Finding("In an untrained RNN, as PyTorch draws it, the gradient vanishes over distance.",
+                "each step back multiplies it by less than 1",
+                f"spectral radius {radius}, {told(RNN)}",
                 Check(float(factors[RNN].max()), "≤", 1.0),
                 untestable=agreed(1 - factors[RNN])),
-        Finding(*CLAIMS[LOUD], f"times {gain:g}, spectral radius {louder}, {told(LOUD)}",
+        Finding("With large recurrent weights an RNN's gradient explodes.",
+                "each step back multiplies it by more than 1",
+                f"times {gain:g}, spectral radius {louder}, {told(LOUD)}",
                 Check(float(factors[LOUD].min()), ">", 1.0),
                 untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small),
-        Finding(*CLAIMS[LSTM], f"{told(LSTM)}; larger than the RNN's factor in "
+        Finding("In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
+                "each step back multiplies it by more than in the RNN",
+                f"{told(LSTM)}; larger than the RNN's factor in "
                 f"{int((slower > 0).sum())} of {len(slower)}",
                 Check(float(slower.min()), ">", 0.0),
                 untestable=agreed(slower)),
     )  # fmt: skip
-
-
-CLAIMS = {
-    RNN: ("In an untrained RNN, as PyTorch draws it, the gradient vanishes over distance.",
-          "each step back multiplies it by less than 1"),
-    LOUD: ("With large recurrent weights an RNN's gradient explodes.",
-           "each step back multiplies it by more than 1"),
-    LSTM: ("In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
-           "each step back multiplies it by more than in the RNN"),
-}  # fmt: skip
+    if n > 2:
+        return findings
+    there = "are 2 tokens" if n > 1 else "is 1 token"
+    few = f"it takes a distance of 2 at least, and there {there}"
+    return tuple(
+        replace(each, measured="nothing was measured", check=Check(0.0, ">", 0.0), untestable=few)
+        for each in findings
+    )

@@ -10,7 +10,8 @@ from torch import nn
 from torch.nn import functional as F
 
 from ffnviz.analysis.lab.chance import agreed
-from ffnviz.analysis.lab.experiment import BOUND, LONGEST, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import BOUND, LONGEST, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
@@ -28,7 +29,7 @@ Stacks = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
-class Residual:
+class Residual(Result):
     """The stream of this sentence, and two kinds of untrained stacks.
 
     Attributes:
@@ -36,13 +37,11 @@ class Residual:
         cosines: between each block's input and output, (n_blocks, T).
         gradients: "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, a row a draw of
             the initial weights, (n_seeds, depth).
-        findings: the verdicts.
     """
 
     added: dict[str, NDArray[np.float64]]
     cosines: NDArray[np.float64]
     gradients: Stacks
-    findings: tuple[Finding, ...]
 
 
 def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) -> Stacks:
@@ -55,6 +54,7 @@ def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) ->
     return {name: np.stack(slopes) for name, slopes in rows.items()}
 
 
+@with_claims
 def try_residual(
     subject: Subject,
     depth: int = DEPTH,
@@ -71,7 +71,7 @@ def try_residual(
         _only_added(subject), *_norm_findings(gradients), _bottleneck(subject),
         *_stream_findings(added, cosines),
     )  # fmt: skip
-    return Residual(added, cosines, gradients, findings)
+    return Residual(added, cosines, gradients, findings=findings)
 
 
 @torch.inference_mode()

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import FeedForward
 
-STEEPEST = 1.13  # the largest slope of any φ of ours: GELU's, at √2
 PHI_ROUNDINGS = 4  # a few of its argument's or value's size, for the arithmetic inside φ
 
 
@@ -52,11 +51,11 @@ def ffn_bound(ffn: FeedForward, x: Tensor) -> Tensor:
 def _steepest(ffn: FeedForward, at: Tensor) -> float:
     """The largest slope of φ: of any of ours; of another, where these values are, twice over."""
     if ffn.activation.name in ACTIVATIONS:
-        return STEEPEST
+        return ffn.activation.steepest
     x = at.clone().requires_grad_()
     with torch.enable_grad():
         (slope,) = torch.autograd.grad(ffn.activation.function(x).sum(), x)
-    return max(STEEPEST, 2 * float(slope.abs().max()))
+    return max(ffn.activation.steepest, 2 * float(slope.abs().max()))
 
 
 def product_bound(factors: list[Tensor], dtype: torch.dtype) -> float:

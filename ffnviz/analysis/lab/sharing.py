@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.feed_forward import FeedForward
@@ -16,7 +17,7 @@ SEED = 29
 
 
 @dataclass(frozen=True)
-class Sharing:
+class Sharing(Result):
     """What is shared and what is not.
 
     Attributes:
@@ -29,7 +30,6 @@ class Sharing:
         blocks: for each of these, ‖first − other‖ / ‖first‖ over the two blocks compared.
         cosines: between them.
         other: the block compared with; None if there is only one.
-        findings: the verdicts.
     """
 
     places: tuple[int, ...]
@@ -40,9 +40,9 @@ class Sharing:
     blocks: tuple[float, ...]
     cosines: tuple[float, ...]
     other: int | None
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_sharing(subject: Subject) -> Sharing:
     """Equal inputs at all positions; one word in two contexts; one block's weights and another's.
@@ -98,7 +98,8 @@ def try_sharing(subject: Subject) -> Sharing:
             untestable="there is one block only" if other is None else "",
         ),
     )  # fmt: skip
-    return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other, findings)
+    return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other,
+                   findings=findings)  # fmt: skip
 
 
 def _among_strangers(ffn: FeedForward, x: Tensor) -> float:

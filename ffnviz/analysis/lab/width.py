@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
@@ -44,7 +45,7 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class Width:
+class Width(Result):
     """Cuts in order of importance and at random.
 
     Attributes:
@@ -53,7 +54,6 @@ class Width:
         parameters: of one FFN at each width.
         multiply_adds: of one FFN for one token at each width.
         order: neurons of each block, the most important first, (n_blocks, d_ff).
-        findings: the verdicts.
     """
 
     important: tuple[Cut, ...]
@@ -62,9 +62,9 @@ class Width:
     parameters: NDArray[np.int64]
     multiply_adds: NDArray[np.int64]
     order: NDArray[np.int64]
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 @torch.inference_mode()
 def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
     """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
@@ -90,7 +90,7 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     )
     return Width(
         important, random, least, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(),
-        findings,
+        findings=findings,
     )  # fmt: skip
 
 

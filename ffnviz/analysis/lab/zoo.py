@@ -10,7 +10,8 @@ from torch import Tensor
 from ffnviz.analysis.dimensions.presets import PRESETS, Preset
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.chance import agreed
-from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Said, Subject
+from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
@@ -40,7 +41,7 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Zoo:
+class Zoo(Result):
     """All activations.
 
     Attributes:
@@ -51,7 +52,6 @@ class Zoo:
         minimum: where GELU is least, and its value there.
         apart: the largest difference between GELU exact and tanh, and where.
         parameters: a variant's name → d_ff and parameters at this twin's d_model.
-        findings: the verdicts.
     """
 
     x: NDArray[np.float64]
@@ -61,9 +61,9 @@ class Zoo:
     minimum: tuple[float, float]
     apart: tuple[float, float]
     parameters: dict[str, tuple[int, int]]
-    findings: tuple[Finding, ...]
 
 
+@with_claims
 def visit_zoo(subject: Subject) -> Zoo:
     """Every activation here (Hendrycks & Gimpel 2016, Ramachandran et al. 2017, Shazeer 2020)."""
     require(subject.model, NEEDS)
@@ -77,13 +77,7 @@ def visit_zoo(subject: Subject) -> Zoo:
     }
     minimum, apart = _minimum(), _apart()
     parameters = _parameters(subject, gated)
-    findings = (
-        _equal_size(subject, parameters), _trains_better(*_trained()), _who_uses_gelu(),
-        _monotone(minimum), _same_gelu(subject, apart),
-    )  # fmt: skip
-    return Zoo(
-        x.numpy(), curves, surfaces, side.numpy(), minimum, apart, parameters, findings
-    )  # fmt: skip
+    return Zoo(x.numpy(), curves, surfaces, side.numpy(), minimum, apart, parameters)
 
 
 def _curve(name: str, x: Tensor) -> Curve:
@@ -124,10 +118,29 @@ def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]
     return made
 
 
-def _trained() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+@visit_zoo.claim
+def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
+    config, parameters = subject.ours.encoder.config, zoo.parameters
+    plain = parameters[config.activation][1]
+    name = max(parameters, key=lambda each: abs(parameters[each][1] - plain))
+    d_ff, count = parameters[name]
+    one_unit = 3 * config.d_model + 2  # what rounding d_ff to a whole number may add or take
+    # A gate has biases of its own; the paper's has none at all.
+    biases = 2 * config.d_ff * config.bias
+    return Finding(
+        "A gated FFN with d_ff × 2/3 has as many parameters as a plain one.",
+        "as many, but for biases and a rounded d_ff",
+        f"{ACTIVATIONS[name].label}: {count:,} with d_ff = {d_ff:,}, plain: {plain:,} with "
+        f"{config.d_ff:,}",
+        Check(abs(count - plain), "≤", one_unit + biases, "parameters"),
+    )
+
+
+@visit_zoo.claim
+def _gelu_trains_better(_: Subject, __: Zoo) -> Finding:
     """The twins' losses at the end of training, ReLU's and GELU's: one pair for each seed."""
     relu, gelu = (training_record(twin).final_loss for twin in ("relu", "gelu"))
-    return np.array([relu]), np.array([gelu])
+    return _trains_better(np.array([relu]), np.array([gelu]))
 
 
 def _trains_better(relu: NDArray[np.float64], gelu: NDArray[np.float64]) -> Finding:
@@ -144,7 +157,8 @@ def _trains_better(relu: NDArray[np.float64], gelu: NDArray[np.float64]) -> Find
     )
 
 
-def _who_uses_gelu() -> Finding:
+@visit_zoo.claim
+def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
     """What φ the published networks have, looked up and not measured."""
     bert, gpt, first, later = (PRESETS[name] for name in ("bert", "gpt2", "t5", "t5v11"))
 
@@ -167,8 +181,9 @@ def _who_uses_gelu() -> Finding:
     )  # fmt: skip
 
 
-def _monotone(minimum: tuple[float, float]) -> Finding:
-    at, value = minimum
+@visit_zoo.claim
+def _monotone(_: Subject, zoo: Zoo) -> Finding:
+    at, value = zoo.minimum
     return Finding(
         "GELU, like ReLU, never falls as its input grows.",
         "it does: GELU has a minimum left of zero",
@@ -179,8 +194,9 @@ def _monotone(minimum: tuple[float, float]) -> Finding:
     )  # fmt: skip
 
 
-def _same_gelu(subject: Subject, apart: tuple[float, float]) -> Finding:
-    model, trace, token = subject.ours, subject.trace, subject.token
+@visit_zoo.claim
+def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
+    model, trace, token, apart = subject.ours, subject.trace, subject.token, zoo.apart
     with torch.inference_mode():
         runs = [
             swapped.encoder.unembed(swapped.encoder.stream(trace.ids).final[token])
@@ -199,21 +215,4 @@ def _same_gelu(subject: Subject, apart: tuple[float, float]) -> Finding:
             float(runs[0].argmax() != runs[1].argmax()), "≤", 0.0, words=("it stays", "it changes")
         ),
         said=Said.PEOPLE,
-    )
-
-
-def _equal_size(subject: Subject, parameters: dict[str, tuple[int, int]]) -> Finding:
-    config = subject.ours.encoder.config
-    plain = parameters[config.activation][1]
-    name = max(parameters, key=lambda each: abs(parameters[each][1] - plain))
-    d_ff, count = parameters[name]
-    one_unit = 3 * config.d_model + 2  # what rounding d_ff to a whole number may add or take
-    # A gate has biases of its own; the paper's has none at all.
-    biases = 2 * config.d_ff * config.bias
-    return Finding(
-        "A gated FFN with d_ff × 2/3 has as many parameters as a plain one.",
-        "as many, but for biases and a rounded d_ff",
-        f"{ACTIVATIONS[name].label}: {count:,} with d_ff = {d_ff:,}, plain: {plain:,} with "
-        f"{config.d_ff:,}",
-        Check(abs(count - plain), "≤", one_unit + biases, "parameters"),
     )

@@ -9,8 +9,7 @@ import streamlit as st
 from ffnviz.app.lecture.draft import draft, form_key, keep
 from ffnviz.app.session import Session
 from ffnviz.figures.wording import Sentence
-from ffnviz.lecture.facts import computed
-from ffnviz.lecture.facts.meanings import MEANINGS
+from ffnviz.lecture.facts import MEANINGS, computed
 from ffnviz.lecture.reading import LENGTHS
 from ffnviz.lecture.scene import Question, Scene
 from ffnviz.pictures.words_box import Choice, words_box

@@ -1,19 +1,17 @@
 """What may stand in braces in a scene's words: each computed from what is shown, just now."""
 
-from collections.abc import Callable, Mapping
+from importlib import import_module
+from pkgutil import iter_modules
 from string import Formatter
 
-from ffnviz.figures.wording import Number, Sentence, Typed
-from ffnviz.lecture.facts import hidden, neuron, parts, words
+from ffnviz.figures.wording import Number, Sentence, Typed, number
+from ffnviz.lecture.facts.registry import FACTS, MEANINGS
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.state.run import Run
 
-FACTS: Mapping[str, Callable[[Run], Number | Typed]] = {
-    **hidden.FACTS,
-    **words.FACTS,
-    **parts.FACTS,
-    **neuron.FACTS,
-}
+__all__ = ["FACTS", "MEANINGS", "computed"]
+for file in iter_modules(__path__):
+    import_module(f"{__name__}.{file.name}")  # adds its facts
 
 
 def computed(said: str, run: Run) -> Sentence:
@@ -32,6 +30,9 @@ def _fact(name: str, run: Run) -> Number | Typed:
     key = ("fact", name, state.block, run.token, state.neuron, state.settings,
            run.partner.card.id if run.partner else None)  # fmt: skip
     try:
-        return run.subject.per_sentence(key, lambda: FACTS[name](run))
+        value = run.subject.per_sentence(key, lambda: FACTS[name](run))
     except NotForThisNetwork:
-        return "–", "number"
+        value = "–"
+    if isinstance(value, int):
+        value = f"{value:,}"
+    return number(value) if isinstance(value, str) else value

@@ -1,33 +1,20 @@
 """Numbers of the hidden layer: how wide it is, who is awake, and what that took."""
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ffnviz.analysis.dimensions.rank import spectra
-from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
-from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import Number, number, percent, signed
-from ffnviz.models.network import NotForThisNetwork
+from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.state.run import Run, TracedModel
 
 FEW = 0.05  # of the neurons, as the page “The strongest few” begins with
 
 
-def _partner(run: Run) -> TracedModel:
-    if run.partner is None:
-        raise NotForThisNetwork(Capability.PARTNER.value)
-    return run.partner
-
-
 def _awake(run: Run, traced: TracedModel) -> Awake:
     return awake(traced.trace, run.state.block, threshold_for(traced.card.phi))
-
-
-def _asleep(run: Run, traced: TracedModel) -> Number:
-    return number(percent(1 - _awake(run, traced).share), traced.card.colour)
 
 
 def _awake_here(run: Run) -> tuple[int, int]:
@@ -39,69 +26,77 @@ def _awake_of(run: Run, traced: TracedModel) -> Number:
     return number(percent(_awake(run, traced).share), traced.card.colour)
 
 
-def _negative(run: Run, traced: TracedModel) -> Number:
+@fact_of_both
+def asleep(run: Run, traced: TracedModel) -> Number:
+    """The share of hidden values that are not active, over the sentence."""
+    return number(percent(1 - _awake(run, traced).share), traced.card.colour)
+
+
+@fact_of_both
+def negative(run: Run, traced: TracedModel) -> Number:
+    """The share of values below zero before φ."""
     before = traced.trace.blocks[run.state.block].ffn.pre_activation
     return number(percent(float((before < 0).float().mean())), traced.card.colour)
 
 
-def _exact_zeros(run: Run, traced: TracedModel) -> Number:
+@fact_of_both
+def exact_zeros(run: Run, traced: TracedModel) -> Number:
+    """The share of hidden values that are exactly zero."""
     hidden = traced.trace.blocks[run.state.block].ffn.hidden
     return number(percent(float((hidden == 0).float().mean())), traced.card.colour)
 
 
-def _carried(run: Run, traced: TracedModel) -> Number:
+@fact_of_both
+def strongest_carry(run: Run, traced: TracedModel) -> Number:
+    """How much of the FFN's output the strongest 5% of the neurons carry."""
     shares = concentration(traced.network, traced.trace, run.state.block).shares
     return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), traced.card.colour)
 
 
-def _few_off(run: Run) -> Number:
+@fact
+def strongest_off(run: Run) -> Number:
+    """How far the FFN's output is off if only the strongest 5% of the neurons stay."""
     n = max(1, round(FEW * run.model.sizes.d_ff))
     found = keep_strongest(run.model, run.whole, run.state.block, run.place, n)
     return number(percent(found.error))
 
 
-def _effective_rank(run: Run, stage: str) -> Number:
+def _rank(run: Run, after: int) -> str:
     found = spectra(run.trace, run.state.block)
-    return number(f"{found[stage].effective_rank:.1f}")
+    return f"{found[('before φ', 'after φ')[after]].effective_rank:.1f}"
 
 
-def _largest_hidden(run: Run) -> Number:
+@fact
+def largest_hidden(run: Run) -> Number:
+    """The hidden value furthest from zero on the chosen token."""
     hidden = run.trace.blocks[run.state.block].ffn.hidden[run.token].float().cpu().numpy()
     return number(signed(float(hidden[np.abs(hidden).argmax()])))
 
 
-def _record(run: Run) -> TrainingRecord:
-    return record_of(run.model)
+def _born(run: Run, step: int) -> str:
+    return percent(float(record_of(run.model).above_zero[step, run.state.block]))
 
 
-def _never(run: Run) -> Number:
-    asleep = _record(run).final_never[run.state.block]
-    return number(percent(len(asleep) / run.model.sizes.d_ff))
-
-
-FACTS: dict[str, Callable[[Run], Number]] = {
-    "d_model": lambda run: number(f"{run.model.sizes.d_model:,}"),
-    "d_ff": lambda run: number(f"{run.model.sizes.d_ff:,}"),
-    "times": lambda run: number(f"{run.model.sizes.d_ff / run.model.sizes.d_model:g}"),
-    "awake": lambda run: number(f"{_awake_here(run)[0]:,}"),
-    "awake_share": lambda run: number(percent(_awake_here(run)[0] / _awake_here(run)[1])),
-    "cut": lambda run: number(f"{_awake_here(run)[1] - _awake_here(run)[0]:,}"),
-    "asleep": lambda run: _asleep(run, run.subject),
-    "awake_in_sentence": lambda run: _awake_of(run, run.subject),
-    "partner_awake": lambda run: _awake_of(run, _partner(run)),
-    "partner_asleep": lambda run: _asleep(run, _partner(run)),
-    "negative": lambda run: _negative(run, run.subject),
-    "partner_negative": lambda run: _negative(run, _partner(run)),
-    "exact_zeros": lambda run: _exact_zeros(run, run.subject),
-    "partner_exact_zeros": lambda run: _exact_zeros(run, _partner(run)),
-    "strongest_carry": lambda run: _carried(run, run.subject),
-    "partner_strongest_carry": lambda run: _carried(run, _partner(run)),
-    "strongest_off": _few_off,
-    "rank_before": lambda run: _effective_rank(run, "before φ"),
-    "rank_after": lambda run: _effective_rank(run, "after φ"),
-    "largest_hidden": _largest_hidden,
-    "born_from": lambda run: number(percent(float(_record(run).above_zero[0, run.state.block]))),
-    "born_to": lambda run: number(percent(float(_record(run).above_zero[-1, run.state.block]))),
-    "trained_on": lambda run: number(f"{_record(run).tokens[-1] / 1e6:.1f} million"),
-    "never_awake": _never,
-}
+facts({
+    "d_model": ("The width of the residual stream", lambda run: run.model.sizes.d_model),
+    "d_ff": ("How many neurons an FFN has", lambda run: run.model.sizes.d_ff),
+    "times": ("d_ff ÷ d_model", lambda run: f"{run.model.sizes.d_ff / run.model.sizes.d_model:g}"),
+    "awake": ("How many neurons are active on the chosen token", lambda run: _awake_here(run)[0]),
+    "awake_share": ("The share of neurons that are active on the chosen token",
+                    lambda run: percent(_awake_here(run)[0] / _awake_here(run)[1])),
+    "cut": ("How many neurons are not active on the chosen token",
+            lambda run: _awake_here(run)[1] - _awake_here(run)[0]),
+    "awake_in_sentence": ("The share of hidden values that are active, over the sentence",
+                          lambda run: _awake_of(run, run.subject)),
+    "partner_awake": ("{awake_in_sentence} in the network beside",
+                      lambda run: _awake_of(run, partner(run))),
+    "rank_before": ("The effective rank of the hidden layer before φ", lambda run: _rank(run, 0)),
+    "rank_after": ("The effective rank of the hidden layer after φ", lambda run: _rank(run, 1)),
+    "born_from": ("The share of active neurons before training", lambda run: _born(run, 0)),
+    "born_to": ("The share of active neurons after training", lambda run: _born(run, -1)),
+    "trained_on": ("How many tokens the network was trained on",
+                   lambda run: f"{record_of(run.model).tokens[-1] / 1e6:.1f} million"),
+    "never_awake": ("The share of neurons that were never active at the end of training",
+                    lambda run: percent(len(record_of(run.model).final_never[run.state.block])
+                                        / run.model.sizes.d_ff)),
+})  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ffnviz.analysis.dimensions import rank
 from ffnviz.analysis.dimensions.cost import (
     Shape,
     multiply_adds,
@@ -12,7 +13,6 @@ from ffnviz.analysis.dimensions.cost import (
     shape_of,
 )
 from ffnviz.analysis.dimensions.position_wise import position_wise
-from ffnviz.analysis.dimensions.rank import out_of_reach, reach
 from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.analysis.needs import ours
@@ -20,6 +20,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import Number, number, percent, signed
+from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.lab.subject import cached_result
 from ffnviz.state.run import Run
 
@@ -43,7 +44,9 @@ def _added(run: Run, part: str) -> Number:
     return number(signed(float(found.added[place])))
 
 
-def _most_added(run: Run) -> Number:
+@fact
+def most_added(run: Run) -> Number:
+    """The part that adds most to the likeliest word's logit, and how much."""
     found = _contributions(run)
     place = int(found.added.argmax())
     return number(f"{found.parts[place]}, {signed(float(found.added[place]))}")
@@ -53,61 +56,65 @@ def _shape(run: Run) -> Shape:
     return shape_of(ours(run.model).encoder.config)
 
 
-def _ffn_share(counts: dict[str, int]) -> Number:
-    return number(percent(counts["FFN"] / sum(counts.values())))
+def _share(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
+    counts = count(_shape(run))
+    return percent(counts["FFN"] / sum(counts.values()))
 
 
-def _ffn_of_block(run: Run) -> Number:
-    counts = parameters(_shape(run))
-    return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + _norms(run))))
+@fact
+def ffn_of_block(run: Run) -> Number:
+    """The FFN's share of one block's parameters."""
+    shape, counts = _shape(run), parameters(_shape(run))
+    # The LayerNorms within the blocks; the last stands behind all.
+    norms = (shape.n_attentions + shape.n_blocks) * shape.norm_vectors * shape.d_model
+    return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + norms)))
 
 
-def _over_attention(counts: dict[str, int]) -> Number:
-    return number(f"{counts['FFN'] / counts['attention']:.1f}")
-
-
-def _norms(run: Run) -> int:
-    """The LayerNorms' parameters within the blocks; the last stands behind all."""
-    shape = _shape(run)
-    return (shape.n_attentions + shape.n_blocks) * shape.norm_vectors * shape.d_model
-
-
-def _alone(run: Run) -> Number:
-    found = position_wise(run.model, run.trace, run.state.block)
-    return number(short(found.alone))
+def _over_attention(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
+    counts = count(_shape(run))
+    return f"{counts['FFN'] / counts['attention']:.1f}"
 
 
 def _linearity(run: Run) -> Linearity:
     return cached_result(run, "linearity", try_linearity)
 
 
-def _outside(run: Run) -> Number:
-    block = run.state.block
-    reached = run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
-    return number(percent(out_of_reach(reached, run.trace, block).after))
+@fact
+def out_of_reach(run: Run) -> Number:
+    """The share of the hidden layer that φ put outside what W₁x + b₁ reaches."""
+    block, model = run.state.block, run.model
+    reached = run.subject.per_network(f"reach of block {block}", lambda: rank.reach(model, block))
+    return number(percent(rank.out_of_reach(reached, run.trace, block).after))
 
 
-FACTS: dict[str, Callable[[Run], Number]] = {
-    "input_norm": lambda run: _norm(_path(run).input),
-    "output_norm": lambda run: _norm(_path(run).output),
-    "stream_norm": lambda run: _norm(_path(run).stream),
-    "new_stream_norm": lambda run: _norm(_path(run).new_stream),
-    "ffn_added": lambda run: _added(run, "FFN"),
-    "attention_added": lambda run: _added(run, "attention"),
-    "most_added": _most_added,
-    "logit": lambda run: number(signed(_contributions(run).logit)),
-    "ffn_parameters": lambda run: number(
-        f"{parameters(_shape(run))['FFN'] // _shape(run).n_blocks:,}"
-    ),
-    "ffn_of_all": lambda run: _ffn_share(parameters(_shape(run))),
-    "ffn_of_block": _ffn_of_block,
-    "ffn_work": lambda run: _ffn_share(multiply_adds(_shape(run))),
-    "ffn_over_attention": lambda run: _over_attention(parameters(_shape(run))),
-    "ffn_work_over_attention": lambda run: _over_attention(multiply_adds(_shape(run))),
-    "cost_tokens": lambda run: number(f"{_shape(run).n_tokens:,}"),
-    "overtaken_at": lambda run: number(f"{overtaking_length(_shape(run)):,.0f}"),
-    "alone_difference": _alone,
-    "out_of_reach": _outside,
-    "linear_parts": lambda run: number(f"{sum(t.check.passed for t in _linearity(run).tried)}"),
-    "tried_parts": lambda run: number(f"{len(_linearity(run).tried)}"),
-}
+facts({
+    "input_norm": ("The norm of the FFN's input", lambda run: _norm(_path(run).input)),
+    "output_norm": ("The norm of the FFN's output", lambda run: _norm(_path(run).output)),
+    "stream_norm": ("The norm of the residual stream before the FFN's output is added",
+                    lambda run: _norm(_path(run).stream)),
+    "new_stream_norm": ("The norm of the residual stream after it",
+                        lambda run: _norm(_path(run).new_stream)),
+    "ffn_added": ("What this block's FFN adds to the likeliest word's logit",
+                  lambda run: _added(run, "FFN")),
+    "attention_added": ("What this block's attention adds to the likeliest word's logit",
+                        lambda run: _added(run, "attention")),
+    "logit": ("The likeliest word's logit", lambda run: signed(_contributions(run).logit)),
+    "ffn_parameters": ("How many parameters one FFN has",
+                       lambda run: parameters(_shape(run))["FFN"] // _shape(run).n_blocks),
+    "ffn_of_all": ("The FFNs' share of all parameters", lambda run: _share(parameters, run)),
+    "ffn_work": ("The FFNs' share of all multiplications", lambda run: _share(multiply_adds, run)),
+    "ffn_over_attention": ("How many times as many parameters the FFNs have as attention",
+                           lambda run: _over_attention(parameters, run)),
+    "ffn_work_over_attention": ("How many times as many multiplications the FFNs take as attention",
+                                lambda run: _over_attention(multiply_adds, run)),
+    "cost_tokens": ("The number of tokens for which multiplications are counted",
+                    lambda run: _shape(run).n_tokens),
+    "overtaken_at": ("The number of tokens at which attention costs as much as the FFNs",
+                     lambda run: f"{overtaking_length(_shape(run)):,.0f}"),
+    "linear_parts": ("How many of the tested parts are linear",
+                     lambda run: sum(tried.check.passed for tried in _linearity(run).tried)),
+    "tried_parts": ("How many parts were tested", lambda run: len(_linearity(run).tried)),
+    "alone_difference": (
+        "The largest difference if the FFN sees each token alone",
+        lambda run: short(position_wise(run.model, run.trace, run.state.block).alone)),
+})  # fmt: skip

@@ -1,9 +1,6 @@
 """Names and words: what is looked at, and what the network says, whole or with a part taken out."""
 
-from collections.abc import Callable
-
 import torch
-from torch import Tensor
 
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
@@ -16,7 +13,8 @@ from ffnviz.analysis.lab.bend_deleted import (
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
-from ffnviz.figures.wording import Number, Typed, number, percent, quoted, signed
+from ffnviz.figures.wording import Number, number, percent, quoted, signed
+from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.lab.subject import cached_result, experiment_subject
 from ffnviz.state.run import Run
 
@@ -41,18 +39,19 @@ def _word(prediction: Prediction) -> Number:
     return number(f"“{prediction.words[0]}”")
 
 
+def _word_if(run: Run, without: str) -> Number:
+    return _word(_deleted(run).predictions[without])
+
+
 def _share(prediction: Prediction) -> Number:
     return number(percent(float(prediction.probabilities[0])))
 
 
-def _then(run: Run) -> Number:
-    """The probability, without this block's FFN, of the word that is likeliest with it."""
-    word, without = (
-        int(_told(run).ids[0]),
-        predict_without_ffn(
-            run.model, run.whole, run.state.block, run.place, run.model.sizes.vocab_size
-        ),
-    )
+@fact
+def says_share_without_ffn(run: Run) -> Number:
+    """The probability of {says} without this block's FFN."""
+    word, n = int(_told(run).ids[0]), run.model.sizes.vocab_size
+    without = predict_without_ffn(run.model, run.whole, run.state.block, run.place, n)
     place = without.ids.tolist().index(word)
     return number(percent(float(without.probabilities[place])))
 
@@ -61,46 +60,43 @@ def _moved(run: Run, without: str) -> Number:
     return number(f"{short(_deleted(run).divergences[without])} nats")
 
 
-def _straight(run: Run) -> tuple[Tensor, Tensor]:
-    """What this block's FFN writes on the chosen token, (d_model,), and what it would without φ."""
+def _straight(run: Run) -> tuple[float, float]:
+    """How many times as long, without φ, what this block's FFN writes here is; and the cosine."""
     ffn = run.trace.blocks[run.state.block].ffn
     compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
     with torch.inference_mode():
-        straight: Tensor = compress(ffn.pre_activation[run.token])
-    return ffn.output[run.token], straight
+        written, straight = ffn.output[run.token], compress(ffn.pre_activation[run.token])
+    cosine = torch.nn.functional.cosine_similarity(written, straight, dim=0)
+    return float(straight.norm() / written.norm()), float(cosine)
 
 
-def _no_phi_times(run: Run) -> Number:
-    written, straight = _straight(run)
-    return number(f"{float(straight.norm() / written.norm()):.1f}")
-
-
-def _no_phi_cosine(run: Run) -> Number:
-    written, straight = _straight(run)
-    return number(signed(float(torch.nn.functional.cosine_similarity(written, straight, dim=0))))
-
-
-FACTS: dict[str, Callable[[Run], Number | Typed]] = {
-    "sentence": lambda run: (f"“{run.trace.text}”", "typed"),
-    "token": lambda run: quoted(run.labels[run.token]),
-    "tokens": lambda run: number(f"{len(run.labels)}"),
-    "network": lambda run: number(run.card.label, run.card.colour),
-    "partner": lambda run: (
-        number(run.partner.card.label, run.partner.card.colour) if run.partner else number("–")
-    ),
-    "block": lambda run: number(f"{run.state.block + 1}"),
-    "vocabulary": lambda run: number(f"{run.model.sizes.vocab_size:,}"),
-    "says": lambda run: _word(_told(run)),
-    "says_share": lambda run: _share(_told(run)),
-    "without_ffn": lambda run: _word(_without(run)),
-    "without_ffn_share": lambda run: _share(_without(run)),
-    "says_share_without_ffn": _then,
-    "no_ffns": lambda run: _word(_deleted(run).predictions[WITHOUT_FFN]),
-    "no_attention": lambda run: _word(_deleted(run).predictions[WITHOUT_ATTENTION]),
-    "no_phi": lambda run: _word(_deleted(run).predictions[WITHOUT_PHI]),
-    "no_phi_nats": lambda run: _moved(run, WITHOUT_PHI),
-    "no_ffns_nats": lambda run: _moved(run, WITHOUT_FFN),
-    "no_phi_times": _no_phi_times,
-    "no_phi_cosine": _no_phi_cosine,
-    "folded_rank": lambda run: number(f"{_deleted(run).rank:,}"),
-}
+facts({
+    "sentence": ("The sentence", lambda run: (f"“{run.trace.text}”", "typed")),
+    "token": ("The chosen token", lambda run: quoted(run.labels[run.token])),
+    "tokens": ("How many tokens the sentence has", lambda run: len(run.labels)),
+    "network": ("The network's name", lambda run: number(run.card.label, run.card.colour)),
+    "partner": ("The name of the network beside",
+                lambda run: number(run.partner.card.label, run.partner.card.colour)
+                if run.partner else "–"),
+    "block": ("The chosen block", lambda run: run.state.block + 1),
+    "vocabulary": ("How many entries the vocabulary has", lambda run: run.model.sizes.vocab_size),
+    "says": ("The likeliest word at the chosen token", lambda run: _word(_told(run))),
+    "says_share": ("The likeliest word's probability", lambda run: _share(_told(run))),
+    "without_ffn": ("The likeliest word without this block's FFN",
+                    lambda run: _word(_without(run))),
+    "without_ffn_share": ("The probability of {without_ffn} there",
+                          lambda run: _share(_without(run))),
+    "no_ffns": ("The likeliest word without any FFN", lambda run: _word_if(run, WITHOUT_FFN)),
+    "no_attention": ("The likeliest word without any attention",
+                     lambda run: _word_if(run, WITHOUT_ATTENTION)),
+    "no_phi": ("The likeliest word without φ", lambda run: _word_if(run, WITHOUT_PHI)),
+    "no_phi_nats": ("How far removing φ moves the prediction: KL divergence, in nats",
+                    lambda run: _moved(run, WITHOUT_PHI)),
+    "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
+                     lambda run: _moved(run, WITHOUT_FFN)),
+    "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: _deleted(run).rank),
+    "no_phi_times": ("How many times as long what this block's FFN writes would be without φ",
+                     lambda run: f"{_straight(run)[0]:.1f}"),
+    "no_phi_cosine": ("The cosine of what this block's FFN writes with φ and without it",
+                      lambda run: signed(_straight(run)[1])),
+})  # fmt: skip

@@ -1,29 +1,15 @@
-"""The activation functions a configuration can name. A new one is a new file and a line here."""
+"""The activation functions a configuration can name. A new one is a new file in this folder."""
+
+from importlib import import_module
+from pkgutil import iter_modules
 
 from ffnviz.models.activations.activation import Activation
-from ffnviz.models.activations.gelu import GEGLU, GELU, GELU_TANH
-from ffnviz.models.activations.glu import GLU
-from ffnviz.models.activations.identity import IDENTITY
-from ffnviz.models.activations.relu import REGLU, RELU
-from ffnviz.models.activations.sigmoid import SIGMOID
-from ffnviz.models.activations.silu import SILU, SWIGLU
-from ffnviz.models.activations.tanh import TANH
 
 ACTIVATIONS: dict[str, Activation] = {
-    activation.name: activation
-    for activation in (
-        RELU,
-        GELU,
-        GELU_TANH,
-        SILU,
-        SIGMOID,
-        TANH,
-        IDENTITY,
-        REGLU,
-        GEGLU,
-        SWIGLU,
-        GLU,
-    )
+    value.name: value
+    for file in iter_modules(__path__)  # in the order of their names
+    for value in vars(import_module(f"{__name__}.{file.name}")).values()
+    if isinstance(value, Activation)
 }
 
 __all__ = ["ACTIVATIONS", "Activation"]

@@ -1,9 +1,14 @@
-"""What an activation function is to this package: a name, a curve and where it comes from."""
+"""What an activation function is to this package: all that any page or analysis says of it."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
+
+Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
@@ -15,17 +20,30 @@ class Activation:
         label: how a page writes it, for example ``"GELU"``.
         formula: φ(x) in LaTeX; for a gated variant, of the two projections x and v.
         function: φ itself, any shape to the same shape, never in place.
-        gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         source: the paper that introduced it.
+        gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         exact_zeros: whether φ is exactly zero on a whole side, as ReLU is.
         below_zero: whether φ is below zero anywhere.
+        numpy: φ(z) as NumPy has it, which the page shows and runs; "" if that is not known.
+        torch: the same in PyTorch, for the page.
+        line: its curve's colour in the palette, and its dash.
+        steepest: no slope of φ is larger; GELU's largest is 1.129, at √2.
     """
 
     name: str
     label: str
     formula: str
     function: Callable[[Tensor], Tensor]
-    gated: bool
     source: str
+    gated: bool = False
     exact_zeros: bool = False
     below_zero: bool = True
+    numpy: str = ""
+    torch: str = "φ(z)"
+    line: tuple[str, str] = ("@line", "solid")
+    steepest: float = 1.13
+
+    def in_numpy(self, z: Array) -> Array:
+        """What `numpy` says, computed: any shape to the same shape."""
+        value: Array = eval(self.numpy, {"np": np, "math": math, "z": z})  # noqa: S307 (ours)
+        return value

@@ -11,8 +11,10 @@ GELU = Activation(
     label="GELU",
     formula=r"x\,\Phi(x)",
     function=F.gelu,
-    gated=False,
     source="Hendrycks & Gimpel 2016, section 2",
+    numpy="z * 0.5 * (1 + np.vectorize(math.erf)(z / math.sqrt(2)))",
+    torch="F.gelu(z)",
+    line=("@gelu", "solid"),
 )
 
 GELU_TANH = Activation(
@@ -20,8 +22,10 @@ GELU_TANH = Activation(
     label="GELU (tanh)",
     formula=r"\tfrac{x}{2}\left(1 + \tanh\left[\sqrt{2/\pi}\,(x + 0.044715\,x^3)\right]\right)",
     function=partial(F.gelu, approximate="tanh"),
-    gated=False,
     source="Hendrycks & Gimpel 2016, section 2",
+    numpy="0.5 * z * (1 + np.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))",
+    torch='F.gelu(z, approximate="tanh")',
+    line=("@text", "dot"),
 )
 
 GEGLU = Activation(

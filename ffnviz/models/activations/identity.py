@@ -15,6 +15,8 @@ IDENTITY = Activation(
     label="identity",
     formula="x",
     function=identity,
-    gated=False,
     source="none: no published FFN has it; it stands for the FFN without φ",
+    numpy="z",
+    torch="z",
+    line=("@muted", "dashdot"),
 )

@@ -9,10 +9,12 @@ RELU = Activation(
     label="ReLU",
     formula=r"\max(0, x)",
     function=F.relu,
-    gated=False,
     source="Nair & Hinton 2010; in the Transformer: Vaswani et al. 2017, eq. 2",
     exact_zeros=True,
     below_zero=False,
+    numpy="np.maximum(z, 0)",
+    torch="torch.relu(z)",
+    line=("@relu", "solid"),
 )
 
 REGLU = Activation(

@@ -9,7 +9,9 @@ SIGMOID = Activation(
     label="sigmoid",
     formula=r"\sigma(x) = 1 / (1 + e^{-x})",
     function=torch.sigmoid,
-    gated=False,
     source="Rumelhart, Hinton & Williams 1986, eq. 2",
     below_zero=False,
+    numpy="1 / (1 + np.exp(-z))",
+    torch="torch.sigmoid(z)",
+    line=("@negative_mid", "dash"),
 )

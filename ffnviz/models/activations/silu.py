@@ -9,8 +9,10 @@ SILU = Activation(
     label="SiLU",
     formula=r"x\,\sigma(x)",
     function=F.silu,
-    gated=False,
     source="Hendrycks & Gimpel 2016, section 2; Ramachandran et al. 2017",
+    numpy="z / (1 + np.exp(-z))",
+    torch="F.silu(z)",
+    line=("@positive_mid", "dash"),
 )
 
 SWIGLU = Activation(

@@ -9,6 +9,8 @@ TANH = Activation(
     label="tanh",
     formula=r"\tanh(x) = 2\,\sigma(2x) - 1",
     function=torch.tanh,
-    gated=False,
     source="LeCun et al. 1998 (Efficient BackProp), section 4.4",
+    numpy="np.tanh(z)",
+    torch="torch.tanh(z)",
+    line=("@negative_mid", "solid"),
 )

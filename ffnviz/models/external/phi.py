@@ -27,15 +27,17 @@ def _quick_gelu(x: Tensor) -> Tensor:
 
 
 RELU_SQUARED = Activation(
-    "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, False, "So et al. 2021, section 4",
+    "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, "So et al. 2021, section 4",
     exact_zeros=True, below_zero=False,
 )  # fmt: skip
 QUICK_GELU = Activation(
-    "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu, False,
+    "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu,
     "Hendrycks & Gimpel 2016, section 2",
 )  # fmt: skip
-_PLAIN = (*(a for a in ACTIVATIONS.values() if not a.gated), RELU_SQUARED, QUICK_GELU)
-_GATED = {"relu": "reglu", "gelu": "geglu", "silu": "swiglu"}
+_PLAIN = sorted(  # identity last: on positive values ReLU is the same
+    (*(a for a in ACTIVATIONS.values() if not a.gated), RELU_SQUARED, QUICK_GELU),
+    key=lambda activation: activation.name == "identity",
+)
 
 
 def candidates(seen: BlockPass, width: int) -> Iterator[tuple[str, Phi]]:
@@ -90,17 +92,17 @@ def named(phi: Phi, gated: bool) -> Activation:
     values = function(GRID)
     dead, below = bool((values[GRID < 0] == 0).all()), bool((values < 0).any())
     made = Activation(
-        label.lower(), label, r"\varphi(x)", function, False, "the network's own",
+        label.lower(), label, r"\varphi(x)", function, "the network's own",
         exact_zeros=dead, below_zero=below,
     )  # fmt: skip
     return _gated(made) if gated else made
 
 
 def _gated(plain: Activation) -> Activation:
-    usual = _GATED.get(plain.name)
-    if usual is not None:
-        return ACTIVATIONS[usual]
+    for known in ACTIVATIONS.values():
+        if known.gated and known.function is plain.function:
+            return known
     return replace(
         plain, name=f"{plain.name}_glu", label=f"gated {plain.label}",
-        formula=rf"\left({plain.formula}\right) \cdot v", gated=True,
+        formula=rf"\left({plain.formula}\right) \cdot v", gated=True, numpy="",
     )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.dimensions.forms import BATCH, NUMPY, TOKENS, Form, forms
+from ffnviz.analysis.dimensions.forms import BATCH, TOKENS, Form, forms
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.bars import Bars, named_bars
@@ -31,10 +31,6 @@ EQUATIONS = {
     "numpy": "Y = φ(X W₁ + b₁) W₂ + b₂",
     "batch": f"Y = φ(X W₁ + b₁) W₂ + b₂, for each of {BATCH} × {TOKENS} tokens",
 }
-TORCH = {
-    "relu": "torch.relu(z)", "gelu": "F.gelu(z)", "gelu_tanh": 'F.gelu(z, approximate="tanh")',
-    "silu": "F.silu(z)", "sigmoid": "torch.sigmoid(z)", "tanh": "torch.tanh(z)", "identity": "z",
-}  # fmt: skip
 START = """\
 import math
 import ffnviz, numpy as np, torch
@@ -104,15 +100,14 @@ def measure(run: Run, progress: Progress) -> dict[str, Form]:
 
 def code(run: Run, form: str) -> str:
     """A way of writing this block's FFN that runs in a notebook."""
-    sizes, phi, ffn = run.model.sizes, run.card.phi.name, run.model.ffn(run.state.block)
+    sizes, phi, ffn = run.model.sizes, run.card.phi, run.model.ffn(run.state.block)
     given = {
         "network": run.card.id, "text": run.trace.text, "block": run.state.block,
         "n": len(run.labels), "d_model": sizes.d_model, "d_ff": sizes.d_ff,
         "b1": "ffn.key_bias" if ffn.key_bias is not None else f"torch.zeros({sizes.d_ff})",
         "b2": "ffn.output_bias" if ffn.output_bias is not None
               else f"torch.zeros({sizes.d_model})",
-        "torch": TORCH.get(phi, "φ(z)"), "numpy": NUMPY.get(phi, "φ(z)"), "batch": BATCH,
-        "tokens": TOKENS,
+        "torch": phi.torch, "numpy": phi.numpy or "φ(z)", "batch": BATCH, "tokens": TOKENS,
     }  # fmt: skip
     return (START + CODE[form]).format(**given)
 

@@ -19,11 +19,8 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import choice_setting
 
 GATES = {name: each.label for name, each in ACTIVATIONS.items() if each.gated}
-GATE = choice_setting("gate", GATES)
+GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES})  # links without one mean ReGLU
 SETTINGS = (GATE,)
-LOOKS = {"relu": ("@relu", "solid"), "gelu": ("@gelu", "solid"), "gelu_tanh": ("@text", "dot"),
-         "silu": ("@positive_mid", "dash"), "sigmoid": ("@negative_mid", "dash"),
-         "tanh": ("@negative_mid", "solid"), "identity": ("@muted", "dashdot")}  # fmt: skip
 
 
 @live
@@ -53,7 +50,7 @@ def all_curves(run: Run, found: Zoo) -> None:
         number(short(found.apart[0])), ".",
     ]  # fmt: skip
     shown = [
-        (ACTIVATIONS[c.name].label, c.value, c.slope, *LOOKS.get(c.name, ("@line", "solid")))
+        (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line)
         for c in found.curves
     ]
     chart(

@@ -18,6 +18,7 @@ from ffnviz.analysis.neurons.working import (
 from ffnviz.analysis.prediction import predict
 from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted
+from ffnviz.models.activations import Activation
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.parts.neurons.choose import chooser
 from ffnviz.parts.part import Navigator, live
@@ -33,10 +34,6 @@ WHAT = choice_setting(
 COMPONENT = count_setting("component", 0, 0, 99_999)
 WORD = count_setting("logit_word", 0, 0, 9, also=("word",))  # its place among the likeliest
 SETTINGS = (WHAT, COMPONENT, WORD)
-PHI = {
-    "relu": "h = np.maximum(z, 0)                     # ReLU",
-    "gelu": "from math import erf, sqrt\nh = z * (1 + erf(z / sqrt(2))) / 2        # GELU",
-}  # of another φ the snippet gives the pre-activation alone
 
 
 @dataclass(frozen=True)
@@ -121,9 +118,15 @@ def _neuron(run: Run, neuron: int) -> Shown:
         "x · key + b" if biased else "x · key",
         file,
         "x @ key",
-        f"\n{PHI[phi]}" if (phi := run.card.phi.name) in PHI else "",
+        then_phi(run.card.phi),
         "component of x",
     )
+
+
+def then_phi(phi: Activation) -> str:
+    """The lines that make h of z; none of a φ that is not known in NumPy."""
+    imported = "import math\n" if "math." in phi.numpy else ""
+    return f"\n{imported}h = {phi.numpy}  # {phi.label}" if phi.numpy else ""
 
 
 def _component(run: Run, component: int) -> Shown:

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.dimensions.forms import _PHI, NUMPY, forms
-from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.analysis.dimensions.forms import forms
+from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.parts.dimensions.forms import CODE, TORCH, code
+from ffnviz.parts.dimensions.forms import CODE, code
+from ffnviz.parts.neurons.working import then_phi
 from tests.analysis.networks import network, ours
 from tests.run_factory import run_of
 
@@ -44,7 +45,7 @@ def test_without_biases_too(tokenizer: Tokenizer) -> None:
 
 def test_a_difference_would_be_seen(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
     model = ours(tokenizer)
-    monkeypatch.setitem(_PHI, "relu", lambda z: np.maximum(z, 0.01))
+    monkeypatch.setattr(Activation, "in_numpy", lambda _, z: np.maximum(z, 0.01))
     assert forms(model, model.trace(TEXT), 1, 1)["numpy"].difference > 1e-3
 
 
@@ -57,15 +58,15 @@ def test_a_gated_ffn_is_refused(tokenizer: Tokenizer) -> None:
 @pytest.mark.parametrize("activation", PLAIN)
 def test_phi_as_it_is_written_is_phi_as_it_is_run(activation: str) -> None:
     z = np.linspace(-3, 3, 61)
-    expected = ACTIVATIONS[activation].function(torch.from_numpy(z)).numpy()
-    import math
-
-    names: dict[str, Any] = {"np": np, "math": math, "z": z}
-    for written in (NUMPY[activation], None):
-        value = _PHI[activation](z.astype(np.float32)) if written is None else eval(written, names)
-        np.testing.assert_allclose(value, expected, atol=1e-6)
+    phi = ACTIVATIONS[activation]
+    expected = phi.function(torch.from_numpy(z)).numpy()
+    for values in (z, z.astype(np.float32)):
+        np.testing.assert_allclose(phi.in_numpy(values), expected, atol=1e-6)
+    again: dict[str, Any] = {"np": np, "z": z}  # “Show the working” computes h of z, too
+    exec(then_phi(phi), again)
+    np.testing.assert_allclose(again["h"], expected, atol=1e-12)
     names = {"torch": torch, "F": torch.nn.functional, "z": torch.from_numpy(z)}
-    np.testing.assert_allclose(eval(TORCH[activation], names), expected, atol=1e-12)
+    np.testing.assert_allclose(eval(phi.torch, names), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("form", CODE)

@@ -220,12 +220,16 @@ def test_many_pairs_of_trainings_that_agree_would_decide_and_one_does_not(
     assert zoo._trains_better(relu, np.append(gelu[1:], 4.1)).verdict is Verdict.UNDECIDED
 
 
-def test_who_uses_gelu_follows_from_what_is_known_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_uses_gelu_follows_from_what_is_known_of_each(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = subject(model_folder)
+
     def verdict(**phis: str) -> Verdict:
         for name in ("bert", "gpt2", "t5", "t5v11"):
             phi = phis.get(name, PRESETS[name].phi)
             monkeypatch.setitem(PRESETS, name, replace(PRESETS[name], phi=phi))
-        return zoo._who_uses_gelu().verdict
+        return finding(zoo.visit_zoo(tried), "BERT, GPT and T5").verdict
 
     assert verdict() is ONLY_IF
     assert verdict(t5="gelu") is HOLDS
@@ -274,7 +278,7 @@ def test_a_gelu_that_is_relu_never_falls(
 def test_two_gelus_are_the_same_only_if_they_are(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch, stand_in: str, verdict: Verdict
 ) -> None:
-    wild = Activation("gelu_tanh", "wild", "", lambda x: 30 * (50 * x).sin(), False, "nowhere")
+    wild = Activation("gelu_tanh", "wild", "", lambda x: 30 * (50 * x).sin(), "nowhere")
     monkeypatch.setitem(ACTIVATIONS, "gelu_tanh", {**ACTIVATIONS, "wild": wild}[stand_in])
     seen = zoo.visit_zoo(subject(model_folder))
     assert finding(seen, "GELU and its tanh").verdict is verdict
