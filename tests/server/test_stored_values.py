@@ -7,12 +7,8 @@ from streamlit.runtime import app_session
 from streamlit.runtime.state.common import WidgetMetadata
 from streamlit.runtime.state.session_state import SessionState
 
-from ffnviz.server.streamlit_patches.rerun_patches import (
-    KeptTheme,
-    _streamlits,
-    keep_as_stored,
-    patch_reruns,
-)
+from ffnviz.server.streamlit_patches.stored_values import STREAMLITS, apply, keep_as_stored
+from ffnviz.server.streamlit_patches.theme_once import KeptTheme
 
 BOX, PICTURE = "$$ID-1-box", "$$ID-2-picture"
 
@@ -50,7 +46,7 @@ def after_a_run() -> SessionState:
 
 def test_a_script_finds_what_it_would_have_found() -> None:
     theirs, ours = after_a_run(), after_a_run()
-    _streamlits(theirs)
+    STREAMLITS(theirs)
     keep_as_stored(ours)
     assert ours._old_state == theirs._old_state
     assert set(ours._old_state) == {"chosen", "of an older run", BOX, PICTURE, "$$ID-3-None"}
@@ -68,9 +64,8 @@ def test_a_components_value_is_not_made_what_a_script_sees_before_one_looks() ->
 
 
 def test_streamlit_puts_away_what_is_old_by_that_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(SessionState, "_compact_state", _streamlits)
-    monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
-    patch_reruns()
+    monkeypatch.setattr(SessionState, "_compact_state", STREAMLITS)
+    apply()
     state = after_a_run()
     state.on_script_will_rerun(WidgetStates())
     assert type(state._old_state[PICTURE]) is dict
