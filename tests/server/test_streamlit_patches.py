@@ -10,11 +10,9 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2.component_manager import BidiComponentManager
-from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-from streamlit.runtime import app_session
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import script_runner
-from streamlit.runtime.state.session_state import SessionState, WStates
+from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_server
@@ -23,8 +21,6 @@ from benchmarks.person import Person
 from benchmarks.served import served
 from ffnviz.server.streamlit_patches import PATCHES, apply_patches, page_script, patch
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions, tab_is_open
-from ffnviz.server.streamlit_patches.stored_values import STREAMLITS, keep_as_stored
-from ffnviz.server.streamlit_patches.theme_once import KeptTheme
 
 APP = Path(__file__).parents[2] / "app.py"
 FOLDER = Path(page_script.__file__).parent
@@ -34,15 +30,9 @@ def nothing(*_: object) -> None:
     """What Streamlit might have instead."""
 
 
-def other_theme(msg: CustomThemeConfig) -> None:
-    """Streamlit's, if it knew no sections."""
-
-
 # What Streamlit might change, so that a patch fits no more.
 CHANGES: dict[str, tuple[Any, str, Any]] = {
     "run_gate": (script_runner.ScriptRunner, "_maybe_handle_execution_control_request", nothing),
-    "stored_values": (SessionState, "on_script_will_rerun", nothing),
-    "theme_once": (app_session, "_populate_theme_msg", other_theme),
     "message_limits": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
     "page_script": (page_script, "index_html", lambda: "<html></html>"),
     "plotly_file": (BidiComponentManager, "register_from_manifest", None),
@@ -120,12 +110,12 @@ def test_a_script_says_what_streamlits_code_lacks(
 def test_a_patch_that_does_not_fit_costs_one_line_and_no_page(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    before = SessionState._compact_state
-    change("stored_values", monkeypatch)
+    before = starlette_server.__dict__["get_max_message_size_bytes"]
+    change("message_limits", monkeypatch)
     for _ in range(2):
-        patch.apply("stored_values")
-    assert SessionState._compact_state is before
-    assert [line.count("stored_values") > 0 for line in ours(caplog)] == [True]
+        patch.apply("message_limits")
+    assert starlette_server.__dict__["get_max_message_size_bytes"] is before
+    assert [line.count("message_limits") > 0 for line in ours(caplog)] == [True]
 
 
 def test_what_looks_into_streamlit_and_fails_has_another_answer(
@@ -135,29 +125,6 @@ def test_what_looks_into_streamlit_and_fails_has_another_answer(
     assert all(math.isnan(open_sessions()) for _ in range(2))
     assert tab_is_open()()
     assert len(ours(caplog)) == 1
-
-
-def test_values_that_cannot_be_kept_as_stored_are_kept_as_streamlit_does(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(SessionState, "_compact_state", keep_as_stored)
-    monkeypatch.delattr(SessionState, "_getitem")
-    monkeypatch.setattr(SessionState, "__getitem__", lambda _, key: f"{key} in its own way")
-    state = SessionState()
-    state["box"] = "typed"
-    state._compact_state()
-    assert state._old_state == {"box": "box in its own way"}
-    assert SessionState._compact_state is STREAMLITS
-    assert len(ours(caplog)) == 1
-
-
-def test_the_theme_that_is_kept_is_known_to_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app_session, "_populate_theme_msg", app_session._populate_theme_msg)
-    for _ in range(2):
-        patch.check("theme_once").apply()
-    kept = app_session._populate_theme_msg
-    assert isinstance(kept, KeptTheme)
-    assert not isinstance(kept.read, KeptTheme)
 
 
 def test_a_name_that_no_patch_has_is_said(

@@ -10,7 +10,7 @@ import os
 from ffnviz.server.streamlit_patches.page_script import SCRIPTS
 from ffnviz.server.streamlit_patches.patch import ALL, SETTING, apply
 
-AT_START = ("run_gate", "stored_values", "theme_once", "message_limits")
+AT_START = ("run_gate", "message_limits")
 PATCHES = (
     *AT_START, "page_script", "plotly_file", "open_sessions", "closed_sessions", "reconnected_text",
 )  # fmt: skip
