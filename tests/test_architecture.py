@@ -1,5 +1,6 @@
 """docs/architecture.md's picture, held true: the contracts, and what contracts cannot say."""
 
+import ast
 import sys
 from pathlib import Path
 
@@ -18,6 +19,11 @@ LIBRARIES = {
     "ffnviz.figures": {"numpy"},
     "ffnviz.pictures": {"numpy", "plotly", "streamlit"},
 }
+
+
+# What Streamlit documents; `streamlit_patches` alone imports anything else of it.
+STREAMLIT = {"streamlit", "streamlit.starlette", "streamlit.testing.v1"}
+PATCHES = ROOT / "ffnviz" / "server" / "streamlit_patches"
 
 
 @pytest.fixture(scope="module")
@@ -45,3 +51,35 @@ def test_a_component_knows_only_its_own_entry_of_the_session(path: Path) -> None
     source = path.read_text(encoding="utf-8")
     assert source.count("session_state") == source.count("st.session_state[key]")
     assert "query_params" not in source
+
+
+def private_parts(source: str) -> set[str]:
+    """What a module imports of Streamlit, or takes from it, that Streamlit does not document."""
+    taken = set[str]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            taken |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "streamlit":
+            taken |= {f"streamlit.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            taken.add(node.module or "")
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            inside = node.attr in ("runtime", "web", "proto") or node.attr.startswith("_")
+            if node.value.id == "st" and inside:
+                taken.add(f"streamlit.{node.attr}")
+    return {name for name in taken - STREAMLIT if name.split(".")[0] == "streamlit"}
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["import streamlit.web.cli", "from streamlit import runtime", "st.runtime.exists()",
+     "from streamlit.components.v2.manifest_scanner import ComponentConfig"],
+)  # fmt: skip
+def test_private_parts_are_seen(source: str) -> None:
+    assert private_parts(source)
+
+
+def test_one_folder_alone_reaches_into_streamlits_private_parts() -> None:
+    package = set((ROOT / "ffnviz").rglob("*.py")) - set(PATCHES.rglob("*.py"))
+    reaching = {path.name: private_parts(path.read_text(encoding="utf-8")) for path in package}
+    assert {name: parts for name, parts in reaching.items() if parts} == {}

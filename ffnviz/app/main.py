@@ -5,7 +5,6 @@ from contextlib import nullcontext
 from functools import partial
 
 import streamlit as st
-from streamlit.navigation.page import Page as Address
 
 from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.app import export_widget, footer, page_controls
@@ -26,7 +25,8 @@ from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
 from ffnviz.pictures.welcome import welcome
-from ffnviz.server.streamlit_patches.idle_collection import idle_collector
+from ffnviz.server.idle_collection import idle_collector
+from ffnviz.server.streamlit_patches.patch import apply
 from ffnviz.state.run_factory import any_network_is_loaded
 from ffnviz.state.state import Catalog
 
@@ -35,7 +35,7 @@ START = "She opened the [MASK] and looked out."
 
 
 @st.fragment
-def show(session: Session, page: Page, addresses: Mapping[str, Address]) -> None:
+def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
     """All that a click may change: it then runs alone, and the sentence box is left as it is."""
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
@@ -106,6 +106,7 @@ def main() -> None:
     st.html(ASSETS / "page.css")
     st.logo(ASSETS / "logo.svg", size="small")
     idle_collector().page_ran()
+    apply("plotly_file")  # `streamlit run` starts nothing of ours that could
     page, addresses = opened_page()
     try:
         with nullcontext() if any_network_is_loaded() else st.spinner("Loading the networks …"):

@@ -1,7 +1,6 @@
 """Which page was opened, and where each page is: Streamlit's navigation, at the top."""
 
 import streamlit as st
-from streamlit.navigation.page import Page as Address
 
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
@@ -9,7 +8,7 @@ from ffnviz.parts.part import Page
 FIRST = PAGES[0]
 
 
-def opened_page() -> tuple[Page, dict[str, Address]]:
+def opened_page() -> tuple[Page, dict[str, st.Page]]:
     """The page that was opened, and the address of every page by its name.
 
     The first page answers at / and, as all others do, at its name. The navigation shows one of the
@@ -22,7 +21,7 @@ def opened_page() -> tuple[Page, dict[str, Address]]:
     return next(page for page in PAGES if page.name == name), addresses
 
 
-def _navigate(first_at_name: bool) -> tuple[Address, dict[str, Address]]:
+def _navigate(first_at_name: bool) -> tuple[st.Page, dict[str, st.Page]]:
     root = st.Page(
         _show_nothing,
         title=FIRST.title,

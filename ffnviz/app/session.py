@@ -15,6 +15,7 @@ from ffnviz.models.network import Network
 from ffnviz.models.registry import available_networks
 from ffnviz.models.trace import words_among
 from ffnviz.parts.part import Navigator
+from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
 from ffnviz.state.actions import Action, OpenNeuron, OpenPage, Set, Type, reduce
 from ffnviz.state.run import Run
@@ -59,7 +60,7 @@ class Session:
         url, table = st.query_params.to_dict(), st.session_state
         if "state" not in table:
             table["gpu"] = find_gpu().device is not None
-            table["left"], table["parts"] = {}, {}
+            table["left"], table["parts"], table["tab_is_open"] = {}, {}, tab_is_open()
             table["url"], table["shown"] = url, None  # a first page may lead on before it is shown
             table["bare"] = not url
             table["came_with"] = frozenset(url)

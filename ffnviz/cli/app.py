@@ -8,7 +8,6 @@ from ipaddress import ip_address
 from pathlib import Path
 
 import click
-from streamlit.net_util import get_internal_ip
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.cli.hosts import allowed_hosts, host_names
@@ -30,6 +29,7 @@ from ffnviz.models.registry import (
 )
 from ffnviz.server.application import ALLOWED_HOSTS, FRAMED_BY, HOSTS, application
 from ffnviz.server.headers import content_security_policy
+from ffnviz.server.own_address import own_address
 from ffnviz.server.workers import serve_with
 
 OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
@@ -284,7 +284,7 @@ def announcement(address: str, port: int) -> str:
     shown = "localhost" if address == "127.0.0.1" or ip.is_unspecified else address
     lines = [f"ffnviz: {_url(shown, port)} (Ctrl-C ends it)"]
     if not ip.is_loopback:
-        own = (get_internal_ip() if ip.is_unspecified else None) or shown
+        own = (own_address() if ip.is_unspecified else None) or shown
         where = f", at {_url(own, port)}" if own != shown else ""
         lines.append(
             f"Others on your network can open it too{where}. Nobody is asked for a password: "

@@ -1,10 +1,10 @@
 """`ffnviz export`: the Journey of a sentence as one HTML file that needs no server."""
 
+import logging
 from pathlib import Path
 
 import click
 import torch
-from streamlit.logger import get_logger
 
 from ffnviz.app.main import build_catalog
 from ffnviz.cli.device import device_option
@@ -71,7 +71,7 @@ def export(
 
 def _lecture(path: Path, device: torch.device) -> str:
     """Its scenes show the twins, as the app does."""
-    get_logger(NO_SESSION).disabled = True  # it says again and again that there is none here
+    logging.getLogger(NO_SESSION).disabled = True  # it says again and again that there is none here
     try:
         rooms = build_catalog()
         told = lecture_file(path, rooms)

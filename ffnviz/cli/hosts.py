@@ -3,9 +3,9 @@
 from ipaddress import ip_address
 
 import click
-from streamlit.net_util import get_internal_ip
 
 from ffnviz.server.headers import hostname
+from ffnviz.server.own_address import own_address
 
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -38,4 +38,4 @@ def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
     if not named:
         return ()
     # An address is nobody else's to give away, and the links of classes have this computer's.
-    return tuple(dict.fromkeys((*LOCAL, get_internal_ip() or address, *named)))
+    return tuple(dict.fromkeys((*LOCAL, own_address(), *named)))

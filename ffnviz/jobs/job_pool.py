@@ -33,6 +33,7 @@ IDLE_S = 300.0  # then the process ends, and gives its memory back
 LOOK_EVERY_S = 2.0
 BUSY = 0.05  # a share of the time, or of a processor, from which on the machine was shared
 PACKAGE = Path(__file__).parents[2]
+QUIET = {"STREAMLIT_LOGGER_LEVEL": "error"}  # or it says again and again that there is no session
 
 log = logging.getLogger(__name__)
 
@@ -260,7 +261,7 @@ class JobPool:
                 [sys.executable, "-m", "ffnviz.jobs.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)},
+                env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},
             )
         return self._process
 

@@ -6,8 +6,6 @@ import time
 import traceback
 from typing import IO, Any
 
-from streamlit.logger import set_log_level
-
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
 from ffnviz.jobs.job_pool import Order, close, receive, send
 from ffnviz.state.run_factory import make_run
@@ -21,7 +19,6 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(STEP_BACK)
     freeze_loaded_objects()
-    set_log_level("ERROR")  # otherwise it says again and again that there is no session here
     orders = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whoever prints does not disturb

@@ -5,14 +5,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 import streamlit as st
 import torch
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime import exists, get_instance
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ffnviz.jobs.job_pool import JOB_POOL, Contention, Job, JobStatus, Order, QueueIsFullError
 from ffnviz.jobs.serial_queue import heavy
@@ -52,7 +48,7 @@ class Measurement(Generic[R]):
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
     """Waits until no other visitor computes anything heavy, and says for how many it waits."""
-    bars: list[DeltaGenerator] = []  # one, if there is any waiting
+    bars: list[Any] = []  # one, if there is any waiting
     said = 0
 
     def waiting(others: int) -> None:
@@ -222,11 +218,9 @@ def _asked_by_all(
 
 
 def _is_there() -> Callable[[], bool]:
-    """What tells whether this session's tab is open."""
-    context = get_script_run_ctx()
-    if context is None or not exists():
-        return lambda: True
-    return partial(get_instance().is_active_session, context.session_id)
+    """What tells whether this session's tab is open; the app knows."""
+    known: Callable[[], bool] = st.session_state.get("tab_is_open", lambda: True)
+    return known
 
 
 def _take_in(

@@ -4,15 +4,11 @@ st.plotly_chart builds its chart anew with every change; here Plotly.react chang
 """
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import plotly
 import streamlit as st
 from numpy.typing import NDArray
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
-from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 
 from ffnviz.pictures.declare import declare
 from ffnviz.pictures.head import Head
@@ -47,7 +43,6 @@ def chart(
         if on_choose and is_drawn(point, figure):
             on_choose(int(point))
 
-    serve_plotly()
     arrays: dict[str, NDArray[Any]] = {}
     header = {
         "figure": _without_arrays(figure, arrays),
@@ -78,12 +73,3 @@ def _without_arrays(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:
     name = f"array {len(arrays)}"
     arrays[name] = value.astype(np.int32 if value.dtype.kind in "iub" else np.float32)
     return {"array": name}
-
-
-def serve_plotly() -> None:
-    """Have Streamlit serve the plotly.min.js of the installed plotly package, as a file."""
-    manager = get_bidi_component_manager()
-    if manager.get_component_asset_root("ffnviz.plotly") is None:
-        files = [ComponentConfig(name="plotly", asset_dir="package_data")]
-        manifest = ComponentManifest("ffnviz", plotly.__version__, files)
-        manager.register_from_manifest(manifest, Path(plotly.__file__).parent)

@@ -4,31 +4,35 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib.resources import files
 from pathlib import Path
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
-from streamlit.file_util import get_static_dir
 from streamlit.starlette import App
 
+from ffnviz.export.document import PLOTLY
 from ffnviz.jobs.garbage import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.server_store import allowed, store
 from ffnviz.models.assets import TOP
 from ffnviz.parts import PAGES
-from ffnviz.pictures.chart import serve_plotly
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy
-from ffnviz.server.incoming_messages import ReadableMessages, bound_messages
+from ffnviz.server.incoming_messages import ReadableMessages
 from ffnviz.server.metrics import DirectOnly, ServerMetrics
-from ffnviz.server.streamlit_patches.rerun_patches import patch_reruns
-from ffnviz.server.streamlit_patches.run_gate import one_run_at_a_time
+from ffnviz.server.streamlit_patches import apply_patches
+from ffnviz.server.streamlit_patches.page_script import (
+    GUARD,
+    STATIC,
+    guard_js,
+    guarded_html,
+    index_html,
+)
+from ffnviz.server.streamlit_patches.patch import apply
 
-GUARD = "guard.js"
 FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
 ORIGINS = "FFNVIZ_ORIGINS"  # of other sites whose pages may open sessions here
 ALLOWED_HOSTS = "FFNVIZ_ALLOWED_HOSTS"  # as --allowed-host
@@ -51,13 +55,11 @@ def application(script: Path, frame_ancestors: str | None = None) -> App:
     Raises:
         ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
     """
-    one_run_at_a_time()
-    patch_reruns()
-    bound_messages()
+    apply_patches()
     numbers = ServerMetrics()
     numbers.write_for_ever()
     framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
-    policy = content_security_policy(_index(), framed_by)
+    policy = content_security_policy(index_html(), framed_by)
     origins = frozenset(os.environ.get(ORIGINS, "").split())
     hosts = frozenset(os.environ.get(HOSTS, os.environ.get(ALLOWED_HOSTS, "")).lower().split())
     hub = Hub(store()) if allowed() else None
@@ -76,7 +78,7 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
     @asynccontextmanager
     async def ready(_: App) -> AsyncIterator[None]:
         # Before anybody asks: with several workers, it may be another that draws the first chart.
-        serve_plotly()
+        apply("plotly_file")
         freeze_loaded_objects()
         if hub is None:
             yield
@@ -94,15 +96,10 @@ def the_application() -> App:
     return application(TOP / "app.py")
 
 
-def _index() -> str:
-    return (Path(get_static_dir()) / "index.html").read_text(encoding="utf-8")
-
-
 def _static_files() -> frozenset[str]:
     """All of Streamlit's page, as paths below its address."""
-    folder = Path(get_static_dir())
     return frozenset(
-        path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()
+        path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*") if path.is_file()
     )
 
 
@@ -133,16 +130,18 @@ async def _nothing_here(request: Request) -> Response:
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """What answers before Streamlit does, given the names of the pages in the URL."""
-    index = guarded(_index())
-    guard = files("ffnviz.pictures").joinpath("adapter", GUARD).read_text(encoding="utf-8")
+    index, guard = guarded_html(index_html()), guard_js()
 
     async def page(_: Request) -> Response:
         return HTMLResponse(index, headers=FRESH)
 
-    async def guard_js(_: Request) -> Response:
+    async def script(_: Request) -> Response:
         return Response(guard, media_type="text/javascript", headers=FRESH)
 
-    routes = [Route("/", page), Route(f"/{GUARD}", guard_js)]
+    async def plotly(_: Request) -> Response:
+        return FileResponse(PLOTLY)
+
+    routes = [Route("/", page), Route(f"/{GUARD}", script), Route(f"/{PLOTLY.name}", plotly)]
     for name in pages:
         routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes
@@ -159,9 +158,3 @@ async def up_to_the_page(request: Request) -> Response:
     name = request.url.path.strip("/").split("/")[0]
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"{up}../{name}{query}", 302, headers=FRESH)
-
-
-def guarded(html: str) -> str:
-    """Streamlit's page with our script as the first of all."""
-    before, head, after = html.partition("<head>")
-    return f'{before}{head}<script src="./{GUARD}"></script>{after}'

@@ -3,23 +3,13 @@
 import logging
 from dataclasses import dataclass
 
-from google.protobuf.message import DecodeError
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.web.server.starlette import starlette_server
 
-MOST_BYTES = 2_000_000  # of one message; a lecture of the largest size fits
+from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES, is_message
+
 UNREADABLE, NOT_BINARY, TOO_LARGE = 1002, 1003, 1009  # RFC 6455, section 7.4.1
 
 log = logging.getLogger(__name__)
-
-
-def bound_messages() -> None:
-    """Have Streamlit's own server refuse larger messages before it has all of one in memory.
-
-    Streamlit takes the limit of what it sends, 200 MB, for what it receives, too.
-    """
-    starlette_server.get_max_message_size_bytes = lambda: MOST_BYTES  # type: ignore[attr-defined]
 
 
 @dataclass
@@ -69,8 +59,6 @@ def fault_of(message: Message) -> tuple[int, str] | None:
     sent = message.get("bytes")
     if sent is None:
         return NOT_BINARY, "text where only binary messages are read"
-    try:
-        BackMsg.FromString(sent)
-    except DecodeError:
+    if not is_message(sent):
         return UNREADABLE, f"{len(sent):,} bytes that are no message of Streamlit's"
     return None

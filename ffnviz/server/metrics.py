@@ -21,11 +21,11 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
-from streamlit.runtime import exists, get_instance
 
 from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.job_pool import JOB_POOL, JobPool
 from ffnviz.jobs.run_queue import RUN_QUEUE, RunCounts, RunQueue
+from ffnviz.server.streamlit_patches.open_sessions import open_sessions
 
 FOLDER = "PROMETHEUS_MULTIPROC_DIR"  # prometheus-client's own
 EVERY_S = 2.0
@@ -126,14 +126,6 @@ def remove_exited_workers(folder: Path) -> None:
             mark_process_dead(pid, str(folder))  # type: ignore[no-untyped-call]
         except PermissionError:
             pass  # it lives, and is somebody else's
-
-
-def open_sessions() -> int:
-    """How many pages are open at this process."""
-    if not exists():
-        return 0
-    manager = getattr(get_instance(), "_session_mgr", None)
-    return len(manager.list_active_sessions()) if manager is not None else 0
 
 
 def resident_bytes() -> int:

@@ -7,8 +7,8 @@ import tempfile
 import uvicorn
 
 from ffnviz.server import application
-from ffnviz.server.incoming_messages import MOST_BYTES
 from ffnviz.server.metrics import FOLDER
+from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
 
 SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"  # noqa: S105  # a name, not a secret
 BACKLOG = 2_048

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from ffnviz.app import page_controls, session
 from ffnviz.models.encoder.model import load
-from ffnviz.server.streamlit_patches.idle_collection import IdleCollector
+from ffnviz.server.idle_collection import IdleCollector
 from ffnviz.state.run_factory import Gpu
 
 APP = Path(__file__).parents[2] / "app.py"

@@ -14,7 +14,8 @@ from ffnviz import pictures
 ROOT = Path(pictures.__file__).parents[2]
 PICTURES = ROOT / "ffnviz" / "pictures" / "static"
 ADAPTER = ROOT / "ffnviz" / "pictures" / "adapter"
-SCRIPTS = sorted([*PICTURES.glob("*.js"), *ADAPTER.glob("*.js")])
+PATCHES = ROOT / "ffnviz" / "server" / "streamlit_patches"
+SCRIPTS = sorted(path for folder in (PICTURES, ADAPTER, PATCHES) for path in folder.glob("*.js"))
 SHEETS = sorted(PICTURES.glob("*.css"))
 DECLARED = sorted(
     name

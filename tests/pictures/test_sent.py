@@ -126,7 +126,6 @@ def send(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], list[tuple[Any
         module = importlib.import_module(f"ffnviz.pictures.{name.split()[0]}")
         mounted: dict[str, Any] = {}
         monkeypatch.setattr(module, "_mount", lambda *_, **given: mounted.update(given))
-        monkeypatch.setattr(module, "serve_plotly", lambda: None, raising=False)
         clicked = {"k": SimpleNamespace(**{trigger: value})}
         monkeypatch.setattr(module, "st", SimpleNamespace(session_state=clicked))
         said: list[tuple[Any, ...]] = []

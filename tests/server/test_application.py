@@ -4,7 +4,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from ffnviz.server.application import guarded, our_routes
+from ffnviz.server.application import our_routes
+from ffnviz.server.streamlit_patches.page_script import guarded_html
 
 
 @pytest.fixture(scope="module")
@@ -39,4 +40,4 @@ def test_streamlit_is_told_that_its_server_is_not_below_a_page(client: TestClien
 
 
 def test_only_the_first_head_is_changed() -> None:
-    assert guarded("<head></head><p>&lt;head></p>").count("guard.js") == 1
+    assert guarded_html("<head></head><p>&lt;head></p>").count("guard.js") == 1

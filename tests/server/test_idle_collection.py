@@ -2,7 +2,7 @@
 
 import pytest
 
-from ffnviz.server.streamlit_patches.idle_collection import (
+from ffnviz.server.idle_collection import (
     AT_LEAST_EVERY_S,
     QUIET_FOR_S,
     IdleCollector,
@@ -22,12 +22,8 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(
-        "ffnviz.server.streamlit_patches.idle_collection.time.monotonic", clock.monotonic
-    )
-    monkeypatch.setattr(
-        "ffnviz.server.streamlit_patches.idle_collection.threading.Thread.start", lambda _: None
-    )
+    monkeypatch.setattr("ffnviz.server.idle_collection.time.monotonic", clock.monotonic)
+    monkeypatch.setattr("ffnviz.jobs.daemon_threads.threading.Thread.start", lambda _: None)
     return clock
 
 

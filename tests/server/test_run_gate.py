@@ -15,7 +15,7 @@ from streamlit.runtime.scriptrunner_utils.script_requests import (
 )
 
 from ffnviz.jobs.run_queue import RunQueue
-from ffnviz.server.streamlit_patches.run_gate import QueuedScriptRequests, one_run_at_a_time
+from ffnviz.server.streamlit_patches.run_gate import QueuedScriptRequests, apply
 
 PATIENCE_S = 60
 
@@ -155,6 +155,6 @@ def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: RunQueue) -> None:
 def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Streamlit makes its requests by this name; with another, nobody would wait."""
     monkeypatch.setattr(script_runner, "ScriptRequests", QueuedScriptRequests.__base__)
-    one_run_at_a_time()
+    apply()
     runner = script_runner.ScriptRunner.__init__.__globals__["ScriptRequests"]()
     assert isinstance(runner, QueuedScriptRequests)

@@ -13,7 +13,7 @@ from websockets.sync.client import connect
 
 from benchmarks.served import Server, served
 from ffnviz.parts import PAGES
-from ffnviz.server.incoming_messages import MOST_BYTES
+from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit, urlunsplit
 
 import segno
 import streamlit as st
-from streamlit.net_util import get_internal_ip
 
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN, lecture_of
@@ -26,6 +25,7 @@ from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.writing import written_lecture
 from ffnviz.pictures.classroom import Attending, classroom_bar
+from ffnviz.server.own_address import own_address
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import Catalog, from_url, to_url
@@ -203,7 +203,7 @@ def link_of(base: str, code: str) -> str:
         return ""
     host = parts.hostname
     if host in OURS:
-        host = get_internal_ip() or host
+        host = own_address()
     shown = f"[{host}]" if ":" in host else host
     port = f":{parts.port}" if parts.port else ""
     path = parts.path if parts.path.endswith("/") else f"{parts.path}/"

@@ -7,7 +7,8 @@ import { plotlyAt } from "../ffnviz.pictures/plotly.js";
 import { mount } from "../ffnviz.pictures/shell.js";
 import { setDark } from "../ffnviz.pictures/theme.js";
 
-plotlyAt(new URL("../ffnviz.plotly/plotly.min.js", import.meta.url).href);
+const at = (path) => new URL(path, import.meta.url).href;
+plotlyAt(at("../ffnviz.plotly/plotly.min.js"), at("../../../plotly.min.js"));
 
 const hung = new WeakMap(); // by the shadow root that Streamlit gives a component
 

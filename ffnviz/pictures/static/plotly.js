@@ -1,12 +1,12 @@
 // plotly.js itself, fetched once a page, and only where a chart is shown.
 
-let address = null;
+let addresses = null;
 let from = null;
 let loading = null;
 
-// Where plotly.min.js lies, if not beside this file.
-export function plotlyAt(href) {
-  address = href;
+// Where plotly.min.js may lie, if not beside this file; the first that answers is taken.
+export function plotlyAt(...hrefs) {
+  addresses = hrefs;
 }
 
 // What makes it instead, where no file can be loaded.
@@ -16,16 +16,21 @@ export function plotlyFrom(maker) {
 
 export function plotly() {
   if (window.Plotly) return Promise.resolve(window.Plotly);
-  loading ??= from?.() ?? new Promise((resolve, reject) => {
+  loading ??= from?.() ?? load(addresses ?? [new URL("plotly.min.js", import.meta.url).href]);
+  return loading;
+}
+
+function load([address, ...others]) {
+  return new Promise((resolve, reject) => {
     const script = document.createElement("script");
-    script.src = address ?? new URL("plotly.min.js", import.meta.url).href;
+    script.src = address;
     script.onload = () => resolve(window.Plotly);
     script.onerror = () => {
-      loading = null; // the next figure tries again
       script.remove();
+      if (others.length) return resolve(load(others));
+      loading = null; // the next figure tries again
       reject(new Error("plotly.min.js could not be loaded."));
     };
     document.head.append(script);
   });
-  return loading;
 }

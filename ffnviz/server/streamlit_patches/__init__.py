@@ -1,1 +1,29 @@
-"""What is changed in Streamlit, a file a patch."""
+"""All that reaches into Streamlit's private parts, a file a patch; any can be switched off.
+
+Each says what it changes, why, what it gains, and for which versions of Streamlit. Its `check` says
+in a sentence when Streamlit has changed under it; the page then goes on without it.
+"""
+
+import logging
+import os
+
+from ffnviz.server.streamlit_patches.page_script import SCRIPTS
+from ffnviz.server.streamlit_patches.patch import ALL, SETTING, apply
+
+AT_START = ("run_gate", "message_limits")
+PATCHES = (
+    *AT_START, "page_script", "plotly_file", "open_sessions", "closed_sessions", "reconnected_text",
+)  # fmt: skip
+
+log = logging.getLogger(__name__)
+
+
+def apply_patches() -> None:
+    """Apply what changes the server, before it starts."""
+    known = {*PATCHES, *SCRIPTS, ALL}
+    for name in os.environ.get(SETTING, "").replace(",", " ").split():
+        if name not in known:
+            names = ", ".join(sorted(known))
+            log.warning("%s: there is no patch “%s”. There are: %s.", SETTING, name, names)
+    for name in AT_START:
+        apply(name)

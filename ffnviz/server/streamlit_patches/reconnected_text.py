@@ -1,22 +1,44 @@
-"""What a page that lost its server brings along to another: the text in its sentence box.
+"""Changes nothing: reads what a page that lost its server brings along to another.
 
-Streamlit's page comes back without a word, and its first message is then the next thing typed. To
-the new server that is a value of a box it has never drawn; the box would be set back to the URL's.
+Why: Streamlit's page comes back without a word, and its first message is then the next thing typed.
+To the new server that is a value of a box it has never drawn; the box would be set back to the
+URL's, which is what happens without this.
+Gains: the sentence; a run is not touched.
+For: Streamlit 1.64 to 1.67.
 """
 
-from streamlit.runtime.scriptrunner import get_script_run_ctx
+from typing import Any
+
+from ffnviz.server.streamlit_patches.patch import expect, guarded
 
 ENDING = "-text"  # of the id of the widget whose key is "text"
 
 
+def check() -> None:
+    """Whether a message's text still lies where it is looked for."""
+    from streamlit.proto.WidgetStates_pb2 import WidgetState
+    from streamlit.runtime.state import SafeSessionState, SessionState
+    from streamlit.util import calc_hash
+
+    state = SessionState()
+    sent = WidgetState(id=f"$$ID-{calc_hash('box')}{ENDING}", string_value="typed")
+    state._new_widget_state.set_widget_from_proto(sent)
+    found = _text_in(SafeSessionState(state, state.clear))
+    expect(found == "typed", "SessionState._new_widget_state.states has what a page sent")
+
+
+@guarded(otherwise=None)
 def text_brought_along() -> str | None:
     """The text that came with the first message of a session; None if none did."""
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
+
     context = get_script_run_ctx()
-    state = getattr(getattr(context, "session_state", None), "_state", None)
-    came = getattr(getattr(state, "_new_widget_state", None), "states", {})
-    for widget, value in came.items():
-        proto = getattr(value, "value", None)
-        text = getattr(proto, "string_value", None)
+    return None if context is None else _text_in(context.session_state)
+
+
+def _text_in(session_state: Any) -> str | None:
+    for widget, value in session_state._state._new_widget_state.states.items():
+        text = getattr(getattr(value, "value", None), "string_value", None)
         if str(widget).endswith(ENDING) and isinstance(text, str):
             return text
     return None

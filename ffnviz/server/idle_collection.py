@@ -1,21 +1,19 @@
 """Giving memory back, if possible while nobody waits for a page.
 
 Streamlit's own collection after every script run is switched off in .streamlit/config.toml: with
-torch loaded it costs more than a page run. And Streamlit forgets a session that was closed only
-when another is opened, however late: until then it keeps its widgets and three file descriptors.
-A server that is never quiet collects now and then all the same: what was imported is left out,
-so that it costs a page run.
+torch loaded it costs more than a page run. Sessions that were closed are let go of then, too. A
+server that is never quiet collects now and then all the same: what was imported is left out, so
+that it costs a page run.
 """
 
-import threading
 import time
 
 import streamlit as st
-from streamlit.runtime import exists, get_instance
 
 from ffnviz.jobs.allocator import large_blocks_go_back
 from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.garbage import collect_garbage
+from ffnviz.server.streamlit_patches.closed_sessions import ended_sessions, forget_ended_sessions
 
 LOOK_EVERY_S = 10.0
 QUIET_FOR_S = 3.0
@@ -50,36 +48,6 @@ class IdleCollector:
         forget_ended_sessions()
         collect_garbage()
         return True
-
-
-def _closed_sessions() -> object:
-    """Streamlit's store of sessions whose tabs were closed; None where no server runs."""
-    if not exists():
-        return None
-    manager = getattr(get_instance(), "_session_mgr", None)  # a test's runtime has none
-    return getattr(getattr(manager, "_session_storage", None), "_cache", None)
-
-
-def ended_sessions() -> bool:
-    """Whether there are sessions closed so long ago that nobody can come back to them."""
-    cache = _closed_sessions()
-    # Its length is taken after what has expired was thrown away: `_data` still has it.
-    return cache is not None and len(cache._data) > len(cache.lru_items())  # type: ignore[attr-defined]
-
-
-def forget_ended_sessions() -> None:
-    """Have Streamlit drop them, in its own event loop, where alone its sessions may be touched."""
-    cache = _closed_sessions()
-    if cache is None:
-        return
-    done = threading.Event()
-
-    def expire() -> None:
-        cache.expire()  # type: ignore[attr-defined]
-        done.set()
-
-    get_instance()._get_async_objs().eventloop.call_soon_threadsafe(expire)
-    done.wait(QUIET_FOR_S)
 
 
 @st.cache_resource(show_spinner=False)

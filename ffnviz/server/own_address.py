@@ -1,0 +1,15 @@
+"""The address of this computer in its network."""
+
+import socket
+from functools import cache
+
+
+@cache
+def own_address() -> str:
+    """Its IPv4 address there; 127.0.0.1 where it has none. To connect by UDP sends nothing."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("8.8.8.8", 1))
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

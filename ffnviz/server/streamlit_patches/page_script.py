@@ -1,0 +1,64 @@
+"""Changes: Streamlit's page begins with a script of ours; each .js here is a patch in it.
+
+Why: what they change in the browser has to be there before Streamlit's own code runs, and Streamlit
+has no place for a script in its page.
+Gains: what each of them says; a run is not touched.
+For: Streamlit 1.64 to 1.67.
+"""
+
+from importlib.resources import files
+from pathlib import Path
+
+import streamlit
+
+from ffnviz.server.streamlit_patches.patch import expect, is_off
+
+GUARD = "guard.js"  # its address
+# What each script needs Streamlit's own code to have.
+SCRIPTS = {
+    "backend_address": ("BACKEND_BASE_URL", "__streamlit"),
+    "first_step": ("history.pushState",),
+    "long_text": ("st-key-",),
+    "paper": ("stMain",),
+    "drawer": ("stSidebarNavLink", "stSidebarCollapseButton"),
+    "white_page": ("deltaPath",),
+}
+STATIC = Path(streamlit.__file__).parent / "static"
+
+
+def check() -> None:
+    """Whether Streamlit's page has a head, and its code the names that the scripts use."""
+    expect(index_html().count("<head>") == 1, "static/index.html has one <head>")
+    missing = {name: set(needed) for name, needed in SCRIPTS.items()}
+    for path in sorted(STATIC.rglob("*.js")):
+        code = path.read_text(encoding="utf-8")
+        for needed in missing.values():
+            needed -= {name for name in needed if name in code}
+    for script, names in missing.items():
+        expect(not names, f"Streamlit's code has {', '.join(sorted(names))}, for {script}.js")
+
+
+def index_html() -> str:
+    """Streamlit's page as it is."""
+    return (STATIC / "index.html").read_text(encoding="utf-8")
+
+
+def guarded_html(html: str) -> str:
+    """Streamlit's page with our script as the first of all."""
+    before, head, after = html.partition("<head>")
+    if not head or is_off("page_script"):
+        return html
+    return f'{before}{head}<script src="./{GUARD}"></script>{after}'
+
+
+def guard_js() -> str:
+    """All scripts that are not switched off; one that fails stops no other."""
+    return "\n".join(
+        f'try {{\n{_script(name)}}} catch (error) {{\n  console.warn("{name}", error);\n}}\n'
+        for name in SCRIPTS
+        if not is_off(name)
+    )
+
+
+def _script(name: str) -> str:
+    return files(__package__).joinpath(f"{name}.js").read_text(encoding="utf-8")
