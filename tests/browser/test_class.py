@@ -17,6 +17,7 @@ from tests.browser.journey import Journey
 from tests.lecture.lecture_runs import lecture
 
 TITLES = [scene.title for scene in lecture().scenes]
+FIRST = TITLES.index("What changed in the prediction") - 1
 SENTENCE = "<b>Rain</b> fell on the old town."
 
 
@@ -78,16 +79,10 @@ def is_at(journey: Journey, title: str) -> None:
     expect(journey.page.locator(".story h2").first).to_have_text(title)
 
 
-def go_on(lecturer: Journey) -> None:
-    """From the first scene, whose question is answered first, to the second."""
-    lecturer.page.get_by_role("button", name="Show the answer").click()
-    lecturer.page.get_by_role("button", name="Next →").click()
-
-
 def open_class(lecturer: Journey) -> str:
-    """The code of a class that this page opens at the first scene."""
+    """The code of a class that this page opens at the scene before one that asks."""
     page = lecturer.page
-    page.goto(f"{lecturer.address}/?scene=1")
+    page.goto(f"{lecturer.address}/?scene={FIRST + 1}")
     lecturer.wait_for("He smiled")
     page.get_by_role("button", name="Lecture", exact=True).click()
     page.get_by_role("button", name="Open a class").click()
@@ -110,7 +105,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     anna.page.goto(f"{anna.address}/class/{code}")
     ben.page.goto(f"{ben.address}/sparsity?class={code.lower()}")
     for student in (anna, ben):
-        is_at(student, TITLES[0])  # wherever they came from, and whatever its page
+        is_at(student, TITLES[FIRST])  # wherever they came from, and whatever its page
     expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
     assert lecturer.page.context.cookies() == [] or not [
         cookie for cookie in anna.page.context.cookies() if "ffnviz" in str(cookie).lower()
@@ -118,18 +113,18 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
 
     # One explores alone, and comes back with one tap.
     ben.page.get_by_role("button", name="Explore alone").click()
-    go_on(lecturer)
-    is_at(anna, TITLES[1])
+    lecturer.page.get_by_role("button", name="Next →").click()
+    is_at(anna, TITLES[FIRST + 1])
     expect(ben.page.get_by_text("You explore alone")).to_be_visible()
-    assert ben.page.locator(".story h2").first.inner_text() == TITLES[0]
+    assert ben.page.locator(".story h2").first.inner_text() == TITLES[FIRST]
     ben.page.get_by_role("button", name="Back to the class").click()
-    is_at(ben, TITLES[1])
+    is_at(ben, TITLES[FIRST + 1])
 
     # Answers are counted before all, and shown when the lecturer shows them.
     anna.settle()
-    anna.page.get_by_role("button", name="Another word").click()
+    anna.page.get_by_role("button", name="Another word wins").click()
     ben.settle()
-    ben.page.get_by_role("button", name="The same word").click()
+    ben.page.get_by_role("button", name="The same word wins").click()
     expect(lecturer.page.get_by_text("2 answers.")).to_be_visible()
     counts = lecturer.page.locator(".story .options .count")
     assert "".join(counts.all_inner_texts()) == ""  # nobody votes with the many
@@ -140,7 +135,9 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
         expect(lecturer.page.locator("html[data-presenting]")).to_have_count(1)
         lecturer.settle()
         lecturer.page.keyboard.press("n")
-    expect(opened.value.locator("#counts")).to_contain_text("The same word: 1 · Another word: 1")
+    expect(opened.value.locator("#counts")).to_contain_text(
+        "The same word wins: 1 · Another word wins: 1"
+    )
     opened.value.close()
     lecturer.page.keyboard.press("Escape")
     expect(lecturer.page.locator("html[data-presenting]")).to_have_count(0)
@@ -197,9 +194,9 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     expect(lecturer.page.get_by_text("Your class: 2 follow")).to_be_visible()
     lecturer.page.get_by_role("button", name="Back to the scene").click()
     lecturer.settle()
-    go_on(lecturer)
+    lecturer.page.get_by_role("button", name="Next →").click()
     for student in (anna, ben):
-        is_at(student, TITLES[2])
+        is_at(student, TITLES[FIRST + 2])
     menu.click()
     expect(ben.page.get_by_role("button", name="My lecture (1 view)")).to_be_visible()
     ben.page.keyboard.press("Escape")
