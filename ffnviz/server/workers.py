@@ -5,6 +5,7 @@ import secrets
 import tempfile
 
 import uvicorn
+from uvicorn.supervisors import Multiprocess
 
 from ffnviz.server import application
 from ffnviz.server.metrics import FOLDER
@@ -15,17 +16,31 @@ BACKLOG = 2_048
 ALIVE_WITHIN_S = 60  # a worker that does not answer for so long is replaced
 
 
+class Supervisor(Multiprocess):
+    """Uvicorn's, which tells by what it was stopped."""
+
+    interrupted = False
+
+    def handle_int(self) -> None:
+        """Ctrl-C."""
+        self.interrupted = True
+        super().handle_int()
+
+
 def serve_with(workers: int, host: str, port: int) -> None:
     """Serve until stopped; a worker that ends is replaced.
 
     What the workers must agree on goes to them as their environment.
+
+    Raises:
+        KeyboardInterrupt: if Ctrl-C ended it.
     """
     os.environ["STREAMLIT_SERVER_ADDRESS"] = host
     os.environ["STREAMLIT_SERVER_PORT"] = str(port)
     os.environ.setdefault(SECRET, secrets.token_hex())
     with tempfile.TemporaryDirectory(prefix="ffnviz-metrics-") as folder:
         os.environ[FOLDER] = folder
-        uvicorn.run(
+        config = uvicorn.Config(
             f"{application.__name__}:{application.the_application.__name__}",
             factory=True,
             host=host,
@@ -39,3 +54,7 @@ def serve_with(workers: int, host: str, port: int) -> None:
             log_level="warning",
             timeout_worker_healthcheck=ALIVE_WITHIN_S,
         )
+        supervisor = Supervisor(config, sockets=[config.bind_socket()])
+        supervisor.run()
+    if supervisor.interrupted:
+        raise KeyboardInterrupt

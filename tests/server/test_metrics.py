@@ -12,13 +12,13 @@ from ffnviz.jobs.run_queue import RunQueue
 from ffnviz.server.metrics import ServerMetrics
 
 ONE = """
-from ffnviz.jobs.job_pool import Pool
-from ffnviz.server.metrics import Numbers
-from ffnviz.jobs.run_queue import Turns
-turns = Turns()
+from ffnviz.jobs.job_pool import JobPool
+from ffnviz.server.metrics import ServerMetrics
+from ffnviz.jobs.run_queue import RunQueue
+turns = RunQueue()
 for _ in range(3):
     turns.end(turns.wait())
-print(Numbers(turns, Pool()).text().decode())
+print(ServerMetrics(turns, JobPool()).text().decode())
 """
 
 

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import socket
+import subprocess
 import sys
 import time
 import urllib.request
@@ -234,3 +235,25 @@ def test_another_sites_page_opens_no_session(server: Server) -> None:
         connect(server.socket, origin=websockets.Origin("https://evil.example")),
     ):
         pass
+
+
+def test_ctrl_c_ends_all_workers_and_is_told() -> None:
+    with socket.create_server(("localhost", 0)) as listener:
+        port = listener.getsockname()[1]
+    command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port), "--workers", "2"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as app:
+        assert app.stdout is not None
+        assert b"Ctrl-C ends it" in app.stdout.readline()
+        wait_until_it_answers(port)
+        app.send_signal(signal.SIGINT)
+        assert app.wait(PATIENCE_S) == 130
+
+
+def wait_until_it_answers(port: int) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while time.monotonic() < end:
+        with suppress(OSError):
+            urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=5).close()
+            return
+        time.sleep(0.1)
+    raise TimeoutError
