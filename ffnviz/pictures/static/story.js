@@ -134,7 +134,7 @@ export function mount(tell) {
       firstChild.setAttribute("aria-current", String(place === data.at));
       firstChild.onclick = () => goTo(place);
     });
-    const asking = veiled() && !data.exploring;
+    const asking = veiled() && !data.exploring && !data.strayed;
     light(data.look, { veiled: asking, alone: talk });
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
