@@ -44,7 +44,9 @@ def birth(
                     place == 0,
                 )
             )
-        axes[f"yaxis{place + 1}"] = axis("%", domain=list(DOMAINS[place]), rangemode="tozero")
+        axes[f"yaxis{place + 1}"] = axis(
+            "%", domain=list(DOMAINS[place]), rangemode="tozero", nticks=4
+        )
         titles.append(panel_title(title, 0, DOMAINS[place][1]))
     # The share falls to a seventh: only a logarithmic axis keeps its end apart from nothing.
     axes["yaxis1"] |= {"type": "log", "tickvals": [3, 6, 12, 25, 50], "range": [0.35, 1.8]}
@@ -52,7 +54,7 @@ def birth(
     for series, values in loss.items():
         name = f"{escaped(series.label)}, loss"
         traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
-    axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]))
+    axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=4)
     titles.append(
         panel_title("loss at masked words (the curves lie on top of each other)", 0, DOMAINS[-1][1])
     )
