@@ -54,7 +54,7 @@ def birth(
     for series, values in loss.items():
         name = f"{escaped(series.label)}, loss"
         traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
-    axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=4)
+    axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
     titles.append(
         panel_title("loss at masked words (the curves lie on top of each other)", 0, DOMAINS[-1][1])
     )
