@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -208,6 +209,9 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
         expect(student.page.get_by_text("The class is over.").first).to_be_visible()
     lecturer.settle()
     assert lecturer.page.evaluate("localStorage.getItem('ffnviz-class')") is None
+    end = time.monotonic() + 90  # the store is emptied when nobody reads it any more
+    while SENTENCE.encode() in server.store.read_bytes() and time.monotonic() < end:
+        time.sleep(1)
     assert SENTENCE.encode() not in server.store.read_bytes()
 
 
