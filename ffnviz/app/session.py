@@ -60,7 +60,7 @@ class Session:
         url, table = st.query_params.to_dict(), st.session_state
         if "state" not in table:
             table["gpu"] = find_gpu().device is not None
-            table["left"], table["parts"], table["tab_is_open"] = {}, {}, tab_is_open()
+            table["left"], table["last_parts"], table["tab_is_open"] = {}, {}, tab_is_open()
             table["url"], table["shown"] = url, None  # a first page may lead on before it is shown
             table["bare"] = not url
             table["came_with"] = frozenset(url)
@@ -105,7 +105,7 @@ class Session:
         """Do what was asked for. The URL follows at once where nothing else will write it."""
         table, before = st.session_state, self.state
         if isinstance(action, OpenPage | OpenNeuron):
-            part = action.part or table["parts"].get(action.page, "")
+            part = action.part or table["last_parts"].get(action.page, "")
             action = replace(action, part=part, settings=table["left"])
         self._look_at(reduce(before, action, self.catalog))
         if self.state.page != before.page:
@@ -168,7 +168,7 @@ class Session:
         names = {setting.name for setting in self._settings}
         left = {name: text for name, text in table["left"].items() if name not in names}
         table["left"] = left | dict(state.settings)
-        table["parts"] = {**table["parts"], state.page: state.part}
+        table["last_parts"] = {**table["last_parts"], state.page: state.part}
 
     def _show_url(self, wanted: Mapping[str, str]) -> None:
         if st.query_params.to_dict() != wanted:

@@ -177,7 +177,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     sent.get_by_role("button", name="Hide: It cost forty").click()
     expect(sent.locator(".sentence")).to_contain_text("1 sentence; ReLU has")
     lecturer.answered()
-    sent.get_by_role("button", name=SENTENCE).first.click()
+    sent.get_by_role("button", name=SENTENCE, exact=True).click()
     lecturer.wait_for(SENTENCE)
     assert lecturer.page.locator("b", has_text="Rain").count() == 0
 
@@ -203,10 +203,10 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.page.keyboard.press("Escape")
 
     # And then it is over.
-    lecturer.page.get_by_role("button", name="End the class").first.click()
-    lecturer.page.get_by_role("button", name="End it for all?").first.click()
+    lecturer.page.get_by_role("button", name="End the class").click()
+    lecturer.page.get_by_role("button", name="End it for all?").click()
     for student in (anna, ben):
-        expect(student.page.get_by_text("The class is over.").first).to_be_visible()
+        expect(student.page.get_by_text("The class is over.")).to_be_visible()
     lecturer.settle()
     assert lecturer.page.evaluate("localStorage.getItem('ffnviz-class')") is None
     end = time.monotonic() + 90  # the store is emptied when nobody reads it any more

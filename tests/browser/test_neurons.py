@@ -42,7 +42,8 @@ def as_shown(value: float) -> str:
     if size >= 0.005:
         return f"{sign}{size:.2f}"
     mantissa, exponent = f"{size:.0e}".split("e")
-    return f"{sign}{mantissa}e{int(exponent)}".replace("e-", "e−")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{sign}{mantissa} × 10{raised}"
 
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])

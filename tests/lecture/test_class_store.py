@@ -6,15 +6,17 @@ Every test here is one of a file and of a Redis, but for what only one of them c
 import asyncio
 import importlib.util
 import re
+import sqlite3
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ffnviz.lecture.classroom import sqlite_file
 from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.live_class import (
     LIVES_S,
@@ -129,6 +131,23 @@ def test_a_class_that_is_over_leaves_nothing(kept: Kept, store: ClassStore, open
     left = kept.written()
     for trace in (b"secret life", ANNA.encode(), opened.code.encode(), b"A lecture"):
         assert trace not in left
+
+
+def test_what_a_reader_kept_in_the_log_goes_with_the_next_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_file, "BUSY_MS", 50)
+    kept = InFile(tmp_path)
+    opened = kept.store.open("A lecture")
+    come(kept.store, opened.code, ANNA)
+    kept.store.say(opened.code, ANNA, "The secret life of bees.")
+    with closing(sqlite3.connect(kept.path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM class").fetchone()
+        kept.store.end(opened.code, opened.secret)
+        assert b"secret life" in kept.written()
+    kept.store.sweep()
+    assert b"secret life" not in kept.written()
 
 
 def test_a_class_ends_three_hours_after_the_last_action(

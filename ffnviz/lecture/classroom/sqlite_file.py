@@ -79,7 +79,7 @@ class ClassFile:
             db.execute("COMMIT")
 
     def empty_the_log(self) -> None:
-        """What was deleted leaves the file's log, too."""
+        """What was deleted leaves the file's log, too, if nobody is reading it."""
         with self.reading() as db:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
