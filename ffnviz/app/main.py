@@ -20,6 +20,7 @@ from ffnviz.app.lecture import (
 from ffnviz.app.model_selector import network_and_block
 from ffnviz.app.navigation import FIRST, opened_page
 from ffnviz.app.session import Session, network_by_id, network_sizes
+from ffnviz.app.sheet_view import show_sheet
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
@@ -28,6 +29,7 @@ from ffnviz.pictures.welcome import welcome
 from ffnviz.server.idle_collection import idle_collector
 from ffnviz.server.streamlit_patches.patch import apply
 from ffnviz.state.run_factory import any_network_is_loaded
+from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog
 
 START_NEXT = "She opened the door and looked out at the"  # for who says the next word
@@ -46,7 +48,10 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()
     if run is not None and part.follow is not None and not missing:
-        part.follow(run, session.navigator())
+        if part.sheet is None:
+            part.follow(run, session.navigator())
+        elif (action := part.follow(run, Values(session.state.settings))) is not None:
+            session.do(action, settled=False)
         run = session.run()
     session.write_url(run)
     taken = partial(export_widget.ask, run) if run is not None and page.name == "journey" else None
@@ -78,6 +83,10 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     page_controls.token_chips(run, session, page)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
+    elif part.sheet is not None:
+        show_sheet(session, part, part.sheet, run)
+        if page.name == "journey":
+            page_controls.device(page)
     else:
         part.render(run, session.navigator())
         if page.name == "journey":

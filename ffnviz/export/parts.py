@@ -4,10 +4,13 @@ from collections.abc import Callable
 
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.parts.part import Navigator, Part
+from ffnviz.parts.part import MakeSheet, Navigator, Part
+from ffnviz.parts.results import measured_at_once
+from ffnviz.parts.sheet import cells_of, resolved
 from ffnviz.pictures.declare import Collected, collected
 from ffnviz.state.actions import Action, reduce
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog, State
 
 LONGEST_S = 600
@@ -27,6 +30,8 @@ def pictures_of(
     Raises:
         RuntimeError: if the part fails.
     """
+    if part.sheet is not None:
+        return _cells_of_sheet(part, part.sheet, state, run_of, catalog)
     pictures: list[Collected] = []
     held = [state]
 
@@ -46,6 +51,18 @@ def pictures_of(
     if app.exception:
         raise RuntimeError(f"{part.title} could not be rendered: {app.exception[0].message}")
     return pictures
+
+
+def _cells_of_sheet(
+    part: Part, make: MakeSheet, state: State, run_of: Callable[[State], Run], catalog: Catalog
+) -> list[Collected]:
+    if part.follow is not None:
+        action = part.follow(run_of(state), Values(state.settings))
+        state = state if action is None else reduce(state, action, catalog)
+    run = run_of(state)
+    sheet = make(run, Values(state.settings))
+    made = resolved(sheet, lambda each: measured_at_once(each, run))
+    return [Collected(c.picture, c.key, c.data, c.arrays) for c in cells_of(made.rows)]
 
 
 def _call(show):  # type: ignore[no-untyped-def]  # Streamlit runs this as a script of its own

@@ -14,14 +14,12 @@ from ffnviz.jobs.job_pool import JOB_POOL, Contention, Job, JobStatus, Order, Qu
 from ffnviz.jobs.serial_queue import heavy
 from ffnviz.models.device import device_name
 from ffnviz.parts.part import Navigator
+from ffnviz.parts.results import REPEATS, STOPS
 from ffnviz.pictures.declare import is_collecting
 from ffnviz.pictures.slider import slider
 from ffnviz.state.run import Run
-from ffnviz.state.settings import count_setting
 
 LOOK_EVERY_S = 0.5
-STOPS = (10, 20, 50, 100, 200, 500)
-REPEATS = count_setting("repeats", 50, 5, 1_000)
 
 R = TypeVar("R")
 

@@ -3,14 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import streamlit as st
 
 from ffnviz.analysis.needs import Capability, missing
+from ffnviz.parts.sheet import Sheet
 from ffnviz.state.actions import OpenNeuron, OpenPage, Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting
+from ffnviz.state.settings import Setting, Values
 from ffnviz.state.state import Neuron, State
 
 T = TypeVar("T")
@@ -70,6 +71,7 @@ class Navigator:
 
 
 Render = Callable[[Run, Navigator], None]
+MakeSheet = Callable[[Run, Values], Sheet]
 
 
 def live(render: Render) -> Render:
@@ -100,7 +102,7 @@ class Part:
     """One screen of a page.
 
     Attributes:
-        render: shows it.
+        show: makes its sheet; of a part that is still drawn by hand, draws it.
         title: on the button that leads to it.
         name: in the URL.
         settings: what can be set on it.
@@ -108,12 +110,22 @@ class Part:
         follow: sets what follows from the run, before the URL is written and the part is shown.
     """
 
-    render: Render
+    show: MakeSheet | Render
     title: str
     name: str
     settings: tuple[Setting[Any], ...] = ()
     needs: tuple[Capability, ...] = ()
-    follow: Render | None = None
+    follow: Callable[..., Any] | None = None
+
+    @property
+    def sheet(self) -> MakeSheet | None:
+        """What makes its sheet; None if it is still drawn by hand."""
+        return cast(MakeSheet, self.show) if self.show.__name__ == "sheet" else None
+
+    @property
+    def render(self) -> Render:
+        """What draws it by hand."""
+        return cast(Render, self.show)
 
     def missing(self, run: Run) -> tuple[Capability, ...]:
         """What the network that drives the page has not, and the part needs."""

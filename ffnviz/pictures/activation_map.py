@@ -5,16 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_numbers, as_order
 from ffnviz.pictures.reach import reach
 from ffnviz.pictures.sent import entry, one_of, place
 
-_mount = declare("activation_map")
 WIDE = 2_048  # hidden units; of a wider layer neighbours are sent as one where it would be long
 MOST_BYTES = 180_000  # of such a map
 
@@ -56,7 +55,23 @@ def activation_maps(
     on_order: Callable[[str], None],
     on_open: Callable[[str, int, int], None],
 ) -> None:
-    """Show the maps one over the other, all on one colour scale.
+    """Show them by themselves."""
+    cell = maps_cell(head, maps, neuron, orders, order, key, on_choose, on_order, on_open)
+    mount_cell(cell, stamp)
+
+
+def maps_cell(
+    head: Head,
+    maps: Sequence[ActivationMap],
+    neuron: tuple[str, int],
+    orders: Sequence[str],
+    order: str,
+    key: str,
+    on_choose: Callable[[str, int], Any],
+    on_order: Callable[[str], Any],
+    on_open: Callable[[str, int, int], Any],
+) -> Cell:
+    """The maps one over the other, all on one colour scale.
 
     A click (or Enter, after moving with the arrow keys) hands map name and neuron to `on_choose`
     before the page runs again. A double click (or Shift + Enter) hands map name, neuron and token
@@ -68,11 +83,10 @@ def activation_maps(
         neuron: map name and neuron to mark.
         orders: in what orders neurons can stand.
         order: in which they do.
-        stamp: told to the browser once painted.
-        key: unique on the page.
-        on_choose: called with map name and neuron.
-        on_order: called with one of `orders`.
-        on_open: called with map name, neuron and token.
+        key: unique on the sheet.
+        on_choose: gives the action for map name and neuron.
+        on_order: gives the action for one of `orders`.
+        on_open: gives the action for map name, neuron and token.
     """
     shapes = {shown.name: shown.hidden.shape for shown in maps}
 
@@ -81,22 +95,18 @@ def activation_maps(
         chosen = None if name is None else place(entry(click, "neuron"), shapes[name][1])
         return None if name is None or chosen is None else (name, chosen)
 
-    def clicked() -> None:
-        chosen = named(st.session_state[key].neuron)
-        if chosen is not None:
-            on_choose(*chosen)
+    def clicked(sent: Any) -> Any:
+        chosen = named(sent)
+        return None if chosen is None else on_choose(*chosen)
 
-    def ordered() -> None:
-        chosen = one_of(st.session_state[key].order, orders)
-        if chosen is not None:
-            on_order(chosen)
+    def ordered(sent: Any) -> Any:
+        chosen = one_of(sent, orders)
+        return None if chosen is None else on_order(chosen)
 
-    def opened() -> None:
-        cell = st.session_state[key].cell
-        chosen = named(cell)
-        row = None if chosen is None else place(entry(cell, "token"), shapes[chosen[0]][0])
-        if chosen is not None and row is not None:
-            on_open(*chosen, row)
+    def opened(sent: Any) -> Any:
+        chosen = named(sent)
+        row = None if chosen is None else place(entry(sent, "token"), shapes[chosen[0]][0])
+        return None if chosen is None or row is None else on_open(*chosen, row)
 
     arrays: dict[str, NDArray[Any]] = {}
     told = []
@@ -124,16 +134,9 @@ def activation_maps(
         "orders": list(orders),
         "order": order,
         "head": head.to_json(),
-        "stamp": stamp,
     }
-    _mount(
-        header,
-        arrays,
-        key=key,
-        on_neuron_change=clicked,
-        on_order_change=ordered,
-        on_cell_change=opened,
-    )
+    events = {"neuron": clicked, "order": ordered, "cell": opened}
+    return Cell("activation_map", key, header, arrays, events)
 
 
 def _is_pooled(shown: ActivationMap) -> bool:

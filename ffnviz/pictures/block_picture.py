@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head, Part
 from ffnviz.pictures.sent import one_of, place
 
-_mount = declare("block_picture")
 COLUMNS = 128  # of a map at most; it is drawn about as wide
 
 
@@ -98,11 +97,11 @@ class Asks:
         variant: with its id.
     """
 
-    station: Callable[[str], None]
-    head: Callable[[int], None]
-    token: Callable[[int], None]
-    block: Callable[[int], None]
-    variant: Callable[[str], None]
+    station: Callable[[str], Any]
+    head: Callable[[int], Any]
+    token: Callable[[int], Any]
+    block: Callable[[int], Any]
+    variant: Callable[[str], Any]
 
 
 def block_picture(
@@ -115,7 +114,20 @@ def block_picture(
     key: str,
     asks: Asks,
 ) -> None:
-    """Show the block from left to right (top to bottom where it is narrow), and one station.
+    """Show it by itself."""
+    mount_cell(block_cell(head, stations, words, asked, shown, key, asks), stamp)
+
+
+def block_cell(
+    head: Head,
+    stations: Sequence[Station],
+    words: Sequence[str],
+    asked: Sequence[str],
+    shown: Shown,
+    key: str,
+    asks: Asks,
+) -> Cell:
+    """The block from left to right (top to bottom where it is narrow), and one station.
 
     Args:
         head: what stands above it; its accent is the chosen token's.
@@ -123,25 +135,19 @@ def block_picture(
         words: the tokens as typed.
         asked: the tokens that a cross-attention asks, as typed.
         shown: what of it is looked at.
-        stamp: told to the browser once painted.
-        key: unique on the page.
+        key: unique on the sheet.
         asks: what a person may ask for.
     """
     names = [station.name for station in stations]
     n_heads = max((len(s.weights) for s in stations if s.weights is not None), default=0)
 
-    def sent(name: str) -> Any:
-        return getattr(st.session_state[key], name)
+    def call(ask: Callable[[Any], Any], value: Any) -> Any:
+        return None if value is None else ask(value)
 
-    def call(ask: Callable[[Any], None], value: Any) -> None:
-        if value is not None:
-            ask(value)
-
-    def turned() -> None:
-        step = place(sent("block"), 2)
+    def turned(sent: Any) -> Any:
+        step = place(sent, 2)
         leads = (shown.before, shown.after)
-        if step is not None and leads[step]:
-            asks.block((-1, 1)[step])
+        return asks.block((-1, 1)[step]) if step is not None and leads[step] else None
 
     arrays: dict[str, NDArray[Any]] = {}
     described = [_described(station, stations, arrays) for station in stations]
@@ -158,20 +164,15 @@ def block_picture(
         "variant": shown.variant,
         "head": head.to_json(),
         "accent": head.accent,
-        "stamp": stamp,
     }
-    _mount(
-        header,
-        arrays,
-        key=key,
-        on_station_change=lambda: call(asks.station, one_of(sent("station"), names)),
-        on_heed_change=lambda: call(asks.head, place(sent("heed"), n_heads + 1)),
-        on_token_change=lambda: call(asks.token, place(sent("token"), len(words))),
-        on_block_change=turned,
-        on_variant_change=lambda: call(
-            asks.variant, one_of(sent("variant"), list(shown.variants))
-        ),
-    )  # fmt: skip
+    events = {
+        "station": lambda sent: call(asks.station, one_of(sent, names)),
+        "heed": lambda sent: call(asks.head, place(sent, n_heads + 1)),
+        "token": lambda sent: call(asks.token, place(sent, len(words))),
+        "block": turned,
+        "variant": lambda sent: call(asks.variant, one_of(sent, list(shown.variants))),
+    }
+    return Cell("block_picture", key, header, arrays, events)
 
 
 def _described(

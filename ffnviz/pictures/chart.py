@@ -7,13 +7,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
-
-_mount = declare("chart")
 
 
 def chart(
@@ -25,24 +23,29 @@ def chart(
     height: int = 420,
     on_choose: Callable[[int], None] | None = None,
 ) -> None:
-    """Show a figure; a click on a point hands its `customdata` to `on_choose`.
+    """Show a figure by itself."""
+    mount_cell(chart_cell(head, figure, alt, key, height, on_choose), stamp)
+
+
+def chart_cell(
+    head: Head,
+    figure: Mapping[str, Any],
+    alt: str,
+    key: str,
+    height: int = 420,
+    on_choose: Callable[[int], Any] | None = None,
+) -> Cell:
+    """A Plotly figure; a click on a point asks for `on_choose` of its `customdata`.
 
     Args:
         head: what stands above it.
         figure: {"data": traces, "layout": layout} as Plotly has them, numbers as NumPy arrays.
             Where a colour belongs, "@relu" takes it from the palette, "@relu/0.3" transparently.
         alt: what it shows, for those who cannot see it.
-        stamp: told to the browser once painted.
-        key: unique on the page.
+        key: unique on the sheet.
         height: in CSS pixels.
-        on_choose: called with the customdata, a whole number, of a clicked point.
+        on_choose: gives the action for the customdata, a whole number, of a clicked point.
     """
-
-    def clicked() -> None:
-        point = st.session_state[key].point
-        if on_choose and is_drawn(point, figure):
-            on_choose(int(point))
-
     arrays: dict[str, NDArray[Any]] = {}
     header = {
         "figure": _without_arrays(figure, arrays),
@@ -50,9 +53,11 @@ def chart(
         "height": height,
         "clickable": on_choose is not None,
         "head": head.to_json(),
-        "stamp": stamp,
     }
-    _mount(header, arrays, key=key, on_point_change=clicked)
+    if on_choose is None:
+        return Cell("chart", key, header, arrays)
+    clicked = lambda point: on_choose(int(point)) if is_drawn(point, figure) else None  # noqa: E731
+    return Cell("chart", key, header, arrays, {"point": clicked})
 
 
 def is_drawn(point: Any, figure: Mapping[str, Any]) -> bool:

@@ -14,6 +14,7 @@ from typing import Any
 import streamlit as st
 from numpy.typing import NDArray
 
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
 
 _SERVER_LOG = "streamlit.web.server.starlette.starlette_routes"
@@ -85,6 +86,17 @@ def declare(name: str) -> Callable[..., Any]:
         return _registered()(data=named if arrays is None else pack(named, arrays), **more)
 
     return mount
+
+
+def mount_cell(cell: Cell, stamp: str) -> None:
+    """Hang one picture into the page by itself."""
+
+    def heard(name: str, act: Callable[[Any], Any]) -> Callable[[], None]:
+        return lambda: act(getattr(st.session_state[cell.key], name))
+
+    callbacks = {f"on_{name}_change": heard(name, act) for name, act in cell.events.items()}
+    data = {**cell.data, "stamp": stamp}
+    declare(cell.picture)(data, cell.arrays or None, key=cell.key, **callbacks)
 
 
 def _without_trace(record: logging.LogRecord) -> bool:

@@ -3,12 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.sent import numbers
-
-_mount = declare("drawing")
 
 
 def drawing(
@@ -18,24 +15,34 @@ def drawing(
     key: str,
     on_draw: Callable[[list[float]], None],
 ) -> None:
-    """Show the curve, to be drawn over.
+    """Show the curve by itself."""
+    mount_cell(drawing_cell(label, values, accent, key, on_draw), "")
+
+
+def drawing_cell(
+    label: str,
+    values: Sequence[float],
+    accent: str,
+    key: str,
+    on_draw: Callable[[list[float]], Any],
+) -> Cell:
+    """A curve to be drawn over.
 
     Args:
         label: what it is.
         values: at evenly spaced places, from -1 to 1.
         accent: which of them the curve has.
-        key: unique on the page.
-        on_draw: called with as many new values.
+        key: unique on the sheet.
+        on_draw: gives the action for as many new values.
     """
 
-    def drew() -> None:
-        drawn = numbers(st.session_state[key].curve, len(values), -1.0, 1.0)
-        if drawn is not None:
-            on_draw(drawn)
+    def drew(sent: Any) -> Any:
+        drawn = numbers(sent, len(values), -1.0, 1.0)
+        return None if drawn is None else on_draw(drawn)
 
     data: dict[str, Any] = {
         "label": label,
         "values": list(values),
         "accent": accent,
     }
-    _mount(data, key=key, on_curve_change=drew)
+    return Cell("drawing", key, data, events={"curve": drew})

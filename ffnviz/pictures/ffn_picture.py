@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_order
 from ffnviz.pictures.reach import reach
 from ffnviz.pictures.sent import place
-
-_mount = declare("ffn_picture")
 
 
 @dataclass(frozen=True)
@@ -50,7 +48,20 @@ def ffn_picture(
     key: str,
     on_choose: Callable[[int], None],
 ) -> None:
-    """Show the stages from left to right (top to bottom where it is narrow).
+    """Show them by themselves."""
+    mount_cell(ffn_cell(head, stages, steps, order, neuron, key, on_choose), stamp)
+
+
+def ffn_cell(
+    head: Head,
+    stages: list[Stage],
+    steps: list[tuple[str, str]],
+    order: NDArray[np.integer],
+    neuron: int | None,
+    key: str,
+    on_choose: Callable[[int], Any],
+) -> Cell:
+    """The stages from left to right (top to bottom where it is narrow).
 
     Args:
         head: what stands above it; its accent is also the steps'.
@@ -58,15 +69,13 @@ def ffn_picture(
         steps: what leads from each stage to the next: symbol and words; one fewer than stages.
         order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
         neuron: the neuron to mark, if any.
-        stamp: told to the browser once painted.
-        key: unique on the page.
-        on_choose: called with a clicked neuron.
+        key: unique on the sheet.
+        on_choose: gives the action for a clicked neuron.
     """
 
-    def clicked() -> None:
-        chosen = place(st.session_state[key].neuron, len(order))
-        if chosen is not None:
-            on_choose(chosen)
+    def clicked(sent: Any) -> Any:
+        chosen = place(sent, len(order))
+        return None if chosen is None else on_choose(chosen)
 
     scales = {
         scale: reach([stage.values for stage in stages if stage.scale == scale])
@@ -89,8 +98,7 @@ def ffn_picture(
         "neuron": neuron,
         "head": head.to_json(),
         "accent": head.accent,
-        "stamp": stamp,
     }
     arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
     arrays["order"] = as_order(order)
-    _mount(header, arrays, key=key, on_neuron_change=clicked)
+    return Cell("ffn_picture", key, header, arrays, {"neuron": clicked})

@@ -28,13 +28,14 @@ class Head:
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         return {
-            "spans": _spans(self.sentence),
+            "spans": to_spans(self.sentence),
             "note": self.note,
             "accent": self.accent,
             "besides": self.besides,
-            "under": _spans(self.under),
+            "under": to_spans(self.under),
         }
 
 
-def _spans(sentence: Sequence[Part]) -> list[list[str]]:
+def to_spans(sentence: Sequence[Part]) -> list[list[str]]:
+    """A sentence as JSON values: each stretch of text and its kind."""
     return [[part, "plain"] if isinstance(part, str) else list(part) for part in sentence]

@@ -4,14 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import entry, place
-
-_mount = declare("neuron_card")
 
 
 def neuron_card(
@@ -25,7 +23,21 @@ def neuron_card(
     key: str,
     on_meet: Callable[[int | None], None],
 ) -> None:
-    """Show the neuron.
+    """Show it by itself."""
+    mount_cell(neuron_card_cell(head, title, texts, values, token, words, key, on_meet), stamp)
+
+
+def neuron_card_cell(
+    head: Head,
+    title: str,
+    texts: Sequence[str],
+    values: NDArray[np.floating],
+    token: int,
+    words: Sequence[str],
+    key: str,
+    on_meet: Callable[[int | None], Any],
+) -> Cell:
+    """One neuron.
 
     A click on a token's value hands the token to `on_meet`, a click on the button None.
 
@@ -36,16 +48,13 @@ def neuron_card(
         values: the neuron's hidden value on each token, (T,).
         token: the row to mark.
         words: those its value vector promotes most, the first most.
-        stamp: told to the browser once painted.
-        key: unique on the page.
-        on_meet: called with a token's number, or None.
+        key: unique on the sheet.
+        on_meet: gives the action for a token's number, or None.
     """
 
-    def clicked() -> None:
-        met = st.session_state[key].meet
+    def clicked(met: Any) -> Any:
         row = place(entry(met, "token"), len(texts))
-        if row is not None or met == {"token": None}:
-            on_meet(row)
+        return on_meet(row) if row is not None or met == {"token": None} else None
 
     data: dict[str, Any] = {
         "title": title,
@@ -54,6 +63,5 @@ def neuron_card(
         "token": token,
         "words": list(words),
         "head": head.to_json(),
-        "stamp": stamp,
     }
-    _mount(data, key=key, on_meet_change=clicked)
+    return Cell("neuron_card", key, data, events={"meet": clicked})

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
-
-_mount = declare("passages")
 
 
 @dataclass(frozen=True)
@@ -31,17 +30,20 @@ def passages(
     stamp: str,
     key: str,
 ) -> None:
-    """Show the sentences, one below the other.
+    """Show the sentences by themselves."""
+    mount_cell(passages_cell(head, shown, key), stamp)
+
+
+def passages_cell(head: Head, shown: Sequence[Passage], key: str) -> Cell:
+    """Sentences, one below the other.
 
     Args:
         head: what stands above them; its accent marks.
         shown: from top to bottom.
-        stamp: told to the browser once painted.
-        key: unique on the page.
+        key: unique on the sheet.
     """
     data: dict[str, Any] = {
         "rows": [[p.value, p.before, p.at, p.after] for p in shown],
         "head": head.to_json(),
-        "stamp": stamp,
     }
-    _mount(data, key=key)
+    return Cell("passages", key, data)

@@ -4,14 +4,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
-
-_mount = declare("points")
 
 Point = tuple[int, int, bool]  # column, row from below, whether it is of the first class
 
@@ -29,7 +27,25 @@ def point_square(
     key: str,
     on_change: Callable[[list[Point]], None],
 ) -> None:
-    """Show the points over a score; a click puts a point or takes one away.
+    """Show them by themselves."""
+    mount_cell(
+        points_cell(head, points, side, most, classes, score, lines, label, key, on_change), stamp
+    )
+
+
+def points_cell(
+    head: Head,
+    points: Sequence[Point],
+    side: int,
+    most: int,
+    classes: tuple[str, str],
+    score: NDArray[np.floating],
+    lines: NDArray[np.floating],
+    label: str,
+    key: str,
+    on_change: Callable[[list[Point]], Any],
+) -> Cell:
+    """Points over a score; a click puts a point or takes one away.
 
     Args:
         head: what stands above it.
@@ -40,15 +56,13 @@ def point_square(
         score: over the square, row by row from below, (n, n); above 0 is the first class.
         lines: from x, y to x, y in the square from −1 to 1, (k, 4).
         label: what it is, for those who cannot see it.
-        stamp: told to the browser once painted.
-        key: unique on the page.
-        on_change: called with all points there are then.
+        key: unique on the sheet.
+        on_change: gives the action for all points there are then.
     """
 
-    def changed() -> None:
-        sent = checked(st.session_state[key].points, side, most)
-        if sent is not None:
-            on_change(sent)
+    def changed(sent: Any) -> Any:
+        new = checked(sent, side, most)
+        return None if new is None else on_change(new)
 
     header: dict[str, Any] = {
         "points": [[x, y, int(first)] for x, y, first in points],
@@ -57,10 +71,9 @@ def point_square(
         "classes": list(classes),
         "label": label,
         "head": head.to_json(),
-        "stamp": stamp,
     }
     arrays = {"score": score.astype(np.float32).ravel(), "lines": lines.astype(np.float32).ravel()}
-    _mount(header, arrays, key=key, on_points_change=changed)
+    return Cell("points", key, header, arrays, {"points": changed})
 
 
 def checked(value: Any, side: int, most: int) -> list[Point] | None:

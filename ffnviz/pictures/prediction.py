@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
-
-_mount = declare("prediction")
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,17 @@ def prediction_bars(
     stamp: str,
     key: str,
 ) -> None:
-    """Show the panels, all on one scale.
+    """Show the panels by themselves."""
+    mount_cell(prediction_cell(head, panels, key), stamp)
+
+
+def prediction_cell(head: Head, panels: Sequence[Panel], key: str) -> Cell:
+    """Panels of words, all on one scale.
 
     Args:
         head: what stands above them.
         panels: from left to right.
-        stamp: told to the browser once painted.
-        key: unique on the page.
+        key: unique on the sheet.
     """
     data: dict[str, Any] = {
         "panels": [
@@ -58,6 +61,5 @@ def prediction_bars(
             for panel in panels
         ],
         "head": head.to_json(),
-        "stamp": stamp,
     }
-    _mount(data, key=key)
+    return Cell("prediction", key, data)

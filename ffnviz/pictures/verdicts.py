@@ -4,13 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
-
-_mount = declare("verdicts")
 
 
 @dataclass(frozen=True)
@@ -49,28 +46,37 @@ def verdicts(
     dense: bool = False,
     on_choose: Callable[[int], None] | None = None,
 ) -> None:
-    """Show the claims.
+    """Show the claims by themselves."""
+    mount_cell(verdicts_cell(head, groups, key, columns, dense, on_choose), stamp)
+
+
+def verdicts_cell(
+    head: Head,
+    groups: Sequence[tuple[str, Sequence[Claim]]],
+    key: str,
+    columns: int = 1,
+    dense: bool = False,
+    on_choose: Callable[[int], Any] | None = None,
+) -> Cell:
+    """Claims with their verdicts.
 
     Args:
         head: what stands above them.
         groups: a title, empty if there is none, and its claims.
-        stamp: told to the browser once painted.
-        key: unique on the page.
+        key: unique on the sheet.
         columns: at most, where there is room.
         dense: verdict and measurement in one line, without the test.
-        on_choose: called with a group's number when its title is clicked.
+        on_choose: gives the action for a group's number, when its title is clicked.
     """
 
-    def clicked() -> None:
-        group = place(st.session_state[key].group, len(groups))
-        if on_choose and group is not None:
-            on_choose(group)
+    def clicked(sent: Any) -> Any:
+        group = place(sent, len(groups))
+        return on_choose(group) if on_choose and group is not None else None
 
     data: dict[str, Any] = {
         "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],
         "columns": columns,
         "dense": dense,
         "head": head.to_json(),
-        "stamp": stamp,
     }
-    _mount(data, key=key, on_group_change=clicked)
+    return Cell("verdicts", key, data, events={"group": clicked})

@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Generic, TypeVar
 from urllib.parse import quote_plus
@@ -25,6 +25,12 @@ class Setting(Generic[T]):
         also: names it had in the past, which links may still have.
         options: for a choice, what each value is called on the page.
         longest: for a text, how many characters it has at most.
+        label: what a page says before its control; without one it has no control, as what clicks
+            in a picture set.
+        stops: for a number on a slider, the values it stops at, the least first.
+        shown: how a value reads.
+        help: what a page says when somebody asks.
+        example: what stands in an empty box.
     """
 
     name: str
@@ -34,11 +40,55 @@ class Setting(Generic[T]):
     also: tuple[str, ...] = ()
     options: Mapping[T, str] = field(default_factory=dict, hash=False)
     longest: int | None = None
+    label: str = ""
+    stops: Sequence[T] = field(default=(), hash=False)
+    shown: Callable[[T], str] = str
+    help: str = ""
+    example: str = ""
+
+    def with_control(
+        self,
+        label: str,
+        stops: Sequence[T] = (),
+        shown: Callable[[T], str] = str,
+        help: str = "",  # noqa: A002  # as Streamlit calls it
+        example: str = "",
+    ) -> "Setting[T]":
+        """The same with a control: a slider if it has stops, a choice if it has options, a box."""
+        return replace(self, label=label, stops=stops, shown=shown, help=help, example=example)
 
     @property
     def names(self) -> tuple[str, ...]:
         """All names that a URL may have for it, its own first."""
         return self.name, *self.also
+
+
+class Values:
+    """What is set on a part now.
+
+    Args:
+        texts: by the settings' names, as they stand in a URL; what is not there has its default.
+    """
+
+    def __init__(self, texts: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
+        self.texts: Mapping[str, str] = dict(texts)
+
+    def __getitem__(self, setting: Setting[T]) -> T:
+        """The value of a setting."""
+        text = self.texts.get(setting.name)
+        return setting.default if text is None else setting.parse(text)
+
+    def but(self, setting: Setting[T], value: T) -> "Values":
+        """The same with one value changed."""
+        return Values({**self.texts, setting.name: setting.text(value)})
+
+    def __bool__(self) -> bool:
+        """Whether anything is set."""
+        return bool(self.texts)
+
+    def __repr__(self) -> str:
+        """Its texts, in the order of their names."""
+        return repr(sorted(self.texts.items()))
 
 
 def number_setting(

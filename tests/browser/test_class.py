@@ -203,10 +203,11 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.page.keyboard.press("Escape")
 
     # And then it is over.
+    lecturer.settle()
     lecturer.page.get_by_role("button", name="End the class").click()
     lecturer.page.get_by_role("button", name="End it for all?").click()
     for student in (anna, ben):
-        expect(student.page.get_by_text("The class is over.")).to_be_visible()
+        expect(student.page.get_by_text("The class is over.").first).to_be_visible()
     lecturer.settle()
     assert lecturer.page.evaluate("localStorage.getItem('ffnviz-class')") is None
     end = time.monotonic() + 90  # the store is emptied when nobody reads it any more

@@ -254,6 +254,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     expect(page.get_by_text("“{nothing}” is no number that is computed.")).to_be_visible()
     page.get_by_label("What to say").first.fill("It says {says}.")
     page.keyboard.press("Tab")
+    journey.answered()
     expect(page.get_by_role("button", name="Show it")).to_be_enabled()
     journey.answered()
     scenes = page.get_by_role("navigation", name="Scenes of my lecture")

@@ -24,7 +24,7 @@ PARTS = (
     Part(sharing.render, "Sharing", "sharing", needs=FFN_NEEDS),
     Part(convolution.render, "Convolution", "convolution", needs=FFN_NEEDS),
     Part(bend.render, "Delete the bend", "bend", needs=NEEDS),
-    Part(linear.render, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS),
+    Part(linear.sheet, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS),
     Part(fit.render, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS),
     Part(hears.render, "Who hears whom", "hears", hears.SETTINGS, NEEDS),
     Part(residual.render, "Residual", "residual", residual.SETTINGS, NEEDS),

@@ -6,8 +6,9 @@ from typing import TypeVar
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
 from ffnviz.analysis.needs import ours
 from ffnviz.figures.wording import Sentence, number
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.verdicts import Claim, verdicts
+from ffnviz.pictures.verdicts import Claim, verdicts, verdicts_cell
 from ffnviz.state.run import Run
 
 R = TypeVar("R")
@@ -35,6 +36,13 @@ def as_claim(finding: Finding) -> Claim:
         finding.expected, finding.measured, str(finding.check), str(finding.said),
         "Often thought" if finding.said is Said.PEOPLE else "",
     )  # fmt: skip
+
+
+def verdicts_of(head: Head, findings: Sequence[Finding]) -> Cell:
+    """One experiment's claims."""
+    groups = [("", [as_claim(finding) for finding in findings])]
+    dense = len(findings) > MOST_SPACED
+    return verdicts_cell(head, groups, f"verdicts-{head.note}", dense=dense)
 
 
 def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: str) -> None:

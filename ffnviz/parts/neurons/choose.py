@@ -1,6 +1,7 @@
 """Which neuron: by number, one that means something, or one of the token's strongest."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,9 @@ from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, i
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.parts.part import Navigator
+from ffnviz.parts.sheet import Button, Choice, Control, NumberBox
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
 
@@ -62,6 +66,26 @@ def chooser(run: Run, navigator: Navigator) -> int:
             args=(by_strength,), label_visibility="collapsed", width="content",
         )  # fmt: skip
     return shown
+
+
+def neuron_controls(run: Run) -> list[Control]:
+    """Ways to choose another neuron."""
+    shown = neuron_shown(run)
+    strongest = list(strongest_neurons(run.trace, run.state.block, run.token, STRONGEST))
+    clear = clear_neurons(run)
+
+    def choose(neuron: int) -> ChooseNeuron:
+        return ChooseNeuron(run.neuron(int(neuron)))
+
+    def among(label: str, words: list[str], neurons: list[int]) -> Choice:
+        at = neurons.index(shown) if shown in neurons else None
+        return Choice(label, words, lambda place: choose(neurons[place]), at)
+
+    by_number = NumberBox("Neuron", shown, 0, run.model.sizes.d_ff - 1, choose)
+    by_strength = among("or the strongest on this token", [str(n) for n in strongest], strongest)
+    meanings = [_called(each) for each in clear]
+    by_meaning = among("or a clear one", meanings, [each.neuron for each in clear])
+    return [by_number, *([by_meaning] if clear else []), by_strength]
 
 
 def _called(each: InterpretableNeuron) -> str:
@@ -158,6 +182,62 @@ def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
             f"{index.threshold:g}, and no examples from below zero. `ffnviz index` makes it anew."
         )
     return index
+
+
+@dataclass(frozen=True)
+class IndexAtHand:
+    """The network's index, or what is said in its place.
+
+    Attributes:
+        index: None where it has nothing of the block, or cannot be read.
+        notes: what is said of it.
+        controls: that lead to where there is more.
+    """
+
+    index: NeuronIndex | None
+    notes: tuple[Cell, ...] = ()
+    controls: tuple[Control, ...] = ()
+
+
+def index_with_notes(run: Run) -> IndexAtHand:
+    """The network's index; where it has nothing of the block, or cannot be read, says so."""
+    known = run.card.provenance
+    if known is None or known.index is None:
+        note = f"Not for {run.card.label}: {Capability.INDEX.value}"
+        return IndexAtHand(None, (text_cell("no-index", note, tone="info"),))
+    try:
+        index = _read(run, known.index)
+    except IndexFileError as error:
+        return IndexAtHand(None, (text_cell(
+            "no-index",
+            "The index of what wakes each neuron cannot be shown. `ffnviz index` makes it anew.",
+            [(str(error), "typed")], tone="warning",
+        ),))  # fmt: skip
+    if run.state.block not in index.by_number:
+        return _other_blocks(run, index)
+    if run.card.signed and not index.both_sides:
+        return IndexAtHand(index, (text_cell(
+            "old-index",
+            f"This index is of an older version: it has a neuron fire only above "
+            f"{index.threshold:g}, and no examples from below zero. `ffnviz index` makes it anew.",
+            tone="info",
+        ),))  # fmt: skip
+    return IndexAtHand(index)
+
+
+def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
+    """What the index has instead of the block on the screen, and the way to the nearest."""
+    here, numbers = run.state.block, index.numbers
+    note = text_cell(
+        "no-index",
+        f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
+        f"{run.model.sizes.n_blocks}; block {here + 1} is not in it.",
+        tone="info",
+    )
+    before = [number for number in numbers if number < here][-1:]
+    after = [number for number in numbers if number > here][:1]
+    buttons = [Button(f"Go to block {n + 1}", ChooseBlock(n)) for n in before + after]
+    return IndexAtHand(None, (note,), tuple(buttons))
 
 
 def _which_blocks(run: Run, navigator: Navigator, index: NeuronIndex) -> None:

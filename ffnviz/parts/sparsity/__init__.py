@@ -8,7 +8,7 @@ PARTS = (
     Part(bend.render, "Where φ bends", "bend"),
     Part(gate.render, "A random gate", "gate", gate.SETTINGS, (Capability.PLAIN_FFN,)),
     Part(awake.render, "Who is awake", "awake", (awake.THRESHOLD,)),
-    Part(keep.render, "The strongest few", "keep", (keep.KEPT,), (Capability.WORD_HEAD,)),
+    Part(keep.sheet, "The strongest few", "keep", (keep.KEPT,), (Capability.WORD_HEAD,)),
     Part(never.render, "Never above zero", "never", needs=(Capability.RECORD,)),
     Part(birth.render, "Born in training", "birth", needs=(Capability.RECORD,)),
     Part(

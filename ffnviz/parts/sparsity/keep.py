@@ -1,43 +1,31 @@
 """The strongest few: what they carry, and what is said when the rest is put to sleep."""
 
-import streamlit as st
-
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import Kept, concentration, keep_random, keep_strongest
 from ffnviz.figures.sparsity import keep as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.slider import nearest, slider
 from ffnviz.state.run import Run
-from ffnviz.state.settings import number_setting
+from ffnviz.state.settings import Values, number_setting
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1])
+KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1]).with_control(
+    "Keep the strongest; put the rest to sleep", STOPS, lambda stop: f"{stop:g}%"
+)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The curve and its slider beside what the network then says."""
-    share = navigator.value(KEPT) / 100
-    curve, words = st.columns([1, 1.5], gap="medium")
-    with curve:
-        what_they_carry(run, share)
-        slider(
-            "Keep the strongest; put the rest to sleep",
-            [f"{stop:g}%" for stop in STOPS],
-            nearest(STOPS, 100 * share, by_ratio=True),
-            key="keep",
-            on_choose=lambda stop, done: navigator.choose(KEPT, STOPS[stop], done),
-        )
-    with words:
-        what_is_said(run, share)
+def sheet(run: Run, values: Values) -> Sheet:
+    """The curve beside what the network then says."""
+    share = values[KEPT] / 100
+    return Sheet([row(what_they_carry(run, share), what_is_said(run, share), widths=(1, 1.5))])
 
 
-def what_they_carry(run: Run, share: float) -> None:
+def what_they_carry(run: Run, share: float) -> Cell:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
     curves = {
@@ -54,21 +42,20 @@ def what_they_carry(run: Run, share: float) -> None:
         f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry ",
         *carried, ".",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "concentration", "text"),
         figures.concentration(curves, share),
         "The share of what the FFN writes, carried by the strongest neurons, of each network.",
-        f"{run.stamp} {share}",
         key="concentration",
         height=600,
     )
 
 
-def what_is_said(run: Run, share: float) -> None:
+def what_is_said(run: Run, share: float) -> Cell:
     """The likeliest words with all neurons, the strongest, and as many random ones."""
     block, token, accent = run.state.block, run.token, run.card.colour
     n = _count(share, run.model.sizes.d_ff)
-    told = predict(run.model, run.trace, token)
+    prediction = predict(run.model, run.trace, token)
     strongest = keep_strongest(run.model, run.whole, block, run.place, n)
     random = keep_random(run.model, run.whole, block, run.place, n)
     sentence: Sentence = [
@@ -77,15 +64,14 @@ def what_is_said(run: Run, share: float) -> None:
         "; with as many random ones, by ", number(percent(random.error)), ".",
     ]  # fmt: skip
     panels = [
-        Words("all neurons", told.words, told.probabilities, f"@{accent}"),
+        Words("all neurons", prediction.words, prediction.probabilities, f"@{accent}"),
         _panel(f"strongest {n:,}", strongest, "@text"),
         _panel(f"random {n:,}", random, "@muted"),
     ]
-    chart(
+    return chart_cell(
         Head(sentence, "keep", accent, under=under_guess(run)),
         word_bars(panels),
         "The ten likeliest words with all neurons, with the strongest, and with random ones.",
-        f"{run.stamp} {share}",
         key="keep-words",
         height=680,
     )

@@ -1,13 +1,13 @@
 """Timing: where the time goes, one idea a part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.measurement import REPEATS
 from ffnviz.parts.part import Part
+from ffnviz.parts.results import REPEATS
 from ffnviz.parts.timing import convolution, devices, grouped, growth, memory, products, stages
 
 OURS = (Capability.OURS,)
 PARTS = (
-    Part(stages.render, "Stage by stage", "stages", (REPEATS,)),
+    Part(stages.sheet, "Stage by stage", "stages", (REPEATS,)),
     Part(devices.render, "CPU and GPU", "devices", (REPEATS,), OURS),
     Part(products.render, "How fast the products are", "products", (REPEATS,), OURS),
     Part(growth.render, "How it grows", "growth", needs=OURS),

@@ -8,8 +8,9 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import Convolution, as_convolution
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import REPEATS, about, measure_button, repeats_slider
+from ffnviz.parts.measurement import about, measure_button, repeats_slider
 from ffnviz.parts.part import Navigator, live
+from ffnviz.parts.results import REPEATS
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run

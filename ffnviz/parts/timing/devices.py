@@ -12,8 +12,9 @@ from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import REPEATS, about, measure_button, repeats_slider
+from ffnviz.parts.measurement import about, measure_button, repeats_slider
 from ffnviz.parts.part import Navigator, live
+from ffnviz.parts.results import REPEATS
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run

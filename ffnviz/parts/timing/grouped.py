@@ -9,8 +9,9 @@ from ffnviz.figures.timing import grouped as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.measurement import REPEATS, about, measure_button, repeats_slider
+from ffnviz.parts.measurement import about, measure_button, repeats_slider
 from ffnviz.parts.part import Navigator, live
+from ffnviz.parts.results import REPEATS
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.slider import nearest, slider

@@ -1,41 +1,37 @@
 """Stage by stage: what each part of the pass takes, and their sum against the whole."""
 
-import streamlit as st
-
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.ffns import FfnTimes, time_ffns
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.measurement import REPEATS, about, measure_button, repeats_slider
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The button beside the bars."""
-    repeats = navigator.value(REPEATS)
-    setup = (run.card.id, run.state.sentence, run.device, repeats)
-    left, right = st.columns([1, 2.6], gap="medium")
-    with left:
-        repeats_slider(navigator, "stages")
-        measured = measure_button("stages", setup, run, measure, repeats)
-        if measured is not None:
-            about(measured, setup, run)
+def sheet(run: Run, values: Values) -> Sheet:
+    """The bars, beside when and where they were measured."""
+    setup = (run.card.id, run.state.sentence, run.device, values[REPEATS])
+
+    def after(measured: Measured[StageTimes | FfnTimes]) -> list[Row]:
+        result = measured.result
+        shown = bars(run, result) if isinstance(result, StageTimes) else ffn_bars(run, result)
+        notes = about(measured, setup, run)
         if not run.card.ours:
-            st.caption("Only the FFNs of a network that is not ours are taken apart.")
-    if measured is None:
-        return
-    with right:
-        version = f"{measured.when} {measured.setup}"
-        if isinstance(measured.result, StageTimes):
-            bars(run, measured.result, version)
-        else:
-            ffn_bars(run, measured.result, version)
+            notes.append(text_cell(
+                "only-ffns", "Only the FFNs of a network that is not ours are taken apart.",
+                tone="quiet",
+            ))  # fmt: skip
+        return [row(notes, shown, widths=(1, 2.6))]
+
+    return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],))])
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> StageTimes | FfnTimes:
@@ -45,7 +41,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> StageTimes | FfnTimes
     return time_stages(ours(run.model), run.trace, repeats, progress)
 
 
-def bars(run: Run, result: StageTimes, version: str) -> None:
+def bars(run: Run, result: StageTimes) -> Cell:
     """A bar a stage."""
     ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
     sentence: Sentence = [
@@ -55,7 +51,7 @@ def bars(run: Run, result: StageTimes, version: str) -> None:
         f" ({result.whole.lower:.2f} to {result.whole.upper:.2f}), "
         f"{result.whole.repeats} runs of each.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "stages", run.card.colour),
         figures.stages(
             {name: (s.median, s.lower, s.upper) for name, s in result.times.items()},
@@ -63,13 +59,12 @@ def bars(run: Run, result: StageTimes, version: str) -> None:
             run.card.colour,
         ),
         "The median time of each stage of the pass, with quartiles.",
-        f"{run.stamp} {version}",
         key="stages",
         height=660,
     )
 
 
-def ffn_bars(run: Run, result: FfnTimes, version: str) -> None:
+def ffn_bars(run: Run, result: FfnTimes) -> Cell:
     """A bar an FFN."""
     whole = result.whole
     sentence: Sentence = [
@@ -79,7 +74,7 @@ def ffn_bars(run: Run, result: FfnTimes, version: str) -> None:
         f" ({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
     ]  # fmt: skip
     names = [f"FFN {block + 1}" for block in range(len(result.ffns))]
-    chart(
+    return chart_cell(
         Head(sentence, "stages", run.card.colour),
         figures.stages(
             {name: (s.median, s.lower, s.upper)
@@ -88,7 +83,6 @@ def ffn_bars(run: Run, result: FfnTimes, version: str) -> None:
             run.card.colour,
         ),
         "The median time of each block's FFN, with quartiles.",
-        f"{run.stamp} {version}",
         key="stages",
         height=660,
     )  # fmt: skip

@@ -34,7 +34,7 @@ function steadied(sentence) {
 }
 
 // Only what is new is written anew.
-function write(line, spans, theme) {
+export function write(line, spans, theme) {
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
     const [kind, colour] = wanted.split("@");
     span.style.color = colour ? colourOf(colour, theme) : "";

@@ -19,6 +19,7 @@ const PICTURES = {
   block_picture: () => import("./block_picture.js"),
   chart: () => import("./chart.js"),
   chips: () => import("./chips.js"),
+  code: () => import("./code.js"),
   drawing: () => import("./drawing.js"),
   examples: () => import("./examples.js"),
   ffn_picture: () => import("./ffn_picture.js"),
@@ -31,11 +32,15 @@ const PICTURES = {
   passages: () => import("./passages.js"),
   points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
+  rail: () => import("./rail.js"),
   saving: () => import("./saving.js"),
   scene_list: () => import("./scene_list.js"),
   sentences: () => import("./sentences.js"),
+  sheet: () => import("./sheet.js"),
   story: () => import("./story.js"),
   slider: () => import("./slider.js"),
+  table: () => import("./table.js"),
+  text: () => import("./text.js"),
   verdicts: () => import("./verdicts.js"),
   welcome: () => import("./welcome.js"),
   words_box: () => import("./words_box.js"),
@@ -78,7 +83,7 @@ export function mount(host, name, tell) {
   const waiting = element("span", { "data-painted": "" });
   const fault = element("p", { class: "fault", role: "alert" });
   root.append(waiting);
-  let made = null, head = null, data = null, loading = false, gone = false;
+  let made = null, head = null, data = null, stamp, painted = null, loading = false, gone = false;
   const stopTheme = onThemeChange(() => paint());
 
   function fail(error) {
@@ -95,13 +100,19 @@ export function mount(host, name, tell) {
     return saveButtons(saves, () => `ffnviz-${data.head.note}`);
   }
 
+  // What it shows, once that is painted.
+  function says() {
+    if (painted === data && stamp !== undefined) made.element.dataset.painted = stamp;
+  }
+
   function paint() {
     if (!made || gone) return;
     const shown = data, colours = theme();
     const done = () => {
       if (data !== shown || gone) return;
       fault.remove();
-      if (shown.stamp !== undefined) made.element.dataset.painted = shown.stamp;
+      painted = shown;
+      says();
     };
     try {
       if (shown.head) {
@@ -138,11 +149,14 @@ export function mount(host, name, tell) {
   }
 
   return {
-    // Shows data, a plain object or what payload.py packed.
-    update(next) {
+    // Shows data, a plain object or what payload.py packed; data that it shows already are not drawn again.
+    update(next, nextStamp = next.stamp) {
       if (gone) return;
-      data = next instanceof Uint8Array ? unpack(next) : next;
-      if (made) paint();
+      const same = next === data;
+      if (!same) data = next instanceof Uint8Array ? unpack(next) : next;
+      stamp = nextStamp ?? data.stamp;
+      if (made && same) says();
+      else if (made) paint();
       else if (!loading) hang();
     },
     destroy() {

@@ -1,0 +1,128 @@
+"""The controls of a part, as one cell: what is declared, drawn in one place with one look."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ffnviz.parts.sheet import Button, Choice, Control, Download, Measurement, NumberBox
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.sent import entry, place
+from ffnviz.state.actions import Action, Set
+from ffnviz.state.settings import Setting, Values
+
+FEW_OPTIONS = 6  # which stand side by side; more are in a menu
+SHORT = 64  # characters that they have in all
+MEASURE, CANCEL = "measure", "cancel"
+
+
+def rail_cell(
+    controls: Sequence[Control],
+    values: Values,
+    measurements: Mapping[str, tuple[Measurement[Any], bool]],
+) -> Cell | None:
+    """All controls of a sheet; None if there are none.
+
+    Args:
+        controls: what a part declares.
+        values: what is set.
+        measurements: that have a button, by name; with whether they are on their way.
+    """
+    settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
+    buttons = {each.label: each for each in controls if isinstance(each, Button)}
+    asking = {each.label: each for each in controls if isinstance(each, Choice | NumberBox)}
+    drawn: list[dict[str, Any]] = []
+    for control in controls:
+        match control:
+            case Setting() if control.label:
+                drawn.append(_setting(control, values))
+            case Button():
+                disabled = control.action is None
+                drawn.append(_button("button", control.label, control.help, disabled=disabled))
+            case Choice():
+                options = _options(control.options, control.chosen)
+                drawn.append({"name": control.label, "label": control.label, "help": "", **options})
+            case NumberBox():
+                drawn.append({"kind": "number", "name": control.label, "label": control.label,
+                              "help": "", "text": str(control.value), "example": "",
+                              "longest": None})  # fmt: skip
+            case Download():
+                file = [control.name, control.kind, control.content]
+                drawn.append({**_button("download", control.label), "file": file})
+    for name, (each, busy) in measurements.items():
+        drawn.append({**_button("measure", each.label, disabled=busy), "name": name})
+    if not drawn:
+        return None
+
+    def moved(sent: Any) -> tuple[Action, bool] | None:
+        name = str(entry(sent, "name"))
+        if name in asking:
+            return _asked(asking[name], entry(sent, "value"))
+        setting = settings.get(name)
+        text = None if setting is None else _text(setting, entry(sent, "value"))
+        done = entry(sent, "done") is not False
+        return None if setting is None or text is None else (Set({setting.name: text}), done)
+
+    def pressed(sent: Any) -> Any:
+        button = buttons.get(str(sent))
+        return None if button is None else button.action
+
+    def measure(sent: Any) -> tuple[str, str] | None:
+        return (MEASURE, str(sent)) if str(sent) in measurements else None
+
+    events = {"move": moved, "press": pressed, "measure": measure}
+    return Cell("rail", "rail", {"controls": drawn}, events=events)
+
+
+def nearest(stops: Sequence[float], value: float) -> int:
+    """The stop closest to a value that may lie between two, as a link can have it.
+
+    Stops that grow by factors are compared by ratio.
+    """
+    if len(stops) > 2 and stops[0] > 0 and stops[-1] > 20 * stops[0] and value > 0:
+        return nearest([math.log(stop) for stop in stops], math.log(value))
+    return min(range(len(stops)), key=lambda at: abs(stops[at] - value))
+
+
+def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) -> dict[str, Any]:  # noqa: A002
+    return {"kind": kind, "name": label, "label": label, "help": help, "disabled": disabled}
+
+
+def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
+    value = values[setting]
+    drawn = {"name": setting.name, "label": setting.label, "help": setting.help}
+    if setting.stops:
+        stops = [setting.shown(stop) for stop in setting.stops]
+        return {**drawn, "kind": "slider", "stops": stops, "stop": nearest(setting.stops, value)}
+    if setting.options:
+        options = list(setting.options)
+        chosen = options.index(value) if value in options else 0
+        return {**drawn, **_options(list(setting.options.values()), chosen)}
+    kind = "number" if isinstance(setting.default, int | float) else "text"
+    return {**drawn, "kind": kind, "text": setting.text(value), "longest": setting.longest,
+            "example": setting.example}  # fmt: skip
+
+
+def _options(words: Sequence[str], chosen: int | None) -> dict[str, Any]:
+    few = len(words) <= FEW_OPTIONS and sum(map(len, words)) <= SHORT
+    kind = "choice" if few else "menu"
+    return {"kind": kind, "options": list(words), "stop": -1 if chosen is None else chosen}
+
+
+def _asked(control: Choice | NumberBox, sent: Any) -> tuple[Action, bool] | None:
+    """The action that a choice or a number asks for; None if it is none of ours."""
+    if isinstance(control, Choice):
+        at = place(sent, len(control.options))
+        return None if at is None else (control.action(at), True)
+    if not isinstance(sent, str) or not sent.isascii() or not sent.isdigit():
+        return None
+    number = min(max(int(sent[:12]), control.low), control.high)
+    return control.action(number), True
+
+
+def _text(setting: Setting[Any], sent: Any) -> str | None:
+    """What a control sent, as the text that stands in a URL; None if it can be none of ours."""
+    if setting.stops or setting.options:
+        choices = setting.stops or list(setting.options)
+        at = place(sent, len(choices))
+        return None if at is None else setting.text(choices[at])
+    return setting.text(setting.parse(sent)) if isinstance(sent, str) else None

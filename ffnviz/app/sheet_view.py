@@ -1,0 +1,148 @@
+"""The one component that draws a part's sheet.
+
+A cell travels once: what the browser has is known by digests, kept for the session. A browser that
+has lost a cell (it was loaded anew while the session stayed, or a message was overtaken by the
+next) asks, and gets all.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from ffnviz.app import measuring
+from ffnviz.app.rail import MEASURE, rail_cell
+from ffnviz.app.session import Session
+from ffnviz.parts.part import MakeSheet, Part
+from ffnviz.parts.sheet import Measured, Measurement, Row, cells_of, resolved
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import declare
+from ffnviz.pictures.sent import entry
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+from ffnviz.state.state import State
+
+KEPT = 64  # cells of which sheet.js keeps the data
+_mount = declare("sheet")
+
+
+@dataclass
+class Browser:
+    """What the browser of a session has.
+
+    Attributes:
+        digests: of the cells it keeps, the last used last.
+        heard: by the sheet's own number in the browser: how many of its events were handled.
+    """
+
+    digests: dict[str, None] = field(default_factory=dict)
+    heard: dict[str, int] = field(default_factory=dict)
+
+    def lacks(self, digest: str) -> bool:
+        """Whether it must be sent; it is then taken for sent."""
+        known = digest in self.digests
+        self.digests.pop(digest, None)
+        self.digests[digest] = None
+        while len(self.digests) > KEPT:
+            del self.digests[next(iter(self.digests))]
+        return not known
+
+
+def show_sheet(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
+    """A part, which runs alone when a control of its own is moved.
+
+    The session keeps the state and not the run, which would hold the traces for as long as the
+    session lives. A click may choose a token: what is around the sheet is then outdated, and
+    everything runs.
+    """
+
+    @st.fragment
+    def alone(seen: State) -> None:
+        run = session.run()
+        if run is None or session.state.subject != seen:
+            st.rerun()
+        else:
+            draw(session, part, make, run)
+
+    alone(run.state.subject)
+
+
+def draw(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
+    """The sheet as it is now."""
+    values = Values(session.state.settings)
+    sheet = make(run, values)
+    when: list[str] = []
+
+    def look(measurement: Measurement[Any]) -> Measured[Any] | None:
+        result = measuring.result_of(measurement, run)
+        when.append("" if result is None else result.when)
+        return result
+
+    whole = resolved(sheet, look)
+    controls = part.settings if sheet.controls is None else sheet.controls
+    asked = {each.name: each for each in whole.measurements}
+    rail = rail_cell(controls, values, measuring.with_buttons(asked.values()))
+    measuring.show_progress(asked.values())
+    cells = [*([rail] if rail else []), *cells_of(whole.rows)]
+    events = {(cell.key, name): act for cell in cells for name, act in cell.events.items()}
+
+    def heard() -> None:
+        for key, name, value in _new_events(st.session_state["sheet"].event):
+            act = events.get((key, name))
+            answer = act(value) if act else None
+            if isinstance(answer, tuple) and answer[0] == MEASURE:
+                measuring.start(asked[answer[1]], run)
+            elif isinstance(answer, tuple):
+                session.do(*answer)
+            elif answer is not None:
+                session.do(answer)
+
+    stamp = f"{run.stamp} {values} {' '.join(when)}"
+    header, arrays = _sent(cells, whole.rows, stamp)
+    _mount(header, arrays, key="sheet", on_event_change=heard)
+
+
+def _browser() -> Browser:
+    browser: Browser = st.session_state.setdefault("browser_has", Browser())
+    return browser
+
+
+def _sent(
+    cells: Sequence[Cell], rows: Sequence[Row], stamp: str
+) -> tuple[dict[str, Any], Mapping[str, Any]]:
+    """The header, and what the browser lacks of the cells."""
+    browser = _browser()
+    arrays, named = {}, {}
+    for cell in cells:
+        digest, packed = cell.packed()
+        named[cell.key] = [digest, cell.picture]
+        if browser.lacks(digest):
+            arrays[digest] = np.frombuffer(packed, np.uint8)
+    header = {
+        "cells": named,
+        "rows": [
+            [[column.width, [cell.key for cell in column.cells if isinstance(cell, Cell)]]
+             for column in each.columns]
+            for each in rows
+        ],
+        "heard": browser.heard,
+        "shows": stamp,
+        "kept": KEPT,
+    }  # fmt: skip
+    return header, arrays
+
+
+def _new_events(sent: Any) -> list[tuple[str, str, Any]]:
+    """What was done since the last time; a browser sends what was not answered again."""
+    browser, sheet, events = _browser(), str(entry(sent, "sheet"))[:32], entry(sent, "events")
+    if entry(sent, "lost") is True:
+        browser.digests.clear()
+    new = []
+    for each in events if isinstance(events, list) else ():
+        number = entry(each, "number")
+        if isinstance(number, int) and number > browser.heard.get(sheet, 0):
+            browser.heard = {sheet: number}
+            new.append((str(entry(each, "cell")), str(entry(each, "name")), entry(each, "value")))
+    return new

@@ -1,0 +1,25 @@
+// Program text, to be read and copied.
+
+import { element } from "./element.js";
+
+export const styles = ["code.css"];
+
+const DONE_MS = 1_500;
+
+export function mount() {
+  const code = element("code"), pre = element("pre", { tabindex: "0" }, code);
+  let text = "";
+  const copy = element("button", { type: "button", text: "Copy", "aria-label": "Copy the code" });
+  copy.onclick = async () => {
+    await navigator.clipboard?.writeText(text);
+    copy.textContent = "✓";
+    setTimeout(() => { copy.textContent = "Copy"; }, DONE_MS);
+  };
+  return {
+    element: element("div", { class: "code" }, pre, copy),
+    update(data) {
+      text = data.code;
+      code.replaceChildren(...data.tokens.map(([part, kind]) => (kind ? element("span", { class: kind, text: part }) : part)));
+    },
+  };
+}

@@ -1,0 +1,169 @@
+// The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
+
+import { download } from "./download.js";
+import { element } from "./element.js";
+
+export const styles = ["rail.css"];
+
+const ANSWER_MS = 1_000; // a page that has not answered by then is asked again
+const TYPED_MS = 400; // after which a box says what was typed so far
+
+// One move at a time is under way: the next is sent when the page shows the last.
+function makeSender(tell, name) {
+  let wanted = null, sent = null, waiting = 0;
+  function send() {
+    const now = (sent = wanted);
+    clearTimeout(waiting);
+    waiting = setTimeout(() => { sent = null; if (wanted !== now) send(); }, ANSWER_MS);
+    tell("move", { name, ...now });
+  }
+  return {
+    move(value, done) {
+      wanted = { value, done };
+      if (done || !sent) send();
+    },
+    // The page shows a value; returns whether it is the one that was set here last.
+    shown(value) {
+      if (sent?.value === value) {
+        clearTimeout(waiting);
+        sent = null;
+        if (wanted.value !== value) send();
+      }
+      return !sent;
+    },
+    stop() { clearTimeout(waiting); },
+  };
+}
+
+const labelled = (name, ...parts) => element("label", { class: "control" }, name, ...parts);
+
+function slider(tell, control) {
+  const sender = makeSender(tell, control.name);
+  const name = element("span"), output = element("output");
+  const input = element("input", { type: "range", min: "0", step: "1" });
+  let stops = [];
+  const say = () => { output.textContent = stops[input.value]; input.setAttribute("aria-valuetext", stops[input.value]); };
+  const move = (done) => { say(); sender.move(Number(input.value), done); };
+  input.oninput = () => move(false);
+  input.onchange = () => move(true);
+  return {
+    element: labelled(element("span", { class: "line" }, name, output), input),
+    update(next) {
+      ({ stops } = next);
+      name.textContent = next.label;
+      input.max = String(stops.length - 1);
+      if (sender.shown(next.stop)) input.value = String(next.stop);
+      say();
+    },
+    destroy: sender.stop,
+  };
+}
+
+function choice(tell, control) {
+  const group = element("span", { class: "choice", role: "radiogroup" }), name = element("span");
+  let at = 0;
+  const choose = (stop) => tell("move", { name: control.name, value: stop, done: true });
+  group.onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = (at + step + group.children.length) % group.children.length;
+    group.children[next].focus();
+    choose(next);
+  };
+  return {
+    element: element("span", { class: "control" }, name, group),
+    update(next) {
+      name.textContent = next.label;
+      group.setAttribute("aria-label", next.label);
+      at = next.stop;
+      next.options.forEach((words, stop) => {
+        const option = group.children[stop] ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
+        option.textContent = words;
+        option.setAttribute("aria-checked", String(stop === at));
+        option.tabIndex = stop === Math.max(at, 0) ? 0 : -1;
+      });
+      while (group.children.length > next.options.length) group.lastElementChild.remove();
+    },
+  };
+}
+
+function menu(tell, control) {
+  const select = element("select"), name = element("span");
+  select.onchange = () => tell("move", { name: control.name, value: select.selectedIndex, done: true });
+  return {
+    element: labelled(name, select),
+    update(next) {
+      name.textContent = next.label;
+      const known = [...select.options].map(({ text }) => text);
+      if (known.join("\n") !== next.options.join("\n")) select.replaceChildren(...next.options.map((text) => element("option", { text })));
+      select.selectedIndex = next.stop;
+    },
+  };
+}
+
+function box(tell, control) {
+  const sender = makeSender(tell, control.name);
+  const name = element("span"), input = element("input", { autocomplete: "off", spellcheck: "false" });
+  let later = 0;
+  input.oninput = () => { clearTimeout(later); later = setTimeout(() => sender.move(input.value, false), TYPED_MS); };
+  input.onchange = () => { clearTimeout(later); sender.move(input.value, true); };
+  return {
+    element: labelled(name, input),
+    update(next) {
+      name.textContent = next.label;
+      input.type = next.kind === "number" ? "number" : "text";
+      input.step = "any";
+      input.placeholder = next.example;
+      if (next.longest) input.maxLength = next.longest;
+      // What somebody is typing is theirs; a number out of range is mended when they leave the box.
+      const theirs = input.getRootNode().activeElement === input && sender.shown(next.text) && next.text === input.value.trim();
+      if (sender.shown(next.text) && !theirs && input.getRootNode().activeElement !== input) input.value = next.text;
+    },
+    destroy() { clearTimeout(later); sender.stop(); },
+  };
+}
+
+function button(tell, control) {
+  const made = element("button", { type: "button", class: "action" });
+  let file = null;
+  made.onclick = () => {
+    if (file) download(new Blob([file[2]], { type: file[1] }), file[0]);
+    else tell(control.kind === "measure" ? "measure" : "press", control.name);
+  };
+  return {
+    element: made,
+    update(next) {
+      made.textContent = next.label;
+      made.disabled = Boolean(next.disabled);
+      file = next.file ?? null;
+    },
+  };
+}
+
+const KINDS = { slider, choice, menu, text: box, number: box, button, measure: button, download: button };
+
+export function mount(tell) {
+  const root = element("div", { class: "controls" });
+  const made = new Map(); // kind and name → control
+  return {
+    element: root,
+    update({ controls }) {
+      const wanted = controls.map((control) => [`${control.kind} ${control.name}`, control]);
+      for (const [key, control] of made) {
+        if (wanted.some(([other]) => other === key)) continue;
+        control.destroy?.();
+        control.element.remove();
+        made.delete(key);
+      }
+      wanted.forEach(([key, control], at) => {
+        if (!made.has(key)) made.set(key, KINDS[control.kind](tell, control));
+        const there = made.get(key);
+        if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
+        there.element.title = control.help;
+        there.update(control);
+      });
+    },
+    destroy() { made.forEach((control) => control.destroy?.()); },
+  };
+}

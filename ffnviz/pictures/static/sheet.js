@@ -1,0 +1,91 @@
+// A part's sheet: rows of cells, each a picture of its own; what did not change is not touched.
+//
+// A cell's data come once and are kept by their digest. Of data that are not here (this tab was
+// loaded anew, or a message was overtaken by the next) the server is told that they are lost.
+
+import { element } from "./element.js";
+import { unpack } from "./payload.js";
+import { mount as hang } from "./shell.js";
+
+export const styles = ["sheet.css"];
+
+const known = new Map(); // digest → data, the last used last; for all sheets of this tab
+const QUIET = new Set(["rail", "text", "code"]); // say nothing of what they show
+
+function keep(view) {
+  for (const [digest, bytes] of Object.entries(view.arrays)) known.set(digest, unpack(bytes));
+  for (const [digest] of Object.values(view.cells)) {
+    const data = known.get(digest);
+    if (data === undefined) return false;
+    known.delete(digest);
+    known.set(digest, data);
+  }
+  for (const digest of [...known.keys()].slice(0, Math.max(0, known.size - view.kept))) known.delete(digest);
+  return true;
+}
+
+// The children of a parent, in this order; those that stand right are not moved, which would take their focus.
+function arrange(parent, children) {
+  children.forEach((child, at) => { if (parent.children[at] !== child) parent.insertBefore(child, parent.children[at] ?? null); });
+  while (parent.children.length > children.length) parent.lastElementChild.remove();
+}
+
+export function mount(tell) {
+  const rail = element("div", { class: "rail" }), rows = element("div", { class: "rows" });
+  const root = element("div", { class: "sheet" }, rail, rows);
+  const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
+  const cells = new Map(); // key → { host, picture, name }
+  let waiting = [], number = 0;
+
+  // What was done and is not answered yet goes with the next: of two messages the server may see the last only.
+  function told(cell, name, value) {
+    waiting.push({ number: ++number, cell, name, value });
+    tell("event", { sheet: own, events: waiting });
+  }
+
+  function cellOf(key, name) {
+    const there = cells.get(key);
+    if (there?.name === name) return there;
+    there?.picture.destroy();
+    there?.host.remove();
+    const host = element("div", { class: "cell", style: { cssText: "--font: inherit" }, "data-cell": key, "data-kind": name });
+    const made = { host, name, picture: hang(host, name, (event, value) => told(key, event, value)) };
+    cells.set(key, made);
+    return made;
+  }
+
+  function layOut(view) {
+    const lines = view.rows.map((columns, row) => {
+      const line = rows.children[row] ?? element("div", { class: "row" });
+      line.style.gridTemplateColumns = columns.map(([width]) => `minmax(0, ${width}fr)`).join(" ");
+      arrange(line, columns.map(([, keys], at) => {
+        const column = line.children[at] ?? element("div", { class: "column" });
+        arrange(column, keys.map((key) => cells.get(key).host));
+        return column;
+      }));
+      return line;
+    });
+    arrange(rows, lines);
+    arrange(rail, cells.has("rail") ? [cells.get("rail").host] : []);
+  }
+
+  return {
+    element: root,
+    update(view) {
+      waiting = waiting.filter((each) => each.number > (view.heard[own] ?? 0));
+      if (!keep(view)) return tell("event", { sheet: own, events: waiting, lost: true });
+      for (const [key, { host, picture }] of cells) {
+        if (view.cells[key]) continue;
+        picture.destroy();
+        host.remove();
+        cells.delete(key);
+      }
+      const shown = Object.entries(view.cells).map(([key, [digest, name]]) => [cellOf(key, name), known.get(digest), name]);
+      layOut(view);
+      for (const [{ picture }, data, name] of shown) picture.update(data, QUIET.has(name) ? undefined : view.shows);
+    },
+    destroy() {
+      for (const { picture } of cells.values()) picture.destroy();
+    },
+  };
+}

@@ -1,0 +1,78 @@
+"""A part as a function: its sheet for a sentence and settings, and what stands on it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ffnviz.app.main import build_catalog
+from ffnviz.app.rail import rail_cell
+from ffnviz.app.session import network_sizes
+from ffnviz.parts import PAGES
+from ffnviz.parts.results import measured_at_once
+from ffnviz.parts.sheet import Measured, Measurement, cells_of, resolved
+from ffnviz.pictures.cell import Cell
+from ffnviz.state.actions import reduce
+from ffnviz.state.run import Run
+from ffnviz.state.run_factory import make_run
+from ffnviz.state.settings import Values
+from ffnviz.state.state import from_url
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a part shows.
+
+    Attributes:
+        cells: by their keys.
+        controls: what the browser gets of each control, by its label.
+        rail: the cell that has them.
+        run: of the page.
+    """
+
+    cells: dict[str, Cell]
+    controls: dict[str, dict[str, Any]]
+    rail: Cell | None
+    run: Run
+
+    @property
+    def said(self) -> str:
+        """All words: sentences above pictures and paragraphs."""
+        return " ".join(words(cell) for cell in self.cells.values())
+
+
+def drawn(page: str, part: str = "", measure: bool = True, **query: str) -> Drawn:
+    """A part as a URL asks for it; what it measures is measured at once, if wanted."""
+    catalog = build_catalog()
+    state = from_url(page, {"part": part, **query}, catalog)
+    shown = next(each for each in PAGES if each.name == page).part(state.part)
+    run = make_run(state, "cpu", network_sizes())
+    if shown.follow is not None:
+        action = shown.follow(run, Values(state.settings))
+        state = state if action is None else reduce(state, action, catalog)
+        run = make_run(state, "cpu", network_sizes())
+    assert shown.sheet is not None
+    values = Values(state.settings)
+    sheet = shown.sheet(run, values)
+
+    def look(measurement: Measurement[Any]) -> Measured[Any] | None:
+        wanted = measure and not measurement.on_request
+        return measured_at_once(measurement, run) if wanted else None
+
+    made = resolved(sheet, look)
+    rail = rail_cell(
+        shown.settings if sheet.controls is None else sheet.controls,
+        values,
+        {each.name: (each, False) for each in made.measurements},
+    )
+    controls = {each["label"]: each for each in rail.data["controls"]} if rail else {}
+    return Drawn({cell.key: cell for cell in cells_of(made.rows)}, controls, rail, run)
+
+
+def words(cell: Cell) -> str:
+    """What a cell says above its picture, below it, or by itself."""
+    head = cell.data.get("head") or {"spans": [], "under": []}
+    paragraphs = cell.data.get("paragraphs", [])
+    return "\n".join(
+        "".join(text for text, _ in spans)
+        for spans in (head["spans"], head["under"], *paragraphs)
+        if spans
+    )
