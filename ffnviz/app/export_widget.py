@@ -1,12 +1,16 @@
 """“Take home” on the Journey: the file is made beside the pages, and saved by the browser."""
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from ffnviz.analysis.spread import Progress
+from ffnviz.app import measuring
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import ExportedJourney, journey_file
-from ffnviz.parts.measurement import measure_button
-from ffnviz.pictures.saving import save_button
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, row
+from ffnviz.pictures.saving import saving_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 
 NAME, WANTED = "take-home", "take_home"
@@ -15,27 +19,22 @@ FILE = "ffnviz-journey.html"
 
 def ask(run: Run) -> None:
     """Have the file of what is shown now offered."""
-    st.session_state[WANTED] = _of(run)
-    st.session_state.get("measured", {}).pop(NAME, None)
-    st.session_state.get("refused", set()).discard(NAME)
+    st.session_state[WANTED] = _setup(run)
+    measuring.forget(NAME)
 
 
-def offer(run: Run) -> None:
+def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
     """The file, if it was asked for and the sentence is still the same."""
     wanted: tuple[object, ...] | None = st.session_state.get(WANTED)
-    if wanted is None or wanted[:3] != _of(run)[:3]:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", key="take-home"):
-        made = measure_button(
-            NAME, wanted, run, make, label="Make it again", doing="Making the file …"
-        )
-        if made is not None:
-            found: ExportedJourney | str = made.result
-            if isinstance(found, str):
-                st.warning(found)
-            else:
-                _saved(found)
-        st.button("Close", key="take-home-close", on_click=_close)
+    if wanted is None or wanted[:3] != _setup(run)[:3]:
+        return None
+    return Measurement(NAME, wanted, make, offered, label="Make it again",
+                       doing="Making the file …")  # fmt: skip
+
+
+def close_button() -> Button:
+    """What takes the offer away."""
+    return Button("Close", _close)
 
 
 def make(run: Run, progress: Progress) -> ExportedJourney | str:
@@ -46,18 +45,20 @@ def make(run: Run, progress: Progress) -> ExportedJourney | str:
         return str(error)
 
 
-def _saved(made: ExportedJourney) -> None:
-    content = made.html.encode()
-    save_button(f"Save the file ({len(content) / 1e6:.1f} MB)", content, FILE, "text/html",
-                key="take-home-save")  # fmt: skip
-    if made.notice:
-        st.warning(made.notice)
-    st.markdown(
-        "It holds all tokens, blocks and networks of this sentence, and opens without a server."
-    )
+def offered(measured: Measured[ExportedJourney | str]) -> Sequence[Row]:
+    """The button that saves it, and what is in it."""
+    file = measured.result
+    if isinstance(file, str):
+        return [row(text_cell("take-home-save", file, tone="warning"))]
+    content = file.html.encode()
+    save = saving_cell(f"Save the file ({len(content) / 1e6:.1f} MB)", content, FILE, "text/html",
+                       key="take-home-save")  # fmt: skip
+    says = "It holds all tokens, blocks and networks of this sentence, and opens without a server."
+    notice = [text_cell("take-home-notice", file.notice, tone="warning")] if file.notice else []
+    return [row([save, *notice, text_cell("take-home-says", says)])]
 
 
-def _of(run: Run) -> tuple[object, ...]:
+def _setup(run: Run) -> tuple[object, ...]:
     """What the file depends on: first what changes all of it, then what it opens with."""
     networks = tuple(traced.card.id for traced in run.both)
     state = run.state

@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.app.session import Session
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
-from ffnviz.pictures import foot as component
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.foot import foot_cell
+from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 
 
@@ -38,15 +39,14 @@ def what_it_knows(run: Run) -> list[str]:
 
 
 def foot(
-    session: Session,
     page: Page,
     part: Part,
     run: Run,
     lecture: Sequence[tuple[str, str]] = (),
     on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
     outcome: str = "",
-) -> None:
-    """Show the foot; of a lecture, what can be done and what came of it: as the component."""
+) -> Cell:
+    """The foot; of a lecture, what can be done and what came of it: as the component."""
     coming = following(page, part, run)
     there, its = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
@@ -55,11 +55,11 @@ def foot(
         label = f"Next: {its.title}"
     else:
         label = f"Next: {there.title}" + (f" · {its.title}" if len(there.parts) > 1 else "")
-    component.foot(
+    return foot_cell(
         label,
         run.subject.per_network("what it knows", lambda: what_it_knows(run)),
         key="foot",
-        on_next=lambda: session.navigator().turn(there.name, its.name),
+        on_next=lambda: OpenPage(there.name, its.name),
         lecture=lecture,
         on_lecture=on_lecture,
         outcome=outcome,

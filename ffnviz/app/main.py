@@ -1,14 +1,14 @@
 """The app: page config, the controls all pages share, and the pages."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import cache, partial
+from typing import cast
 
 import streamlit as st
 
 from ffnviz.analysis.journey.ordering import ORDERS
+from ffnviz.analysis.needs import Capability
 from ffnviz.app import export_widget, footer, page_controls
 from ffnviz.app.lecture import (
     class_sentences,
@@ -19,18 +19,21 @@ from ffnviz.app.lecture import (
     menu,
     story,
 )
-from ffnviz.app.model_selector import network_and_block
+from ffnviz.app.model_selector import network_cell
 from ffnviz.app.navigation import FIRST, opened_page
 from ffnviz.app.session import Session, network_by_id, network_sizes
-from ffnviz.app.sheet_view import show_sheet
+from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
-from ffnviz.parts.part import Page
-from ffnviz.pictures.declare import mount_cell
-from ffnviz.pictures.welcome import welcome
+from ffnviz.parts.part import MakeSheet, Page, Part
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.welcome import welcome_cell
 from ffnviz.server.idle_collection import idle_collector
 from ffnviz.server.streamlit_patches.patch import apply
+from ffnviz.state.run import Run
 from ffnviz.state.run_factory import any_network_is_loaded
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog
@@ -47,67 +50,86 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         st.switch_page(addresses[turn_to])
     if not session.box_shows_the_sentence:
         st.rerun()  # a click changed the sentence, and the box is not part of this fragment
-    # Computed before anything is drawn: the browser then gets the whole page in one piece.
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()
     if run is not None and part.follow is not None and not missing:
         if part.sheet is None:
             part.follow(run, session.navigator())
         elif (action := part.follow(run, Values(session.state.settings))) is not None:
-            session.do(action, settled=False)
+            session.do(action)
         run = session.run()
     session.write_url(run)
-    taken = partial(export_widget.ask, run) if run is not None and page.name == "journey" else None
-    page_controls.bar(session, page, run, taken)
-    draft_storage.keep_in_browser(session)
-    classroom.attend(session)
-    classroom.tell_class(session, run)
+    if not session.is_moving:
+        classroom.tell_class(session, run)
     if run is not None and class_sentences.is_open():
-        class_sentences.show_brain(session, run)
-        return
-    if editor.is_open(page.name):
+        draw(session, run, class_sentences.brain(session, run), (), Frame(top(session, page, run)))
+    elif editor.is_open(page.name):
+        draw(session, run, Sheet([]), (), Frame(top(session, page, run)))
         editor.show_desk(session)
-        return
-    menu.notices()
-    story.show_scene(session, run)
-    if run is not None and page.name == "journey":
-        export_widget.offer(run)
-    network_and_block(session, run)
-    if len(page.parts) > 1:
-        page_controls.part_buttons(session, page, run)
-    if run is None:
-        st.info("The box is empty. Type a sentence, or click one of the examples.")
-        return
-    page_controls.left_out_notice(run)
-    if page.name == "timing":
-        page_controls.device(page)
-    if len(page.parts) > 1:
-        page_controls.parts_away(session, page, run)
-    chips = page_controls.token_chips(run, page)
-    if missing:
-        st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
-    elif part.sheet is not None:
-        show_sheet(session, part, part.sheet, run, [chips])
-        if page.name == "journey":
-            page_controls.device(page)
-    else:
-        chips = replace(
-            chips, events={n: partial(_do, session, a) for n, a in chips.events.items()}
-        )
-        mount_cell(chips, run.stamp)
+    elif part.sheet is None and run is not None and not missing:
+        draw(session, run, Sheet([]), (), frame_of(session, page, part, run))
         part.render(run, session.navigator())
-        if page.name == "journey":
-            page_controls.device(page)
-    footer.foot(
-        session, page, part, run, menu.entries(session),
+    else:
+        sheet = sheet_of(part, run, missing, Values(session.state.settings))
+        draw(session, run, sheet, part.settings, frame_of(session, page, part, run))
+
+
+def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
+    """What stands over whatever a page shows."""
+    on_journey = run is not None and page.name == "journey"
+    take = partial(export_widget.ask, run) if run is not None and on_journey else None
+    return [
+        page_controls.bar(session, page, run, take),
+        page_controls.example_menu(session),
+        draft_storage.kept_in_browser(session),
+        *classroom.class_line(session),
+        *menu.notices(),
+    ]
+
+
+def frame_of(session: Session, page: Page, part: Part, run: Run | None) -> Frame:
+    """What stands around a part."""
+    above = top(session, page, run)
+    if page.name == FIRST.name:
+        above.append(welcome_cell(
+            session.came_bare, menu.short_label(session), key="welcome",
+            on_story=lambda: story.start(session, short=True),
+        ))  # fmt: skip
+    above += story.scene_cells(session, run)
+    above += [cell for cell in [network_cell(session, run)] if cell]
+    above += page_controls.parts_of(session, page, run)
+    if run is None:
+        return Frame(above)
+    above += page_controls.left_out_notice(run)
+    above.append(page_controls.token_chips(run, page))
+    timed = page.name in ("journey", "timing")
+    foot = footer.foot(
+        page, part, run, menu.entries(session),
         lambda *asked: menu.do(session, page, *asked), menu.outcome(),
     )  # fmt: skip
+    return Frame(above, [*(page_controls.device() if timed else []), foot])
 
 
-def _do(session: Session, ask: Callable[[Any], Any], sent: Any) -> None:
-    action = ask(sent)
-    if action is not None:
-        session.do(action)
+def sheet_of(part: Part, run: Run | None, missing: Sequence[Capability], values: Values) -> Sheet:
+    """What a part shows; or why it shows nothing."""
+    if run is None:
+        empty = "The box is empty. Type a sentence, or click one of the examples."
+        return Sheet([row(text_cell("empty", empty, tone="info"))], [])
+    if missing:
+        why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
+        return Sheet([row(text_cell("missing", why, tone="info"))], [])
+    sheet = cast(MakeSheet, part.sheet)(run, values)
+    offer = export_widget.offer(run) if part.name == "journey" else None
+    if offer is None:
+        return sheet
+    controls = [*(part.settings if sheet.controls is None else sheet.controls)]
+    return Sheet([offer, *sheet.rows], [*controls, export_widget.close_button()])
+
+
+@cache
+def page_style() -> str:
+    """The page's style sheet."""
+    return (ASSETS / "page.css").read_text(encoding="utf-8")
 
 
 def build_catalog() -> Catalog:
@@ -124,8 +146,6 @@ def build_catalog() -> Catalog:
 
 def main() -> None:
     """Run the page once, from top to bottom."""
-    st.set_page_config("ffnviz", page_icon=str(ASSETS / "logo.svg"), layout="wide")
-    st.html(ASSETS / "page.css")
     st.logo(ASSETS / "logo.svg", size="small")
     idle_collector().page_ran()
     apply("plotly_file")  # `streamlit run` starts nothing of ours that could
@@ -141,14 +161,8 @@ def main() -> None:
         st.stop()
     session.open(page.name)
     story.begin(session)
-    st.set_page_config(f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz")
-    hidden_controls.hide(session.view_options)
+    title = f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz"
+    st.set_page_config(title, page_icon=str(ASSETS / "logo.svg"), layout="wide")
+    st.html(f"<style>{page_style()}{hidden_controls.style(session.view_options)}</style>")
     page_controls.sentence_box(session)
-    if page.name == FIRST.name:
-        welcome(
-            session.came_bare,
-            menu.short_label(session),
-            key="welcome",
-            on_story=lambda: story.start(session, short=True),
-        )
     show(session, page, addresses)

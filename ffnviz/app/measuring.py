@@ -17,6 +17,8 @@ import streamlit as st
 from ffnviz.jobs.job_pool import JOB_POOL, Job, JobStatus, Order, QueueIsFullError
 from ffnviz.parts.results import where
 from ffnviz.parts.sheet import Measured, Measurement
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.state.run import Run
 
 LOOK_EVERY_S = 0.5
@@ -87,12 +89,14 @@ def start(measurement: Measurement[Any], run: Run) -> None:
 def with_buttons(
     measurements: Iterable[Measurement[Any]],
 ) -> dict[str, tuple[Measurement[Any], bool]]:
-    """Those that have a button, by name; with whether they are under way."""
+    """Those that have a button or are under way, by name; with whether they are."""
     requests = _requests()
     return {
         each.name: (each, each.name in requests.under_way)
         for each in measurements
-        if not each.once or (each.name in requests.refused and each.name not in requests.results)
+        if not each.once
+        or each.name in requests.under_way
+        or (each.name in requests.refused and each.name not in requests.results)
     }
 
 
@@ -154,28 +158,48 @@ def _take_in(name: str, run: Run) -> None:
         requests.problems.append(job.problem)
 
 
-def show_progress(measurements: Iterable[Measurement[Any]]) -> None:
-    """What is under way of these, and what went wrong with the last."""
+def forget(prefix: str, but: str = "") -> None:
+    """Measure anew, when it is next shown, what has a name that begins so."""
     requests = _requests()
-    for problem in requests.problems:
-        st.warning(problem)
-    requests.problems.clear()
-    for each in measurements:
-        if each.name in requests.under_way:
-            _progress(each.name, each.doing)
+    names = {*requests.results, *requests.refused}
+    for name in [name for name in names if name.startswith(prefix) and name != but]:
+        requests.results.pop(name, None)
+        requests.refused.discard(name)
+
+
+def problems() -> list[str]:
+    """What went wrong since it was last asked; each is said once."""
+    requests = _requests()
+    said, requests.problems = requests.problems, []
+    return said
+
+
+def cancel(measurement: Measurement[Any]) -> None:
+    """Stop one that this session asked for."""
+    request = _requests().under_way.get(measurement.name)
+    if request is not None and not request.by_all:
+        JOB_POOL.cancel(request.job)
+
+
+def watch(measurements: Iterable[Measurement[Any]]) -> None:
+    """While any of these is under way, tell the browser how far; run again when one has ended."""
+    names = [each.name for each in measurements if each.name in _requests().under_way]
+    if names:
+        _watch(names)
 
 
 @st.fragment(run_every=LOOK_EVERY_S)
-def _progress(name: str, doing: str) -> None:
-    """How far it is, and a button that stops it; the page runs again when it is done."""
-    request = _requests().under_way.get(name)
-    if request is None or request.job.ended:
+def _watch(names: list[str]) -> None:
+    under_way = _requests().under_way
+    watched = {name: under_way[name] for name in names if name in under_way}
+    if len(watched) < len(names) or any(each.job.ended for each in watched.values()):
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.progress(request.job.share, _waits_for(request.job) or doing)
-        if not request.by_all:
-            st.button("Cancel", key=f"cancel-{name}", on_click=JOB_POOL.cancel,
-                      args=(request.job,))  # fmt: skip
+    told = [
+        {"name": name, "share": each.job.share, "waits": _waits_for(each.job),
+         "mine": not each.by_all}
+        for name, each in watched.items()
+    ]  # fmt: skip
+    mount_cell(Cell("progress", "progress", {"measurements": told}), "")
 
 
 def _waits_for(job: Job) -> str:

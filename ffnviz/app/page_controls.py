@@ -9,20 +9,24 @@ from itertools import groupby
 import streamlit as st
 
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.app.session import Session, network_label, tie
+from ffnviz.app.rail import rail_cell
+from ffnviz.app.session import Session, network_label
 from ffnviz.figures.journey import sentences
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, words_to_hide
 from ffnviz.parts.part import Page
+from ffnviz.parts.sheet import Choice, Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.examples import examples
+from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.page_bar import page_bar
+from ffnviz.pictures.page_bar import bar_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu
+from ffnviz.state.settings import Values
 from ffnviz.state.state import with_masks
 
 EXAMPLES = ASSETS / "examples.toml"
@@ -66,62 +70,72 @@ def choose_example(session: Session, sentence: str) -> None:
 
 
 def sentence_box(session: Session) -> None:
-    """The sentence, and the examples in a menu beside it."""
+    """The sentence."""
     if not session.box_shows_the_sentence:
         st.session_state["text"] = session.state.sentence
-    with st.container(horizontal=True, vertical_alignment="center", key="controls"):
-        st.text_input(
-            "Sentence",
-            key="text",
-            live=f"{RUN_QUEUE.pause_ms}ms",
-            placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
-            autocomplete="off",
-            label_visibility="collapsed",
-            on_change=lambda: session.type(st.session_state["text"] or ""),
-        )
-        known = read_examples()
-        examples(
-            [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)],
-            key="examples",
-            on_choose=lambda sentence: choose_example(session, sentence),
-            why={example.sentence: example.why for example in known},
-        )
+    st.text_input(
+        "Sentence",
+        key="text",
+        live=f"{RUN_QUEUE.pause_ms}ms",
+        placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
+        autocomplete="off",
+        label_visibility="collapsed",
+        on_change=lambda: session.type(st.session_state["text"] or ""),
+    )
 
 
-def device(page: Page) -> None:
+def example_menu(session: Session) -> Cell:
+    """Sentences to start from, in a menu beside the box."""
+    known = read_examples()
+    return examples_cell(
+        [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)],
+        key="examples",
+        on_choose=lambda sentence: choose_example(session, sentence),
+        why={example.sentence: example.why for example in known},
+    )
+
+
+def device() -> list[Cell]:
     """The GPU's switch, where the page speaks of time."""
     gpu = find_gpu()
-    with st.container(key=f"device-{page.name}"):
-        st.toggle(
-            "GPU", key="gpu", persist_state="session", disabled=gpu.device is None, help=gpu.why
-        )
+
+    def choose(on: bool) -> None:
+        st.session_state["gpu"] = on
+
+    on = gpu.device is not None and bool(st.session_state["gpu"])
+    switch = Switch("GPU", on, choose, disabled=gpu.device is None, help=gpu.why)
+    cell = rail_cell([switch], Values(), {}, "device")
+    return [cell] if cell else []
 
 
-def left_out_notice(run: Run) -> None:
+def left_out_notice(run: Run) -> list[Cell]:
     """What the network cannot read of a long text."""
     trace = run.whole
     if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
-        st.warning(
+        why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} "
             "tokens. The rest is left out below; shorten it to see it."
         )
     elif trace.n_left_out:
-        st.warning(
+        why = (
             f"The network reads at most {len(trace.tokens)} tokens. The last {trace.n_left_out:,} "
             "of your text are left out below; shorten it to see them."
         )
+    else:
+        return []
+    return [text_cell("left-out", why, tone="warning")]
 
 
 def bar(
     session: Session, page: Page, run: Run | None, on_take: Callable[[], None] | None = None
-) -> None:
+) -> Cell:
     """The page's name, its link and file, and what a screen reader hears of a click's changes."""
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
     token = run.labels[run.token] if run else ""
-    page_bar(page.title, part, state.sentence, network, token, key="bar", on_take=on_take)
+    return bar_cell(page.title, part, state.sentence, network, token, "bar", on_take)
 
 
 def token_chips(run: Run, page: Page) -> Cell:
@@ -158,40 +172,32 @@ def token_chips(run: Run, page: Page) -> Cell:
     )
 
 
-def part_buttons(session: Session, page: Page, run: Run | None) -> None:
-    """The parts of a page that this network can show, one shown at a time."""
-    key = f"part-{page.name}"
+def parts_of(session: Session, page: Page, run: Run | None) -> list[Cell]:
+    """The parts of a page that this network can show, one shown at a time, and what is not there.
+
+    Pointed at, the line says why.
+    """
+    if len(page.parts) == 1:
+        return []
     away = {part.name: part.missing(run) for part in page.parts} if run else {}
-    titles = {
-        part.name: part.title
-        for part in page.parts
-        if not away.get(part.name) or part.name == session.state.part
-    }
-    tie(key, session.state.part)
-    st.segmented_control(
+    shown = [
+        part for part in page.parts if not away.get(part.name) or part.name == session.state.part
+    ]
+    choice = Choice(
         f"Parts of {page.title}",
-        list(titles),
-        key=key,
-        format_func=lambda name: titles[name],
-        required=True,
-        label_visibility="collapsed",
-        on_change=lambda: session.do(OpenPage(page.name, st.session_state[key])),
+        [part.title for part in shown],
+        lambda at: OpenPage(page.name, shown[at].name),
+        [part.name for part in shown].index(session.state.part),
+        bare=True,
+        style="buttons",
     )
-
-
-def parts_away(session: Session, page: Page, run: Run) -> None:
-    """In a line, the other parts that this network cannot show; pointed at, it says why."""
-    away = {
-        part.title: missing[0]
-        for part in page.parts
-        if part.name != session.state.part and (missing := part.missing(run))
-    }
-    if away:
-        titles = {
-            need: ", ".join(title for title, why in away.items() if why is need)
-            for need in away.values()
-        }
-        st.caption(
-            f"Not for this network: {', '.join(away)}.",
-            help="\n\n".join(f"{parts}: {need.value}" for need, parts in titles.items()),
-        )
+    buttons = rail_cell([choice], Values(), {}, "parts")
+    reasons: dict[str, list[str]] = {}
+    for part in page.parts:
+        if part not in shown:
+            reasons.setdefault(away[part.name][0].value, []).append(part.title)
+    notes = [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()]
+    return [
+        *([buttons] if buttons else []),
+        *([text_cell("parts-away", *notes, tone="quiet")] if notes else []),
+    ]

@@ -1,10 +1,10 @@
 """The controls of a part, as one cell: what is declared, drawn in one place with one look."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ffnviz.parts.sheet import Button, Choice, Control, Download, Measurement, NumberBox
+from ffnviz.parts.sheet import Button, Choice, Control, Download, Measurement, NumberBox, Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry, place
 from ffnviz.state.actions import Action, Set
@@ -19,17 +19,21 @@ def rail_cell(
     controls: Sequence[Control],
     values: Values,
     measurements: Mapping[str, tuple[Measurement[Any], bool]],
+    key: str = "rail",
 ) -> Cell | None:
     """All controls of a sheet; None if there are none.
 
     Args:
         controls: what a part declares.
         values: what is set.
-        measurements: that have a button, by name; with whether they are on their way.
+        measurements: that have a button or are under way, by name; with which of the two.
+        key: of the cell.
     """
     settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
     buttons = {each.label: each for each in controls if isinstance(each, Button)}
-    asking = {each.label: each for each in controls if isinstance(each, Choice | NumberBox)}
+    asking = {
+        each.label: each for each in controls if isinstance(each, Choice | NumberBox | Switch)
+    }
     drawn: list[dict[str, Any]] = []
     for control in controls:
         match control:
@@ -39,8 +43,10 @@ def rail_cell(
                 disabled = control.action is None
                 drawn.append(_button("button", control.label, control.help, disabled=disabled))
             case Choice():
-                options = _options(control.options, control.chosen)
-                drawn.append({"name": control.label, "label": control.label, "help": "", **options})
+                drawn.append(_choice(control))
+            case Switch():
+                switch = _button("switch", control.label, control.help, disabled=control.disabled)
+                drawn.append({**switch, "on": control.on})
             case NumberBox():
                 drawn.append({"kind": "number", "name": control.label, "label": control.label,
                               "help": "", "text": str(control.value), "example": "",
@@ -49,7 +55,8 @@ def rail_cell(
                 file = [control.name, control.kind, control.content]
                 drawn.append({**_button("download", control.label), "file": file})
     for name, (each, busy) in measurements.items():
-        drawn.append({**_button("measure", each.label, disabled=busy), "name": name})
+        drawn.append({**_button("measure", each.label), "name": name, "busy": busy,
+                      "doing": each.doing})  # fmt: skip
     if not drawn:
         return None
 
@@ -64,13 +71,15 @@ def rail_cell(
 
     def pressed(sent: Any) -> Any:
         button = buttons.get(str(sent))
-        return None if button is None else button.action
+        action = None if button is None else button.action
+        return action() if callable(action) else action
 
-    def measure(sent: Any) -> tuple[str, str] | None:
-        return (MEASURE, str(sent)) if str(sent) in measurements else None
+    def measuring(what: str) -> Callable[[Any], Any]:
+        return lambda sent: (what, str(sent)) if str(sent) in measurements else None
 
-    events = {"move": moved, "press": pressed, "measure": measure}
-    return Cell("rail", "rail", {"controls": drawn}, events=events)
+    events = {"move": moved, "press": pressed,
+              MEASURE: measuring(MEASURE), CANCEL: measuring(CANCEL)}  # fmt: skip
+    return Cell("rail", key, {"controls": drawn}, events=events)
 
 
 def nearest(stops: Sequence[float], value: float) -> int:
@@ -108,8 +117,19 @@ def _options(words: Sequence[str], chosen: int | None) -> dict[str, Any]:
     return {"kind": kind, "options": list(words), "stop": -1 if chosen is None else chosen}
 
 
-def _asked(control: Choice | NumberBox, sent: Any) -> tuple[Action, bool] | None:
-    """The action that a choice or a number asks for; None if it is none of ours."""
+def _choice(control: Choice) -> dict[str, Any]:
+    drawn = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
+    if control.style == "slider":
+        return {**drawn, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
+    kind = {"buttons": {"kind": "choice"}, "menu": {"kind": "menu"}}.get(control.style or "", {})
+    return {**drawn, **_options(control.options, control.chosen), **kind}
+
+
+def _asked(control: Choice | NumberBox | Switch, sent: Any) -> tuple[Any, bool] | None:
+    """The action that such a control asks for; None if it is none of ours."""
+    if isinstance(control, Switch):
+        possible = isinstance(sent, bool) and not control.disabled
+        return (control.action(sent), True) if possible else None
     if isinstance(control, Choice):
         at = place(sent, len(control.options))
         return None if at is None else (control.action(at), True)

@@ -17,7 +17,7 @@ from ffnviz.models.trace import words_among
 from ffnviz.parts.part import Navigator
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
-from ffnviz.state.actions import Action, OpenNeuron, OpenPage, Set, Type, reduce
+from ffnviz.state.actions import Action, OpenNeuron, OpenPage, Type, reduce
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
 from ffnviz.state.state import Catalog, State, from_url, readable, to_url, with_masks
@@ -97,6 +97,12 @@ class Session:
         st.session_state["showing"] = showing
 
     @property
+    def is_moving(self) -> bool:
+        """Whether a control is still on its way: the URL, and so Back, waits for where it stops."""
+        moving: bool = st.session_state.get("moving", False)
+        return moving
+
+    @property
     def box_shows_the_sentence(self) -> bool:
         """Whether the sentence box has what is looked at; gaps in it stand for masks."""
         return readable(st.session_state.get("text") or "") == self.state.sentence
@@ -104,16 +110,13 @@ class Session:
     def do(self, action: Action, settled: bool = True) -> None:
         """Do what was asked for. The URL follows at once where nothing else will write it."""
         table, before = st.session_state, self.state
+        table["moving"] = not settled
         if isinstance(action, OpenPage | OpenNeuron):
             part = action.part or table["last_parts"].get(action.page, "")
             action = replace(action, part=part, settings=table["left"])
         self._look_at(reduce(before, action, self.catalog))
         if self.state.page != before.page:
             table["turn_to"] = self.state.page
-        if isinstance(action, Set) and settled:
-            names = {setting.name for setting in self._settings}
-            kept = {name: text for name, text in table["url"].items() if name not in names}
-            self._show_url(kept | dict(self.state.settings))
 
     def type(self, sentence: str) -> None:
         """Another sentence; the chosen token stays if all up to it stayed as it was."""
@@ -144,6 +147,8 @@ class Session:
 
     def write_url(self, run: Run | None) -> None:
         """Make the URL say what the page shows."""
+        if self.is_moving:
+            return
         state = self.state
         if run is not None:
             # Beyond the last token nothing is computed, and a browser's URL must stay short.

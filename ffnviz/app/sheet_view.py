@@ -14,16 +14,15 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.app import measuring
-from ffnviz.app.rail import MEASURE, rail_cell
+from ffnviz.app.rail import CANCEL, MEASURE, rail_cell
 from ffnviz.app.session import Session
-from ffnviz.parts.part import MakeSheet, Part
-from ffnviz.parts.sheet import Measured, Measurement, Row, cells_of, resolved
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values
-from ffnviz.state.state import State
+from ffnviz.state.settings import Setting, Values
 
 KEPT = 64  # cells of which sheet.js keeps the data
 
@@ -56,60 +55,76 @@ class Browser:
         return not known
 
 
-def show_sheet(
-    session: Session, part: Part, make: MakeSheet, run: Run, above: Sequence[Cell] = ()
-) -> None:
-    """A part, which runs alone when a control of its own is moved.
+@dataclass(frozen=True)
+class Frame:
+    """What stands around a sheet.
 
-    The session keeps the state and not the run, which would hold the traces for as long as the
-    session lives. A click may choose a token: what is around the sheet is then outdated, and
-    everything runs.
+    Attributes:
+        above, below: cells, from top to bottom.
     """
 
-    @st.fragment
-    def alone(seen: State) -> None:
-        run = session.run()
-        if run is None or session.state.subject != seen:
-            st.rerun()
-        else:
-            draw(session, part, make, run, above)
-
-    alone(run.state.subject)
+    above: Sequence[Cell]
+    below: Sequence[Cell] = ()
 
 
-def draw(session: Session, part: Part, make: MakeSheet, run: Run, above: Sequence[Cell]) -> None:
-    """The sheet as it is now."""
-    values = Values(session.state.settings)
-    sheet = make(run, values)
-    when: list[str] = []
+def draw(
+    session: Session, run: Run | None, sheet: Sheet, settings: Sequence[Setting[Any]], frame: Frame
+) -> None:
+    """A sheet in its frame.
+
+    Args:
+        session: what a click asks is done there.
+        run: what the sheet is of.
+        sheet: what a part made.
+        settings: the part's, whose controls stand on a sheet that names none.
+        frame: what stands around it.
+    """
+    values, when = Values(session.state.settings), list[str]()
 
     def look(measurement: Measurement[Any]) -> Measured[Any] | None:
-        result = measuring.result_of(measurement, run)
+        result = None if run is None else measuring.result_of(measurement, run)
         when.append("" if result is None else result.when)
         return result
 
     whole = resolved(sheet, look)
-    controls = part.settings if sheet.controls is None else sheet.controls
+    controls = settings if sheet.controls is None else sheet.controls
     asked = {each.name: each for each in whole.measurements}
-    rail = rail_cell(controls, values, measuring.with_buttons(asked.values()))
-    measuring.show_progress(asked.values())
-    cells = [*above, *([rail] if rail else []), *cells_of(whole.rows)]
+    buttons = measuring.with_buttons(asked.values())
+    rail = rail_cell(controls, values, buttons)
+    problems = [text_cell(f"problem-{n}", problem, tone="warning")
+                for n, problem in enumerate(measuring.problems())]  # fmt: skip
+    above = [*frame.above, *problems, *([rail] if rail else [])]
+    cells = [*above, *cells_of(whole.rows), *frame.below]
     events = {(cell.key, name): act for cell in cells for name, act in cell.events.items()}
 
     def heard() -> None:
         for key, name, value in _new_events(st.session_state["sheet"].event):
             act = events.get((key, name))
             answer = act(value) if act else None
-            if isinstance(answer, tuple) and answer[0] == MEASURE:
+            if isinstance(answer, tuple) and answer[0] == MEASURE and run is not None:
                 measuring.start(asked[answer[1]], run)
+            elif isinstance(answer, tuple) and answer[0] == CANCEL:
+                measuring.cancel(asked[answer[1]])
             elif isinstance(answer, tuple):
-                session.do(*answer)
+                action, settled = answer
+                if action is not None:
+                    session.do(action, settled)
             elif answer is not None:
                 session.do(answer)
 
-    stamp = f"{run.stamp} {values} {' '.join(when)}"
-    header, arrays = _sent(cells, above, whole.rows, stamp)
+    stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
+    header, arrays = _sent(cells, stamp)
+    header["above"] = [cell.key for cell in above]
+    header["below"] = [cell.key for cell in frame.below]
+    header["rows"] = [
+        [
+            [column.width, [cell.key for cell in column.cells if isinstance(cell, Cell)]]
+            for column in each.columns
+        ]
+        for each in whole.rows
+    ]
     _component()(data=pack(header, arrays), key="sheet", on_event_change=heard)
+    measuring.watch(asked.values())
 
 
 def _browser() -> Browser:
@@ -117,9 +132,7 @@ def _browser() -> Browser:
     return browser
 
 
-def _sent(
-    cells: Sequence[Cell], above: Sequence[Cell], rows: Sequence[Row], stamp: str
-) -> tuple[dict[str, Any], Mapping[str, Any]]:
+def _sent(cells: Sequence[Cell], stamp: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The header, and what the browser lacks of the cells."""
     browser = _browser()
     arrays, named = {}, {}
@@ -128,19 +141,7 @@ def _sent(
         named[cell.key] = [digest, cell.picture]
         if browser.lacks(digest):
             arrays[digest] = np.frombuffer(packed, np.uint8)
-    header = {
-        "cells": named,
-        "above": [cell.key for cell in above],
-        "rows": [
-            [[column.width, [cell.key for cell in column.cells if isinstance(cell, Cell)]]
-             for column in each.columns]
-            for each in rows
-        ],
-        "heard": browser.heard,
-        "shows": stamp,
-        "kept": KEPT,
-    }  # fmt: skip
-    return header, arrays
+    return {"cells": named, "heard": browser.heard, "shows": stamp, "kept": KEPT}, arrays
 
 
 def _new_events(sent: Any) -> list[tuple[str, str, Any]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from ffnviz.jobs.job_pool import Contention
 from ffnviz.pictures.cell import Cell
@@ -98,7 +98,7 @@ class Button:
     """
 
     label: str
-    action: Action | None
+    action: Action | Callable[[], Any] | None
     help: str = ""
 
 
@@ -128,12 +128,16 @@ class Choice:
         options: their words.
         action: gives the action for the place of one.
         chosen: the place of the one that holds now, if any does.
+        bare: whether the label is only said to those who cannot see.
+        style: how it is drawn; few short ones are buttons, and others a menu, if nothing is said.
     """
 
     label: str
     options: Sequence[str]
     action: Callable[[int], Action]
     chosen: int | None = None
+    bare: bool = False
+    style: Literal["buttons", "menu", "slider"] | None = None
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,26 @@ class NumberBox:
     action: Callable[[int], Action]
 
 
-Control = Setting[Any] | Button | Download | Choice | NumberBox
+@dataclass(frozen=True)
+class Switch:
+    """A control that is on or off.
+
+    Attributes:
+        label: unique on the sheet.
+        on: which of the two.
+        action: gives the action for the other.
+        disabled: whether it cannot be changed.
+        help: what a page says when somebody asks.
+    """
+
+    label: str
+    on: bool
+    action: Callable[[bool], Any]
+    disabled: bool = False
+    help: str = ""
+
+
+Control = Setting[Any] | Button | Download | Choice | NumberBox | Switch
 
 
 @dataclass(frozen=True)

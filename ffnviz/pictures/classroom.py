@@ -4,12 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry, one_of
 
-_mount = declare("classroom")
 ASKS = (
     "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
 )  # fmt: skip
@@ -48,14 +45,14 @@ class Attending:
     brain: bool = False
 
 
-def classroom_bar(
+def classroom_cell(
     attending: Attending,
     key: str,
-    on_resume: Callable[[str, str, str], None],
-    on_moved: Callable[[], None],
-    on_ask: Callable[[str], None],
-) -> None:
-    """Show it.
+    on_resume: Callable[[str, str, str], Any],
+    on_moved: Callable[[], Any],
+    on_ask: Callable[[str], Any],
+) -> Cell:
+    """The line of a class.
 
     Args:
         attending: how this page takes part.
@@ -66,16 +63,16 @@ def classroom_bar(
         on_ask: called with one of ASKS.
     """
 
-    def resumed() -> None:
-        sent = st.session_state[key].resume
+    def resumed(sent: Any) -> None:
         code, secret, base = (entry(sent, name) for name in ("code", "secret", "base"))
         if all(isinstance(each, str) and len(each) <= 300 for each in (code, secret, base)):
             on_resume(str(code), str(secret), str(base))
 
-    def asked() -> None:
-        what = one_of(st.session_state[key].ask, ASKS)
+    def asked(sent: Any) -> None:
+        what = one_of(sent, ASKS)
         if what is not None:
             on_ask(what)
 
     data: dict[str, Any] = asdict(attending)
-    _mount(data, key=key, on_resume_change=resumed, on_moved_change=on_moved, on_ask_change=asked)
+    events = {"resume": resumed, "moved": lambda _: on_moved(), "ask": asked}
+    return Cell("classroom", key, data, events=events)

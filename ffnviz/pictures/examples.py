@@ -1,22 +1,19 @@
 """A row of example sentences, grouped by what they show."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import one_of
 
-_mount = declare("examples")
 
-
-def examples(
+def examples_cell(
     groups: Sequence[tuple[str, Sequence[str]]],
     key: str,
-    on_choose: Callable[[str], None],
+    on_choose: Callable[[str], Any],
     why: Mapping[str, str] | None = None,
-) -> None:
-    """Show the groups; a click hands its sentence to `on_choose` before the page runs again.
+) -> Cell:
+    """Sentences to start from, in groups; a click on one asks for `on_choose` of it.
 
     Args:
         groups: a title and its sentences, each.
@@ -26,13 +23,12 @@ def examples(
     """
     sentences = [sentence for _, group in groups for sentence in group]
 
-    def chosen() -> None:
-        sentence = one_of(st.session_state[key].sentence, sentences)
-        if sentence is not None:
-            on_choose(sentence)
+    def chosen(sent: Any) -> Any:
+        sentence = one_of(sent, sentences)
+        return None if sentence is None else on_choose(sentence)
 
     data = {
         "groups": [{"title": title, "sentences": list(group)} for title, group in groups],
         "why": dict(why or {}),
     }
-    _mount(data, key=key, on_sentence_change=chosen)
+    return Cell("examples", key, data, events={"sentence": chosen})

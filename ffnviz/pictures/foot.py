@@ -2,27 +2,25 @@
 
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry, one_of
 
-_mount = declare("foot")
 MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
 SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
 
 
-def foot(
+def foot_cell(
     following: str,
     knows: Sequence[str],
     key: str,
-    on_next: Callable[[], None],
+    on_next: Callable[[], Any],
     lecture: Sequence[tuple[str, str]] = (),
     on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
     outcome: str = "",
-) -> None:
-    """Show the foot; a click on what comes next calls `on_next` before the page runs again.
+) -> Cell:
+    """The foot of a page.
 
     Args:
         following: what comes next, as its button says it.
@@ -36,14 +34,14 @@ def foot(
     """
     ids = [name for name, _ in lecture]
 
-    def wanted() -> None:
-        sent = st.session_state[key].lecture
+    def wanted(sent: Any) -> None:
         what, pictures = one_of(entry(sent, "what"), ids), entry(sent, "pictures")
         if what is not None:
             on_lecture(what, names(pictures), small_picture(entry(sent, "thumbnail")))
 
     data = {"next": following, "knows": list(knows), "lecture": [list(each) for each in lecture]}
-    _mount({**data, "outcome": outcome}, key=key, on_next_change=on_next, on_lecture_change=wanted)
+    events = {"next": lambda _: on_next(), "lecture": wanted}
+    return Cell("foot", key, {**data, "outcome": outcome}, events=events)
 
 
 def names(sent: object) -> list[str]:

@@ -1,18 +1,15 @@
 """A text of a person's own that their browser keeps: the server knows it while the page is open."""
 
 from collections.abc import Callable
+from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
-
-_mount = declare("local_storage")
+from ffnviz.pictures.cell import Cell
 
 
-def local_storage(
-    name: str, text: str | None, longest: int, key: str, on_kept: Callable[[str], None]
-) -> None:
-    """Have the browser keep it; nothing is seen of that.
+def storage_cell(
+    name: str, text: str | None, longest: int, key: str, on_kept: Callable[[str], Any]
+) -> Cell:
+    """What has the browser keep a text; nothing is seen of that.
 
     Args:
         name: under which it is kept.
@@ -24,11 +21,9 @@ def local_storage(
             browser has changed it.
     """
 
-    def kept() -> None:
-        sent = st.session_state[key].kept
-        if isinstance(sent, str) and len(sent) <= longest:
-            on_kept(sent)
+    def kept(sent: Any) -> Any:
+        return on_kept(sent) if isinstance(sent, str) and len(sent) <= longest else None
 
     fits = text is not None and len(text) <= longest
     data = {"name": name, "asks": text is None, "text": text if fits else None}
-    _mount(data, key=key, on_kept_change=kept)
+    return Cell("local_storage", key, data, events={"kept": kept})

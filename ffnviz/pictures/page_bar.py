@@ -1,22 +1,21 @@
 """The name of the page, and the link to what it shows."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
-from ffnviz.pictures.declare import declare
-
-_mount = declare("page_bar")
+from ffnviz.pictures.cell import Cell
 
 
-def page_bar(
+def bar_cell(
     title: str,
     part: str,
     sentence: str,
     network: Sequence[str],
     token: str,
     key: str,
-    on_take: Callable[[], None] | None = None,
-) -> None:
-    """Show it: the page's heading, and a button that copies the page's address.
+    on_take: Callable[[], Any] | None = None,
+) -> Cell:
+    """The page's heading, and a button that copies the page's address.
 
     What changes of it is also told to a screen reader.
 
@@ -30,5 +29,5 @@ def page_bar(
         on_take: called when the person wants the page as a file; None where there is no such file.
     """
     data = {"title": title, "part": part, "sentence": sentence, "takes": on_take is not None}
-    _mount({**data, "network": list(network), "token": token}, key=key,
-           on_take_change=on_take or (lambda: None))  # fmt: skip
+    shown = {**data, "network": list(network), "token": token}
+    return Cell("page_bar", key, shown, events={"take": lambda _: on_take and on_take()})

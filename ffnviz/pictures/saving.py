@@ -2,13 +2,12 @@
 
 import base64
 
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.declare import mount_cell
 
-_mount = declare("saving")
 
-
-def save_button(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> None:
-    """Show the button.
+def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> Cell:
+    """A button that saves a file.
 
     Args:
         label: on it.
@@ -21,4 +20,9 @@ def save_button(label: str, content: str | bytes | None, name: str, kind: str, k
     if content is not None:
         data = content.encode() if isinstance(content, str) else content
         file = {"name": name, "type": kind, "base64": base64.b64encode(data).decode()}
-    _mount({"label": label, "file": file}, key=key)
+    return Cell("saving", key, {"label": label, "file": file})
+
+
+def save_button(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> None:
+    """Show the button by itself."""
+    mount_cell(saving_cell(label, content, name, kind, key), "")

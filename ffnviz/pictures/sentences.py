@@ -4,13 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
-
-_mount = declare("sentences")
 
 
 @dataclass(frozen=True)
@@ -49,32 +45,29 @@ class Line:
     remark: str = ""
 
 
-def sentences(
+def sentences_cell(
     head: Head,
     lines: Sequence[Line],
-    stamp: str,
     key: str,
-    on_open: Callable[[int], None],
-    on_hide: Callable[[int], None],
-) -> None:
-    """Show them, one below the other.
+    on_open: Callable[[int], Any],
+    on_hide: Callable[[int], Any],
+) -> Cell:
+    """Sentences, one below the other.
 
     Args:
         head: what stands above them.
         lines: from top to bottom.
-        stamp: told to the browser once painted.
         key: unique on the page.
         on_open: called with the number of a sentence that is to be looked at.
         on_hide: called with the number of one that is to be hidden, or shown again if it is.
     """
 
-    def passed_on(name: str, act: Callable[[int], None]) -> Callable[[], None]:
-        def sent() -> None:
-            at = place(getattr(st.session_state[key], name), len(lines))
-            if at is not None:
-                act(lines[at].number)
+    def passed_on(act: Callable[[int], Any]) -> Callable[[Any], Any]:
+        def heard(sent: Any) -> Any:
+            at = place(sent, len(lines))
+            return None if at is None else act(lines[at].number)
 
-        return sent
+        return heard
 
     data: dict[str, Any] = {
         "lines": [
@@ -83,7 +76,6 @@ def sentences(
             for line in lines
         ],
         "head": head.to_json(),
-        "stamp": stamp,
     }  # fmt: skip
-    _mount(data, key=key, on_open_change=passed_on("open", on_open),
-           on_hide_change=passed_on("hide", on_hide))  # fmt: skip
+    events = {"open": passed_on(on_open), "hide": passed_on(on_hide)}
+    return Cell("sentences", key, data, events=events)

@@ -4,13 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Part
 from ffnviz.pictures.sent import one_of, place
 
-_mount = declare("story")
 ASKS = ("present", "explore", "back", "leave")
 
 Words = Sequence[Part]
@@ -75,10 +72,10 @@ class Told:
     accent: str
 
 
-def story(
-    told: Told, key: str, on_go: Callable[[int], None], on_ask: Callable[[str], None]
-) -> None:
-    """Show it.
+def story_cell(
+    told: Told, key: str, on_go: Callable[[int], Any], on_ask: Callable[[str], Any]
+) -> Cell:
+    """A scene's words, its question, and the way on.
 
     Args:
         told: the scene.
@@ -87,13 +84,13 @@ def story(
         on_ask: called with one of ASKS: to present or not, to explore, to come back, to leave.
     """
 
-    def went() -> None:
-        at = place(st.session_state[key].go, len(told.titles))
+    def went(sent: Any) -> None:
+        at = place(sent, len(told.titles))
         if at is not None:
             on_go(at)
 
-    def asked() -> None:
-        what = one_of(st.session_state[key].ask, ASKS)
+    def asked(sent: Any) -> None:
+        what = one_of(sent, ASKS)
         if what is not None:
             on_ask(what)
 
@@ -117,4 +114,4 @@ def story(
         "strayed": told.strayed,
         "accent": told.accent,
     }  # fmt: skip
-    _mount(data, key=key, on_go_change=went, on_ask_change=asked)
+    return Cell("story", key, data, events={"go": went, "ask": asked})

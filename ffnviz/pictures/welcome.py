@@ -1,14 +1,13 @@
 """What to do first: one line that can be closed for good."""
 
 from collections.abc import Callable
+from typing import Any
 
-from ffnviz.pictures.declare import declare
-
-_mount = declare("welcome")
+from ffnviz.pictures.cell import Cell
 
 
-def welcome(bare: bool, story: str, key: str, on_story: Callable[[], None]) -> None:
-    """Show the line to those who have not closed it.
+def welcome_cell(bare: bool, story: str, key: str, on_story: Callable[[], Any]) -> Cell:
+    """The line for those who have not closed it.
 
     Args:
         bare: whether the visitor came by an address that says nothing of what to show.
@@ -16,4 +15,5 @@ def welcome(bare: bool, story: str, key: str, on_story: Callable[[], None]) -> N
         key: unique on the page.
         on_story: called when it is pressed.
     """
-    _mount({"bare": bare, "story": story}, key=key, on_story_change=on_story)
+    data = {"bare": bare, "story": story}
+    return Cell("welcome", key, data, events={"story": lambda _: on_story()})

@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import streamlit as st
 
 from ffnviz.analysis.neurons.pool import WORDS, Pool, Woken, read_pool
 from ffnviz.analysis.spread import Progress, subprogress
+from ffnviz.app import measuring
 from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
 from ffnviz.figures.class_pool import neurons_of_class
@@ -15,10 +17,12 @@ from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import number, percent
 from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
 from ffnviz.lecture.classroom.server_store import store
-from ffnviz.parts.measurement import Measurement, measure_button
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Button, Measurement, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sentences import Guess, Line, sentences
+from ffnviz.pictures.sentences import Guess, Line, sentences_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenNeuron, OpenPage
 from ffnviz.state.run import Run, token_labels
 
@@ -28,53 +32,52 @@ def is_open() -> bool:
     return bool(st.session_state.get(BRAIN)) and lecturer_of() is not None
 
 
-def show_brain(session: Session, run: Run) -> None:
+def brain(session: Session, run: Run) -> Sheet:
     """The sentences with their guesses, and below what they share."""
     led = lecturer_of()
     if led is None:
-        return
+        return Sheet([])
     try:
         sent = store().sentences(led[0])
     except NoSuchClassError:
-        st.info("The class is over.")
-        return
+        return _only("The class is over.")
     except ClassStoreError:
-        st.warning(GONE)
-        st.button("Try again")
-        return
-    with st.container(key="class-brain"):
-        if not sent:
-            st.info("No sentence has come yet. Students send one from the line above their page.")
-            return
-        shown = [each for each in sent if not each.hidden]
-        pools = read(run, shown)
-        the_sentences(session, run, sent, led, pools)
-        if pools:
-            neurons(session, run, [each.text for each in shown], pools[run.card.id])
+        return replace(_only(GONE), controls=[Button("Try again", lambda: None)])
+    if not sent:
+        return _only("No sentence has come yet. Students send one from the line above their page.")
+    shown = [each for each in sent if not each.hidden]
+    if not shown:
+        return Sheet([row(sentence_list(session, run, sent, led, {}))], [])
+    texts = tuple(each.text for each in shown)
+    # What is kept for later knows the sentences by a sum only.
+    summed = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    # Other sentences, and by another network, are read by themselves, too.
+    name = f"class-brain-{run.card.id}-{run.state.block}-{summed[:16]}"
+    measuring.forget("class-brain-", but=name)
+    measurement = Measurement(
+        name,
+        (run.card.id, run.state.block, summed),
+        read_all,
+        lambda measured: [
+            row(sentence_list(session, run, sent, led, measured.result)),
+            row(shared_neurons(session, run, texts, measured.result[run.card.id])),
+        ],
+        (texts,),
+        before=[row(sentence_list(session, run, sent, led, {}))],
+        label="Try again",
+        doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
+        once=True,
+    )
+    return Sheet([measurement], [])
+
+
+def _only(words: str) -> Sheet:
+    return Sheet([row(text_cell("class-brain", words, tone="info"))], [])
 
 
 def counted(n: int, what: str) -> str:
     """How many, in words."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
-
-
-def read(run: Run, shown: Sequence[Sentence]) -> dict[str, Pool]:
-    """What each network, by its id, makes of the sentences; empty until that is computed."""
-    if not shown:
-        return {}
-    texts = tuple(each.text for each in shown)
-    # What is kept for later knows the sentences by a sum only.
-    summed = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    setup = (run.card.id, run.state.block, summed)
-    name = f"class-brain-{summed[:16]}"  # other sentences are read by themselves, too
-    kept = st.session_state.get("measured", {})
-    for old in [each for each in kept if each.startswith("class-brain-") and each != name]:
-        del kept[old]
-    measured: Measurement[dict[str, Pool]] | None = measure_button(
-        name, setup, run, read_all, texts, label="Try again", once=True,
-        doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
-    )  # fmt: skip
-    return measured.result if measured is not None and measured.setup == setup else {}
 
 
 def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, Pool]:
@@ -88,13 +91,13 @@ def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, 
     }
 
 
-def the_sentences(
+def sentence_list(
     session: Session,
     run: Run,
     sent: Sequence[Sentence],
     led: tuple[str, str],
     pools: dict[str, Pool],
-) -> None:
+) -> Cell:
     """All of them with their guesses; those that are hidden come last."""
     shown = [each for each in sent if not each.hidden]
     told: Words = [number(counted(len(shown), "sentence"))]
@@ -106,10 +109,9 @@ def the_sentences(
         line_of(each, guesses_of(run, pools, place), read=bool(pools))
         for place, each in enumerate(shown)
     ] + [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
-    sentences(
+    return sentences_cell(
         Head([*told, f"{block}."], "class-sentences", run.card.colour),
         lines,
-        f"{run.stamp} {len(sent)}",
         key="class-sentences",
         on_open=lambda chosen: open_sentence(session, sent, chosen),
         on_hide=lambda chosen: _hide(led, sent, chosen),
@@ -131,7 +133,7 @@ def guesses_of(run: Run, pools: dict[str, Pool], place: int) -> list[Guess]:
     ]
 
 
-def neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> None:
+def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Cell:
     """The neurons that most sentences activate, each with the words that do."""
     most = pool.woken[0] if pool.woken else None
     told: Words = (
@@ -140,7 +142,7 @@ def neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Non
               " is active in ", number(f"{most.sentences} of {len(texts)}"),
               ". Click a bar to meet its neuron."]
     )  # fmt: skip
-    chart(
+    return chart_cell(
         Head(told, "class-neurons", run.card.colour),
         neurons_of_class(
             [(each.neuron, each.sentences, each.mean, words_of(run, texts, each))
@@ -148,7 +150,6 @@ def neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Non
             len(texts), run.state.block, run.card.colour,
         ),
         "The neurons that most of the sentences activate.",
-        f"{run.stamp} {len(texts)}",
         key="class-neurons",
         height=420,
         on_choose=lambda neuron: _meet(session, run, neuron),

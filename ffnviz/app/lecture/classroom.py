@@ -24,7 +24,8 @@ from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import LectureError, read_lecture
 from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.writing import written_lecture
-from ffnviz.pictures.classroom import Attending, classroom_bar
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.classroom import Attending, classroom_cell
 from ffnviz.server.own_address import own_address
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
@@ -54,10 +55,10 @@ def lecturer_of() -> tuple[str, str] | None:
     return kept
 
 
-def attend(session: Session) -> None:
+def class_line(session: Session) -> list[Cell]:
     """The line of the class; where none is attended, what finds out whether one was led here."""
     if not allowed():
-        return
+        return []
     led, code = lecturer_of(), session.view_options.follows
     if led is not None:
         link = link_of(st.session_state.get(BASE, ""), led[0])
@@ -75,13 +76,13 @@ def attend(session: Session) -> None:
                           longest=LONGEST_SENTENCE)  # fmt: skip
     else:
         shown = Attending("")
-    classroom_bar(
+    return [classroom_cell(
         shown,
         key="classroom",
         on_resume=resume,
         on_moved=lambda: follow(session),
         on_ask=lambda what: ask(session, what),
-    )
+    )]  # fmt: skip
 
 
 def ticket_for(code: str) -> tuple[str, str]:

@@ -25,22 +25,23 @@ from ffnviz.lecture.reading import (
 )
 from ffnviz.lecture.scene import Question, Scene
 from ffnviz.lecture.writing import written_lecture
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.foot import names, small_picture
-from ffnviz.pictures.local_storage import local_storage
+from ffnviz.pictures.local_storage import storage_cell
 from ffnviz.pictures.sent import place
 from ffnviz.state.state import Catalog, from_url, to_url
 
 NAME = "ffnviz-lecture"
 
 
-def keep_in_browser(session: Session) -> None:
+def kept_in_browser(session: Session) -> Cell:
     """What this page's session has; if it has none, what the browser has kept."""
     has = DRAFT in st.session_state
     text = written_draft(draft(), session.catalog, shown=_is_shown()) if has else None
     if text is not None and len(text) > LONGEST_FILE:  # the words are kept before the pictures
         bare = replace(draft(), thumbnails=())
         text = written_draft(bare, session.catalog, shown=_is_shown())
-    local_storage(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
+    return storage_cell(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
 
 
 def take_up(session: Session, text: str) -> None:

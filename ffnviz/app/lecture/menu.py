@@ -10,6 +10,8 @@ from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.classroom.server_store import allowed
 from ffnviz.lecture.reading import LectureError
 from ffnviz.parts.part import Page
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.view_options import ViewOptions
 
 OUTCOME = "lecture-outcome"
@@ -97,8 +99,7 @@ def outcome() -> str:
     return str(st.session_state.pop(OUTCOME, ""))
 
 
-def notices() -> None:
+def notices() -> list[Cell]:
     """What the class has to say once."""
     problem = st.session_state.pop(classroom.PROBLEM, "")
-    if problem:
-        st.warning(problem)
+    return [text_cell("class-problem", problem, tone="warning")] if problem else []

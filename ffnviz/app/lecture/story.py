@@ -11,7 +11,9 @@ from ffnviz.lecture.facts import computed
 from ffnviz.lecture.reading import LectureError
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.models.trace import usual_token
-from ffnviz.pictures.story import Asked, Told, story
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.story import Asked, Told, story_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import State
@@ -104,24 +106,26 @@ def is_near(scene: Scene, run: Run) -> bool:
     return shown == wanted
 
 
-def show_scene(session: Session, run: Run | None) -> None:
+def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     """The scene above what it is about, where a lecture is followed."""
     showing = session.view_options
     if showing.scene is None:
-        return
+        return []
     try:
         lecture = lecture_of(session.catalog)
     except LectureError as error:
-        st.error("The lecture cannot be shown.")
-        st.text(str(error))
-        return
+        problem: list[str | tuple[str, str]] = [
+            "The lecture cannot be shown. ",
+            (str(error), "typed"),
+        ]
+        return [text_cell("story", problem, tone="warning")]
     place = min(showing.scene, len(lecture.scenes) - 1)
-    story(
+    return [story_cell(
         told(lecture, place, showing, run),
         key="story",
         on_go=lambda wanted: go(session, wanted),
         on_ask=lambda what: ask(session, what),
-    )
+    )]  # fmt: skip
 
 
 def _says_sentence(scene: Scene) -> bool:

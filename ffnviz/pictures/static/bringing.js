@@ -16,7 +16,7 @@ function bring() {
   const top = Math.min(...boxes.map((box) => box.top)) - EDGE, bottom = Math.max(...boxes.map((box) => box.bottom)) + EDGE;
   const above = words.getBoundingClientRect(), header = parseFloat(getComputedStyle(scroller.firstElementChild).paddingTop);
   // The words stay at the top while the page is scrolled; on a telephone they are scrolled, too.
-  const sticks = getComputedStyle(words.closest(".st-key-story")).position === "sticky";
+  const sticks = getComputedStyle(words.closest("[data-cell=story]") ?? words).position === "sticky";
   scroller.scrollTop += Math.min(bottom - innerHeight, sticks ? top - header - above.height : above.top - header);
 }
 

@@ -2,6 +2,7 @@
 
 import { download } from "./download.js";
 import { element } from "./element.js";
+import { onProgress } from "./progress.js";
 
 export const styles = ["rail.css"];
 
@@ -124,12 +125,51 @@ function box(tell, control) {
   };
 }
 
+function toggle(tell, control) {
+  const input = element("input", { type: "checkbox", role: "switch" }), name = element("span");
+  input.onchange = () => tell("move", { name: control.name, value: input.checked, done: true });
+  return {
+    element: element("label", { class: "control switch" }, input, name),
+    update(next) {
+      name.textContent = next.label;
+      input.checked = next.on;
+      input.disabled = next.disabled;
+    },
+  };
+}
+
+// A button that measures; while that is under way, how far it is, and what stops it.
+function measure(tell, control) {
+  const start = element("button", { type: "button", class: "action", onclick: () => tell("measure", control.name) });
+  const bar = element("progress", { max: "1" }), says = element("span");
+  const cancel = element("button", { type: "button", class: "action", text: "Cancel", onclick: () => tell("cancel", control.name) });
+  const busy = element("span", { class: "busy", role: "status", hidden: "" }, bar, says, cancel);
+  let doing = "";
+  function shown({ share, waits, mine }) {
+    bar.value = share;
+    says.textContent = waits || doing;
+    cancel.hidden = !mine;
+  }
+  const stop = onProgress(control.name, shown);
+  return {
+    element: element("span", { class: "control measure" }, start, busy),
+    update(next) {
+      ({ doing } = next);
+      start.textContent = next.label;
+      start.disabled = next.busy;
+      if (busy.hidden && next.busy) shown({ share: 0, waits: "", mine: false });
+      busy.hidden = !next.busy;
+    },
+    destroy: stop,
+  };
+}
+
 function button(tell, control) {
   const made = element("button", { type: "button", class: "action" });
   let file = null;
   made.onclick = () => {
     if (file) download(new Blob([file[2]], { type: file[1] }), file[0]);
-    else tell(control.kind === "measure" ? "measure" : "press", control.name);
+    else tell("press", control.name);
   };
   return {
     element: made,
@@ -141,7 +181,7 @@ function button(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, menu, text: box, number: box, button, measure: button, download: button };
+const KINDS = { slider, choice, menu, text: box, number: box, switch: toggle, button, measure, download: button };
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });
@@ -161,6 +201,7 @@ export function mount(tell) {
         const there = made.get(key);
         if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
         there.element.title = control.help;
+        there.element.classList.toggle("bare", Boolean(control.bare));
         there.update(control);
       });
     },

@@ -8,7 +8,8 @@ import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
 
 const known = new Map(); // digest → data, the last used last; for all sheets of this tab
-const QUIET = new Set(["rail", "text", "code"]); // say nothing of what they show
+// Only what shows the sentence says so, once it is painted.
+const SILENT = new Set(["rail", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "foot", "saving"]);
 
 function keep(view) {
   for (const [digest, bytes] of Object.entries(view.arrays)) known.set(digest, unpack(bytes));
@@ -35,8 +36,8 @@ function arrange(parent, children) {
  * @param tell called with what a person did: { sheet, events: [{ number, cell, name, value }] }
  */
 export function mount(parent, tell) {
-  const above = element("div", { class: "above" }), rail = element("div", { class: "rail" }), rows = element("div", { class: "rows" });
-  const root = element("div", { class: "sheet" }, above, rail, rows);
+  const [above, rows, below] = ["above", "rows", "below"].map((name) => element("div", { class: name }));
+  const root = element("div", { class: "sheet" }, above, rows, below);
   parent.append(root);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
@@ -73,7 +74,7 @@ export function mount(parent, tell) {
     });
     arrange(above, view.above.map((key) => cells.get(key).host));
     arrange(rows, lines);
-    arrange(rail, cells.has("rail") ? [cells.get("rail").host] : []);
+    arrange(below, view.below.map((key) => cells.get(key).host));
   }
 
   return {
@@ -88,7 +89,7 @@ export function mount(parent, tell) {
       }
       const shown = Object.entries(view.cells).map(([key, [digest, name]]) => [cellOf(key, name), known.get(digest), name]);
       layOut(view);
-      for (const [{ picture }, data, name] of shown) picture.update(data, QUIET.has(name) ? undefined : view.shows);
+      for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
     },
     destroy() {
       for (const { picture } of cells.values()) picture.destroy();

@@ -32,6 +32,7 @@ const PICTURES = {
   passages: () => import("./passages.js"),
   points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
+  progress: () => import("./progress.js"),
   rail: () => import("./rail.js"),
   saving: () => import("./saving.js"),
   scene_list: () => import("./scene_list.js"),
