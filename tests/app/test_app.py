@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder import model
 from ffnviz.state import run_factory
+from tests.app.sent_cells import said
 
 APP = Path(__file__).parents[2] / "app.py"
 AWKWARD = {
@@ -63,13 +64,13 @@ def test_no_text_raises(text: str) -> None:
 def test_an_empty_text_is_answered_with_a_hint() -> None:
     app = opened(text="")
     assert not app.exception
-    assert "Type a sentence" in app.info[0].value
+    assert "Type a sentence" in said(app, "empty")
 
 
 def test_a_long_text_is_answered_with_what_is_left_out() -> None:
     app = opened(text="word " * 200)
     left_out = 200 + 1 - 128  # the last blank is a token of its own
-    assert f"The last {left_out} of" in app.warning[0].value
+    assert f"The last {left_out} of" in said(app, "left-out")
 
 
 @pytest.mark.parametrize("value", ["", "x", "0", "-1", "99999999999", "3.5", "٣", "1e3", "\x00"])

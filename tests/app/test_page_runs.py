@@ -9,6 +9,7 @@ from ffnviz.app import page_controls, session
 from ffnviz.models.encoder.model import load
 from ffnviz.server.idle_collection import IdleCollector
 from ffnviz.state.run_factory import Gpu
+from tests.app.sent_cells import said, sent_cells
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -30,16 +31,17 @@ def test_each_run_tells_the_idle_collector(monkeypatch: pytest.MonkeyPatch) -> N
 def test_without_a_gpu_the_switch_is_off_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (session, page_controls):
         monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
-    switch = opened().toggle(key="gpu")
-    assert switch.disabled
-    assert switch.value is False
-    assert switch.help == "there is none in this test"
+    (switch,) = sent_cells(opened())["device"]["controls"]
+    assert switch["label"] == "GPU"
+    assert switch["disabled"]
+    assert switch["on"] is False
+    assert switch["help"] == "there is none in this test"
 
 
 def test_the_page_says_how_long_it_took_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (session, page_controls):
         monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
     app = opened()
-    line = app.markdown[-1].value
+    line = said(app, "timing-line")
     n_tokens = len(load("relu").trace(app.session_state["text"]).tokens)
     assert f"for {n_tokens} tokens on the CPU in the ReLU network" in line

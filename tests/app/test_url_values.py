@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder.model import load
+from tests.app.sent_cells import said, sent_cells
 
 APP = Path(__file__).parents[2] / "app.py"
 # Its last word, the default token, is neither the third token nor the last.
@@ -61,7 +62,7 @@ def test_a_token_beyond_the_sentence_is_its_last() -> None:
 def test_a_text_of_blanks_is_shown_as_any_other() -> None:
     app, url = shown(text="   ")
     assert url["text"] == "   "
-    assert not app.info
+    assert "empty" not in sent_cells(app)
 
 
 def test_of_a_long_text_the_url_holds_what_was_read_and_the_box_everything() -> None:
@@ -70,4 +71,4 @@ def test_of_a_long_text_the_url_holds_what_was_read_and_the_box_everything() -> 
     app, url = shown(text=text)
     assert url["text"] == text.removesuffix(read.left_out)
     assert app.session_state["text"] == text
-    assert f"at most {len(read.tokens)} tokens" in app.warning[0].value
+    assert f"at most {len(read.tokens)} tokens" in said(app, "left-out")

@@ -4,33 +4,40 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ffnviz.app.rail import rail_cell
 from ffnviz.figures.layout import axis, layout
-from ffnviz.pictures.activation_map import ActivationMap, activation_maps
-from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_picture
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Button, Control, Switch
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.classroom import Attending, classroom_bar
+from ffnviz.pictures.classroom import Attending, classroom_cell
+from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.declare import mount_cell
-from ffnviz.pictures.drawing import drawing
-from ffnviz.pictures.examples import examples
-from ffnviz.pictures.ffn_picture import Stage, ffn_picture
-from ffnviz.pictures.foot import foot
+from ffnviz.pictures.drawing import drawing_cell
+from ffnviz.pictures.examples import examples_cell
+from ffnviz.pictures.ffn_picture import Stage, ffn_cell
+from ffnviz.pictures.foot import foot_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.local_storage import local_storage
-from ffnviz.pictures.neuron_card import neuron_card
+from ffnviz.pictures.local_storage import storage_cell
+from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.opening import open_file
-from ffnviz.pictures.page_bar import page_bar
-from ffnviz.pictures.passages import Passage, passages
-from ffnviz.pictures.points import point_square
-from ffnviz.pictures.prediction import Panel, prediction_bars
-from ffnviz.pictures.saving import save_button
+from ffnviz.pictures.page_bar import bar_cell
+from ffnviz.pictures.passages import Passage, passages_cell
+from ffnviz.pictures.points import points_cell
+from ffnviz.pictures.prediction import Panel, prediction_cell
+from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.scene_list import Listed, scene_list
-from ffnviz.pictures.sentences import Guess, Line, sentences
+from ffnviz.pictures.sentences import Guess, Line, sentences_cell
 from ffnviz.pictures.slider import slider
-from ffnviz.pictures.story import Asked, Told, story
-from ffnviz.pictures.verdicts import Claim, verdicts
-from ffnviz.pictures.welcome import welcome
+from ffnviz.pictures.story import Asked, Told, story_cell
+from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.verdicts import Claim, verdicts_cell
+from ffnviz.pictures.welcome import welcome_cell
 from ffnviz.pictures.words_box import Choice, words_box
+from ffnviz.state.settings import Values, choice_setting, number_setting, text_setting
 
 D_MODEL, D_FF = 64, 256
 HEAD = Head(["A ", ("7%", "number"), (" <b>typed</b>", "typed")], "ffn", "relu")
@@ -57,10 +64,9 @@ def show_map(
         ActivationMap(n, n, n, "x", hidden(seed, n_tokens, d_ff), order, texts(n_tokens), 1)
         for n in names
     ]
-    activation_maps(
-        HEAD, shown, (names[0], 3), ["token", "index"], "index",
-        f"map {seed}", "map", never, never, never,
-    )  # fmt: skip
+    cell = maps_cell(HEAD, shown, (names[0], 3), ["token", "index"], "index", "map", never, never,
+                     never)  # fmt: skip
+    mount_cell(cell, f"map {seed}")
 
 
 def show_ffn(seed: int, d_ff: int = D_FF, neuron: int | None = 3) -> None:
@@ -73,7 +79,7 @@ def show_ffn(seed: int, d_ff: int = D_FF, neuron: int | None = 3) -> None:
     ]
     steps = [("W₁", "expand"), ("φ", "ReLU")]
     order = np.arange(d_ff)[::-1]
-    ffn_picture(HEAD, stages, steps, order, neuron, f"ffn {seed}", "ffn", never)
+    mount_cell(ffn_cell(HEAD, stages, steps, order, neuron, "ffn", never), f"ffn {seed}")
 
 
 def figure(seed: int, n_points: int = 6) -> dict[str, object]:
@@ -91,10 +97,9 @@ def figure(seed: int, n_points: int = 6) -> dict[str, object]:
 
 
 def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
-    chart(
-        HEAD, figure or globals()["figure"](seed), "Shares of two twins.",
-        f"chart {seed}", "chart", on_choose=never,
-    )  # fmt: skip
+    drawn = figure or globals()["figure"](seed)
+    cell = chart_cell(HEAD, drawn, "Shares of two twins.", "chart", on_choose=never)
+    mount_cell(cell, f"chart {seed}")
 
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
@@ -106,84 +111,88 @@ def show_chips(seed: int, n_tokens: int = 5) -> None:
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
     values = np.random.default_rng(seed).normal(size=n_tokens)
-    neuron_card(
-        HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"],
-        f"card {seed}", "card", never,
-    )  # fmt: skip
+    cell = neuron_card_cell(HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"],
+                            "card", never)  # fmt: skip
+    mount_cell(cell, f"card {seed}")
 
 
 def show_prediction(seed: int) -> None:
     shares = np.sort(np.random.default_rng(seed).dirichlet(np.ones(4)))[::-1]
     panels = [Panel(title, texts(4), shares, "relu") for title in ("with", "without")]
-    prediction_bars(HEAD, panels, f"prediction {seed}", "prediction")
+    mount_cell(prediction_cell(HEAD, panels, "prediction"), f"prediction {seed}")
 
 
 def show_passages(seed: int) -> None:
     shown = [Passage(f"{seed}.{row}", "before ", "at", " after") for row in range(3)]
-    passages(HEAD, shown, f"passages {seed}", "passages")
+    mount_cell(passages_cell(HEAD, shown, "passages"), f"passages {seed}")
 
 
 def show_verdicts(seed: int) -> None:
     claim = Claim("It holds", "holds", "✓", "holds", "exactly 0", f"{seed}", "0 ≤ 0")
     groups = [("Linear?", [claim, claim]), ("", [claim])]
-    verdicts(HEAD, groups, f"verdicts {seed}", "verdicts", on_choose=never)
+    mount_cell(verdicts_cell(HEAD, groups, "verdicts", on_choose=never), f"verdicts {seed}")
 
 
 def show_drawing(seed: int) -> None:
     values = np.random.default_rng(seed).uniform(-1, 1, size=17).tolist()
-    drawing("A curve", values, "relu", "drawing", never)
+    mount_cell(drawing_cell("A curve", values, "relu", "drawing", never), "")
 
 
 def show_examples(seed: int) -> None:
-    examples([("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])], "examples", never)
+    groups = [("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])]
+    mount_cell(examples_cell(groups, "examples", never), "")
 
 
 def show_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    point_square(
+    cell = points_cell(
         HEAD, [(3, 3, True), (9, 12, False)], 16, 3, ("circles", "squares"),
-        rng.normal(size=(5, 5)), rng.uniform(-1, 1, size=(4, 4)), "Points", f"points {seed}",
-        "points", never,
+        rng.normal(size=(5, 5)), rng.uniform(-1, 1, size=(4, 4)), "Points", "points", never,
     )  # fmt: skip
+    mount_cell(cell, f"points {seed}")
 
 
 def show_bar(seed: int) -> None:
-    page_bar("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar")
+    cell = bar_cell("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar")
+    mount_cell(cell, "")
 
 
 def show_foot(seed: int) -> None:
     knows = ["It is small.", f"It read {seed} books."]
     entries = [("add", "Add this view")]
-    foot(f"Next: {seed}", knows, "foot", never, entries, never, f"Added: {seed}.")
+    cell = foot_cell(f"Next: {seed}", knows, "foot", never, entries, never, f"Added: {seed}.")
+    mount_cell(cell, "")
 
 
 def show_welcome(_: int) -> None:
-    welcome(True, "Follow the story", "welcome", never)
+    mount_cell(welcome_cell(True, "Follow the story", "welcome", never), "")
 
 
 def show_local_storage(seed: int) -> None:
-    local_storage("ffnviz-text", f"Text {seed}", 100, "local_storage", never)
+    mount_cell(storage_cell("ffnviz-text", f"Text {seed}", 100, "local_storage", never), "")
 
 
 def show_classroom(_: int) -> None:
-    classroom_bar(Attending(""), "classroom", never, never, never)
+    mount_cell(classroom_cell(Attending(""), "classroom", never, never, never), "")
 
 
 def show_story(seed: int) -> None:
     question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
-    story(
+    cell = story_cell(
         Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "", [f"It is {seed}."],
              "", question, ["Notes."], "Third", 8, presenting=False, exploring=False, strayed=False,
              accent="relu"),
         "story", never, never,
     )  # fmt: skip
+    mount_cell(cell, "")
 
 
 def show_sentences(seed: int) -> None:
     guesses = [Guess("ReLU", "relu", "door", 0.27), Guess("GELU", "gelu", "gate", 0.021)]
     lines = [Line(1, f"<b>The</b> [MASK] {seed}.", hidden=False, guesses=guesses),
              Line(2, "It rained.", False, (), "No guess"), Line(3, "Gone.", True, ())]  # fmt: skip
-    sentences(HEAD, lines, f"sentences {seed}", "sentences", never, never)
+    cell = sentences_cell(HEAD, lines, "sentences", never, never)
+    mount_cell(cell, f"sentences {seed}")
 
 
 def show_scene_list(seed: int) -> None:
@@ -206,7 +215,7 @@ def show_opening(seed: int) -> None:
 
 
 def show_saving(seed: int) -> None:
-    save_button(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving")
+    mount_cell(saving_cell(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving"), "")
 
 
 def stations(seed: int, n_tokens: int = 4, n_asked: int = 3) -> list[Station]:
@@ -240,10 +249,42 @@ def show_block(
     asks = Asks(never, never, never, never, never)
     ways = {"own": "one way", "moved": "another"}
     shown = Shown(station, head, token, "before", "after", ways, "own")
-    block_picture(
-        HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown,
-        f"block {seed}", "block", asks,
-    )  # fmt: skip
+    cell = block_cell(HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown,
+                      "block", asks)  # fmt: skip
+    mount_cell(cell, f"block {seed}")
+
+
+def show_text(seed: int) -> None:
+    mount_cell(text_cell("text", f"One {seed}", ["Two ", ("2", "number")], tone="info"), "")
+
+
+def show_code(seed: int) -> None:
+    mount_cell(code_cell("code", f"y = phi(x @ {seed})  # compress"), "")
+
+
+def show_table(seed: int) -> None:
+    mount_cell(table_cell("table", HEAD, ["layer", "parameters"], [["FFN", seed]]), "")
+
+
+def show_progress(seed: int) -> None:
+    told = [{"name": "stages", "share": seed / 9, "waits": "", "mine": True}]
+    mount_cell(Cell("progress", "progress", {"measurements": told}), "")
+
+
+def show_rail(seed: int) -> None:
+    share = number_setting("keep", 5, 1, 100).with_control("Keep", (1, 5, 100), lambda n: f"{n}%")
+    word = text_setting("word").with_control("A word", example="moon")
+    kind = choice_setting("kind", {"a": "one", "b": "two"}).with_control("Kind")
+    controls: list[Control] = [
+        share,
+        word,
+        kind,
+        Switch("GPU", bool(seed % 2), never),
+        Button("Reset", None),
+    ]
+    cell = rail_cell(controls, Values({"word": f"w{seed}"}), {})
+    assert cell is not None
+    mount_cell(cell, "")
 
 
 ALL: dict[str, Callable[[int], None]] = {
@@ -251,6 +292,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "block_picture": show_block,
     "chart": show_chart,
     "chips": show_chips,
+    "code": show_code,
     "drawing": show_drawing,
     "examples": show_examples,
     "foot": show_foot,
@@ -265,10 +307,14 @@ ALL: dict[str, Callable[[int], None]] = {
     "passages": show_passages,
     "points": show_points,
     "prediction": show_prediction,
+    "progress": show_progress,
+    "rail": show_rail,
     "saving": show_saving,
     "scene_list": show_scene_list,
     "sentences": show_sentences,
     "slider": show_slider,
     "story": show_story,
+    "table": show_table,
+    "text": show_text,
     "verdicts": show_verdicts,
 }

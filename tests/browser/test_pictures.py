@@ -1,13 +1,15 @@
 """Every picture in a plain page, without Streamlit: mounted, updated, clicked, destroyed."""
 
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from ffnviz.pictures.classroom import Attending, classroom_bar
-from ffnviz.pictures.local_storage import local_storage
+from ffnviz.pictures.classroom import Attending, classroom_cell
+from ffnviz.pictures.declare import mount_cell
+from ffnviz.pictures.local_storage import storage_cell
 from tests.browser import shown
 from tests.browser.plain_page import PlainPage, payload
 from tests.browser.watched import Watched
@@ -338,7 +340,8 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
 
     def attend(followed: int) -> None:
         student = Attending("student", "ABCDEF", followed=followed)
-        show = partial(classroom_bar, student, "classroom", shown.never, shown.never, shown.never)
+        cell = classroom_cell(student, "classroom", shown.never, shown.never, shown.never)
+        show = partial(mount_cell, cell, "")
         (plain.update if followed else plain.hang)("classroom", show)
 
     page.clock.install()
@@ -358,24 +361,20 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
 
 def test_what_the_browser_keeps_is_offered_once_it_is_asked_for(plain: PlainPage) -> None:
     page = plain.page
-    plain.hang(
-        "local_storage", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never)
-    )
+
+    def kept(text: str | None) -> Callable[[], None]:
+        return partial(mount_cell, storage_cell("ffnviz-text", text, 100, "k", shown.never), "")
+
+    plain.hang("local_storage", kept("A text."))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."
-    plain.update(
-        "local_storage", partial(local_storage, "ffnviz-text", "x" * 101, 100, "k", shown.never)
-    )
+    plain.update("local_storage", kept("x" * 101))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."  # that was too long
     assert plain.told() == []
-    plain.update(
-        "local_storage", partial(local_storage, "ffnviz-text", None, 100, "k", shown.never)
-    )
+    plain.update("local_storage", kept(None))
     assert plain.told() == [["kept", "A text."]]
-    plain.update(
-        "local_storage", partial(local_storage, "ffnviz-text", "A text.", 100, "k", shown.never)
-    )
+    plain.update("local_storage", kept("A text."))
     page.evaluate("localStorage.setItem('ffnviz-text', 'Of another tab.')")
     page.evaluate("dispatchEvent(new Event('focus'))")
     assert plain.told() == [["kept", "Of another tab."]]
-    plain.update("local_storage", partial(local_storage, "ffnviz-text", "", 100, "k", shown.never))
+    plain.update("local_storage", kept(""))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") is None

@@ -19,7 +19,10 @@ SCRIPTS = sorted(path for folder in (PICTURES, ADAPTER, PATCHES) for path in fol
 SHEETS = sorted(PICTURES.glob("*.css"))
 DECLARED = sorted(
     name
-    for path in [*Path(pictures.__file__).parent.glob("*.py"), ROOT / "ffnviz" / "app" / "rail.py"]
+    for path in [
+        *Path(pictures.__file__).parent.glob("*.py"),
+        *(ROOT / "ffnviz" / "app").glob("*.py"),
+    ]
     for name in set(re.findall(r'(?:declare|Cell)\("(\w+)"', path.read_text(encoding="utf-8")))
 )
 

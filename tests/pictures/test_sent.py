@@ -16,7 +16,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.drawing import drawing_cell
-from ffnviz.pictures.examples import examples
+from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.neuron_card import neuron_card_cell
@@ -78,7 +78,7 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell | None], str, list[Any], list[Any
         [{"stop": 2, "done": True}, {"done": True}],
     ),
     "examples": (
-        lambda say: examples([("t", ["One.", "Two."])], "k", on_choose=say),
+        lambda say: examples_cell([("t", ["One.", "Two."])], "k", on_choose=say),
         "sentence", [("Two.", ("Two.",))], ["Three.", "\ud800", "t"],
     ),
     "verdicts": (
@@ -109,7 +109,7 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell | None], str, list[Any], list[Any
          {"map": "/etc", "neuron": 3, "token": 1}, {"map": "gelu", "neuron": 3}],
     ),
 }  # fmt: skip
-MOUNTED = ("examples", "slider")  # by themselves, not as a cell
+MOUNTED = ("slider",)  # by themselves, not as a cell
 NOTHING: list[Any] = [
     None, True, False, -1, 0.5, 1.0, 10**400, 1e999, float("nan"), "", "0", "x", [], [0], {},
     {"map": None, "neuron": None, "token": False, "stop": None, "done": 1},
