@@ -11,7 +11,7 @@ def unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
     length = int.from_bytes(packed[:4], "little")
     header = json.loads(packed[4 : 4 + length])
     places = sorted(header["arrays"].items(), key=lambda each: each[1]["offset"])
-    ends = [place["offset"] for _, place in places[1:]] + [len(packed) - 4 - length]
+    ends = [*(place["offset"] for _, place in places[1:]), len(packed) - 4 - length][: len(places)]
     start = 4 + length
     return header, {
         name: packed[start + place["offset"] : start + end]
