@@ -199,7 +199,7 @@ def _watch(names: list[str]) -> None:
          "mine": not each.by_all}
         for name, each in watched.items()
     ]  # fmt: skip
-    mount_cell(Cell("progress", "progress", {"measurements": told}), "")
+    mount_cell(Cell("progress", "progress", {"measurements": told}))
 
 
 def _waits_for(job: Job) -> str:

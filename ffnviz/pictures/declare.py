@@ -88,15 +88,15 @@ def declare(name: str) -> Callable[..., Any]:
     return mount
 
 
-def mount_cell(cell: Cell, stamp: str) -> None:
-    """Hang one picture into the page by itself."""
+def mount_cell(cell: Cell, stamp: str = "") -> None:
+    """Hang one picture into the page by itself; a stamp is told to the browser once painted."""
     key = cell.key
 
     def heard(name: str, act: Callable[[Any], Any]) -> Callable[[], None]:
         return lambda: act(getattr(st.session_state[key], name))
 
     callbacks = {f"on_{name}_change": heard(name, act) for name, act in cell.events.items()}
-    data = {**cell.data, "stamp": stamp}
+    data = {**cell.data, "stamp": stamp} if stamp else cell.data
     declare(cell.picture)(data, cell.arrays or None, key=key, **callbacks)
 
 

@@ -16,7 +16,7 @@ def drawing(
     on_draw: Callable[[list[float]], None],
 ) -> None:
     """Show the curve by itself."""
-    mount_cell(drawing_cell(label, values, accent, key, on_draw), "")
+    mount_cell(drawing_cell(label, values, accent, key, on_draw))
 
 
 def drawing_cell(

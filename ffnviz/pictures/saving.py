@@ -25,4 +25,4 @@ def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, k
 
 def save_button(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> None:
     """Show the button by itself."""
-    mount_cell(saving_cell(label, content, name, kind, key), "")
+    mount_cell(saving_cell(label, content, name, kind, key))

@@ -135,12 +135,12 @@ def show_verdicts(seed: int) -> None:
 
 def show_drawing(seed: int) -> None:
     values = np.random.default_rng(seed).uniform(-1, 1, size=17).tolist()
-    mount_cell(drawing_cell("A curve", values, "relu", "drawing", never), "")
+    mount_cell(drawing_cell("A curve", values, "relu", "drawing", never))
 
 
 def show_examples(seed: int) -> None:
     groups = [("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])]
-    mount_cell(examples_cell(groups, "examples", never), "")
+    mount_cell(examples_cell(groups, "examples", never))
 
 
 def show_points(seed: int) -> None:
@@ -154,26 +154,26 @@ def show_points(seed: int) -> None:
 
 def show_bar(seed: int) -> None:
     cell = bar_cell("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar")
-    mount_cell(cell, "")
+    mount_cell(cell)
 
 
 def show_foot(seed: int) -> None:
     knows = ["It is small.", f"It read {seed} books."]
     entries = [("add", "Add this view")]
     cell = foot_cell(f"Next: {seed}", knows, "foot", never, entries, never, f"Added: {seed}.")
-    mount_cell(cell, "")
+    mount_cell(cell)
 
 
 def show_welcome(_: int) -> None:
-    mount_cell(welcome_cell(True, "Follow the story", "welcome", never), "")
+    mount_cell(welcome_cell(True, "Follow the story", "welcome", never))
 
 
 def show_local_storage(seed: int) -> None:
-    mount_cell(storage_cell("ffnviz-text", f"Text {seed}", 100, "local_storage", never), "")
+    mount_cell(storage_cell("ffnviz-text", f"Text {seed}", 100, "local_storage", never))
 
 
 def show_classroom(_: int) -> None:
-    mount_cell(classroom_cell(Attending(""), "classroom", never, never, never), "")
+    mount_cell(classroom_cell(Attending(""), "classroom", never, never, never))
 
 
 def show_story(seed: int) -> None:
@@ -184,7 +184,7 @@ def show_story(seed: int) -> None:
              accent="relu"),
         "story", never, never,
     )  # fmt: skip
-    mount_cell(cell, "")
+    mount_cell(cell)
 
 
 def show_sentences(seed: int) -> None:
@@ -215,7 +215,7 @@ def show_opening(seed: int) -> None:
 
 
 def show_saving(seed: int) -> None:
-    mount_cell(saving_cell(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving"), "")
+    mount_cell(saving_cell(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving"))
 
 
 def stations(seed: int, n_tokens: int = 4, n_asked: int = 3) -> list[Station]:
@@ -255,20 +255,20 @@ def show_block(
 
 
 def show_text(seed: int) -> None:
-    mount_cell(text_cell("text", f"One {seed}", ["Two ", ("2", "number")], tone="info"), "")
+    mount_cell(text_cell("text", f"One {seed}", ["Two ", ("2", "number")], tone="info"))
 
 
 def show_code(seed: int) -> None:
-    mount_cell(code_cell("code", f"y = phi(x @ {seed})  # compress"), "")
+    mount_cell(code_cell("code", f"y = phi(x @ {seed})  # compress"))
 
 
 def show_table(seed: int) -> None:
-    mount_cell(table_cell("table", HEAD, ["layer", "parameters"], [["FFN", seed]]), "")
+    mount_cell(table_cell("table", HEAD, ["layer", "parameters"], [["FFN", seed]]))
 
 
 def show_progress(seed: int) -> None:
     told = [{"name": "stages", "share": seed / 9, "waits": "", "mine": True}]
-    mount_cell(Cell("progress", "progress", {"measurements": told}), "")
+    mount_cell(Cell("progress", "progress", {"measurements": told}))
 
 
 def show_rail(seed: int) -> None:
@@ -284,7 +284,7 @@ def show_rail(seed: int) -> None:
     ]
     cell = rail_cell(controls, Values({"word": f"w{seed}"}), {})
     assert cell is not None
-    mount_cell(cell, "")
+    mount_cell(cell)
 
 
 ALL: dict[str, Callable[[int], None]] = {

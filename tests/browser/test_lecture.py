@@ -108,16 +108,16 @@ SEEN = """() => {
             if (leaf && each.checkVisibility(all)) seen.push(each.outerHTML.slice(0, 80));
         }
     };
-    let part = document.querySelector(".st-key-story");
-    while ((part = part.nextElementSibling))
-        if (!part.matches(".st-key-foot") && part.checkVisibility(all)) look(part);
+    const below = document.querySelectorAll('[data-cell="story"] ~ .cell, .sheet > .rows .cell');
+    for (const cell of below)
+        if (cell.checkVisibility(all)) look(cell.shadowRoot);
     return seen;
 }"""
 
 LIT = """() => {
     const boxes = [...document.querySelectorAll("[data-lit]")]
         .map((host) => host.getBoundingClientRect());
-    const { bottom } = document.querySelector(".st-key-story").getBoundingClientRect();
+    const { bottom } = document.querySelector("[data-cell=story]").getBoundingClientRect();
     return boxes.length > 0
         && boxes.every((box) => box.height > 100 && box.top >= bottom && box.bottom <= innerHeight);
 }"""

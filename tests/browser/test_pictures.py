@@ -341,7 +341,7 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
     def attend(followed: int) -> None:
         student = Attending("student", "ABCDEF", followed=followed)
         cell = classroom_cell(student, "classroom", shown.never, shown.never, shown.never)
-        show = partial(mount_cell, cell, "")
+        show = partial(mount_cell, cell)
         (plain.update if followed else plain.hang)("classroom", show)
 
     page.clock.install()
@@ -363,7 +363,7 @@ def test_what_the_browser_keeps_is_offered_once_it_is_asked_for(plain: PlainPage
     page = plain.page
 
     def kept(text: str | None) -> Callable[[], None]:
-        return partial(mount_cell, storage_cell("ffnviz-text", text, 100, "k", shown.never), "")
+        return partial(mount_cell, storage_cell("ffnviz-text", text, 100, "k", shown.never))
 
     plain.hang("local_storage", kept("A text."))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") == "A text."

@@ -83,7 +83,7 @@ def test_of_five_thousand_words_it_says_what_it_left_out(new_page: OpenPage) -> 
     journey = new_page().open(text="Hello.")
     journey.box.fill("word " * 5_000)
     journey.box.press("Enter")
-    notice = journey.page.locator('[data-testid="stAlert"]')
+    notice = journey.page.locator('[data-cell="left-out"] .text')
     notice.wait_for()
     journey.settle()
     assert "at most 128 tokens" in notice.inner_text()
