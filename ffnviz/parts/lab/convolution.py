@@ -20,9 +20,9 @@ second = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
 first.weight.data  = ffn.expand.weight[..., None]    # ({d_ff}, {d_model}) is ({d_ff}, {d_model}, 1)
 second.weight.data = ffn.compress.weight[..., None]  # and the biases likewise
 
-x = trace.blocks[{block}].ffn.input[None]   # (B, L, d) = (1, {n}, {d_model})
-y = first(x.mT)                         # (B, d, L): {into} → {hidden}
-y = second(phi(y)).mT                   # {hidden} → {out}, and back to (B, L, d)
+x = trace.blocks[{block}].ffn.input[None]  # (B, L, d) = (1, {n}, {d_model})
+y = first(x.mT)                        # (B, d, L): {into} → {hidden}
+y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
 """
 
 

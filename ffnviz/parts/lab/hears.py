@@ -33,8 +33,8 @@ N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_c
 LAYERS = count_setting("depth", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
 GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
 LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
-    "an RNN's recurrent weights, times", GAINS, lambda stop: f"{stop:g}"
-)
+    "RNN, weights ×", GAINS, lambda stop: f"{stop:g}", "of one RNN, its recurrent ones",
+)  # fmt: skip
 SETTINGS = (N, LAYERS, LOUDER)
 ACROSS = 5
 DASHES = ("solid", "dash", "dot")
