@@ -127,8 +127,8 @@ def test_what_is_chosen_is_fitted(query: dict[str, str], asked: tuple[str, str])
 
 
 def test_a_polynomial_fits_nothing_but_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    def quick(*function: Any, **more: Any) -> Approximation:
-        return approximate(*function, widths=WIDTHS[:9], **more)
+    def quick(function: Any, phi: str, **more: Any) -> Approximation:
+        return approximate(function, phi, WIDTHS[:9], **more)
 
     monkeypatch.setattr(fit, "approximate", quick)
     claims = verdicts(lab("fit", phi="identity").cells, "fit")
