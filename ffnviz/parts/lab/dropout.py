@@ -55,7 +55,7 @@ def passes(run: Run, result: Dropout, p: float) -> Cell:
                   run.card.colour),
         "The output's components that vary most, pass by pass, with their mean.",
         key="lab-passes",
-        height=660,
+        height=650,
     )  # fmt: skip
 
 
@@ -79,7 +79,7 @@ def settling(run: Run, result: Dropout) -> Cell:
         ),
         "How far the mean of the first passes is from the pass without dropout.",
         key="lab-settling",
-        height=340,
+        height=320,
     )  # fmt: skip
 
 
