@@ -16,7 +16,7 @@ from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import Journey
+from tests.browser.journey import PATIENCE_MS, Journey
 from tests.browser.paper import pages_of
 
 SENTENCE = "The cat sat on the mat."
@@ -180,8 +180,8 @@ def test_a_function_is_drawn_with_the_pointer_or_the_arrows_and_is_in_the_link(
     journey.page.reload()
     journey.wait_for(SENTENCE)
     assert [digits.index(sign) for sign in journey.query()["curve"]] == lowered
-    journey.page.get_by_role("button", name="Fit", exact=True).click()
-    expect(claims(journey)).to_have_count(2)
+    expect(claims(journey)).to_have_count(2, timeout=2 * PATIENCE_MS)  # fitted unasked
+    expect(journey.page.get_by_text("Press “Fit” again")).to_have_count(0)
 
 
 def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Subject) -> None:
