@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from ffnviz.app import measuring
 from ffnviz.parts import measurement
-from ffnviz.pictures import declare
+from ffnviz.pictures import cell, declare
 from ffnviz.pictures.payload import pack
 from tests.at_once import AtOnce
 
@@ -39,7 +40,9 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> Heads:
             note(data)
         return registered()(data=data, **more)
 
-    monkeypatch.setattr(measurement, "JOB_POOL", AtOnce())
-    monkeypatch.setattr(declare, "pack", packed)
+    for module in (measurement, measuring):
+        monkeypatch.setattr(module, "JOB_POOL", AtOnce())
+    for module in (declare, cell):
+        monkeypatch.setattr(module, "pack", packed)
     monkeypatch.setattr(declare, "_registered", lambda: mount)
     return sent

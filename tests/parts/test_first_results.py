@@ -3,23 +3,30 @@
 from collections.abc import Iterator
 
 import pytest
+import streamlit
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.analysis.lab.approximation import approximate
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import as_convolution
+from ffnviz.app import measuring
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 from ffnviz.parts import measurement
+from ffnviz.parts.lab import fit
+from ffnviz.parts.sheet import Measurement
 from ffnviz.parts.timing import convolution
 from ffnviz.state import run_factory
+from ffnviz.state.settings import Values
 from tests.at_once import AtOnce
+from tests.parts.sheets import drawn
 from tests.parts.visits import opened
 
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(measurement, "JOB_POOL", AtOnce())
+    for module in (measurement, measuring):
+        monkeypatch.setattr(module, "JOB_POOL", AtOnce())
     run_factory.CACHE.clear()
     yield
     run_factory.CACHE.clear()
@@ -39,14 +46,27 @@ def test_a_fit_is_computed_for_the_first_visitor_and_kept_for_the_next(
         asked.append(phi)
         return approximate(function, phi, widths=(1, 2), **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("ffnviz.parts.lab.fit.approximate", counted)
-    monkeypatch.setattr("ffnviz.parts.lab.fit.WIDTHS", (1, 2))
-    for _ in range(2):
-        opened("lab", part="fit")
+    def visit(phi: str, press: bool = False) -> None:
+        """A page looked at by somebody new, or by the last one, who presses."""
+        run = drawn("lab", "fit", measure=False).run
+        (wanted,) = fit.sheet(run, Values({"phi": phi})).rows
+        assert isinstance(wanted, Measurement)
+        if press:
+            measuring.start(wanted, run)
+        else:
+            monkeypatch.setattr(streamlit, "session_state", {})
+            measuring.result_of(wanted, run)
+        shown = measuring.result_of(wanted, run)
+        assert shown is not None
+        assert shown.setup == wanted.setup
+
+    monkeypatch.setattr(fit, "approximate", counted)
+    visit("relu")
+    visit("relu")
     assert asked == ["relu"]
-    other = opened("lab", part="fit", phi="gelu")
+    visit("gelu")
     assert asked == ["relu", "gelu"]
-    press(other, "Fit")
+    visit("gelu", press=True)
     assert asked == ["relu", "gelu", "gelu"], "whoever presses gets a new one"
 
 

@@ -1,7 +1,6 @@
 """Who hears whom: influence maps of every kind of layer."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.lab.influence import (
     DEEPEST,
@@ -18,75 +17,48 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
-from ffnviz.parts.measurement import measure_button
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.slider import nearest, slider
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import count_setting, number_setting
+from ffnviz.state.settings import Values, count_setting, number_setting
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
-N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",))
-LAYERS = count_setting("depth", DEPTH, 1, DEEPEST)
+N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_control(
+    "tokens, at most", LENGTHS
+)
+LAYERS = count_setting("depth", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
 GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
-LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST)
+LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
+    "RNN, weights ×", GAINS, lambda stop: f"{stop:g}", "of one RNN, its recurrent ones",
+)  # fmt: skip
 SETTINGS = (N, LAYERS, LOUDER)
 ACROSS = 5
 DASHES = ("solid", "dash", "dot")
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The verdicts, the maps, and the decay with distance."""
-    n, depth, gain = navigator.value(N), navigator.value(LAYERS), navigator.value(LOUDER)
-    setup = (run.card.id, run.device, run.state.block, run.state.sentence, n, depth, gain)
-    left, right = st.columns([1, 2.1], gap="medium")
-    with left:
-        one, other = st.columns(2)
-        with one:
-            slider(
-                "tokens, at most",
-                [str(each) for each in LENGTHS],
-                nearest(LENGTHS, n),
-                key="lab-length",
-                on_choose=lambda stop, done: navigator.choose(N, LENGTHS[stop], done),
-            )
-        with other:
-            slider(
-                "layers",
-                [str(k + 1) for k in range(DEEPEST)],
-                depth - 1,
-                key="lab-depth",
-                on_choose=lambda stop, done: navigator.choose(LAYERS, stop + 1, done),
-            )
-        slider(
-            "an RNN's recurrent weights, times",
-            [f"{each:g}" for each in GAINS],
-            nearest(GAINS, gain),
-            key="lab-gain",
-            on_choose=lambda stop, done: navigator.choose(LOUDER, GAINS[stop], done),
-        )
-        measured = measure_button(
-            "hears", setup, run, differentiate, n, depth, gain, label="Differentiate",
-            doing="Differentiating ten kinds of layers …",
-        )  # fmt: skip
-    if measured is None:
-        return
-    found: Influence = measured.result
-    with left:
+    args = values[N], values[LAYERS], values[LOUDER]
+    setup = (run.card.id, run.device, run.state.block, run.state.sentence, *args)
+
+    def after(measured: Measured[Influence]) -> list[Row]:
+        result = measured.result
+        head = Head(tally(result.findings), "lab-hears", run.card.colour)
+        left = [verdicts_of(head, result.findings)]
         if measured.setup != setup:
-            st.warning("This is for another sentence or setting. Press “Differentiate” again.")
-        show_verdicts(
-            run,
-            Head(tally(found.findings), "lab-hears", run.card.colour),
-            found.findings,
-            measured.when,
-        )
-    with right:
-        all_maps(run, found, measured.when)
-        decay(run, found, measured.when)
+            left.insert(0, text_cell(
+                "lab-hears-old",
+                "This is for another sentence or setting. Press “Differentiate” again.",
+                tone="warning",
+            ))  # fmt: skip
+        return [row(left, [all_maps(run, result), decay(run, result)], widths=(1, 2.1))]
+
+    return Sheet([Measurement("hears", setup, differentiate, after, args, label="Differentiate",
+                              doing="Differentiating ten kinds of layers …")])  # fmt: skip
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
@@ -94,30 +66,29 @@ def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float)
     return input_influence(experiment_subject(run), n, depth, progress, gain)
 
 
-def all_maps(run: Run, found: Influence, version: str) -> None:
+def all_maps(run: Run, result: Influence) -> Cell:
     """A map a layer; the network's own have its accent."""
-    n = len(found.memory)
+    n = len(result.memory)
     labels = run.labels[:n] if n <= 12 else []
     shown = [
         Map(f"{each.name}<br>hears {each.receptive_field}, {each.steps} in a row", each.share,
             f"@{run.card.colour}" if each.trained else "@muted", labels, [])
-        for each in found.heard
+        for each in result.heard
     ]  # fmt: skip
-    shown.insert(5, Map(f"decoder: sentence<br>hears {n}", found.memory, "@muted",
+    shown.insert(5, Map(f"decoder: sentence<br>hears {n}", result.memory, "@muted",
                         labels, []))  # fmt: skip
-    rnn = next(each for each in found.heard if each.name == "RNN")
+    rnn = next(each for each in result.heard if each.name == "RNN")
     sentence: Sentence = [
         "A row is an output, a column an input; blank is exactly 0, and the darkest square the "
         "largest of its map. ",
-        *_steps(n, found.depth, rnn.steps),
+        *_steps(n, result.depth, rnn.steps),
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all it hears", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
-        f"{run.stamp} {version}",
         key="lab-hears",
-        height=405,
+        height=360,
     )
 
 
@@ -132,46 +103,45 @@ def _steps(n: int, depth: int, steps: int) -> Sentence:
     ]  # fmt: skip
 
 
-def decay(run: Run, found: Influence, version: str) -> None:
+def decay(run: Run, result: Influence) -> Cell:
     """The gradients themselves against the distance, so that what explodes is seen."""
-    names = {LOUD: f"RNN, weights × {found.gain:g}"}
+    names = {LOUD: f"RNN, weights × {result.gain:g}"}
     own = f"@{run.card.colour}"
     curves = [
         (each.name, each.by_distance, own if each.trained else "@muted")
-        for each in found.heard
+        for each in result.heard
         if each.name not in ("FFN", RNN, LSTM)
     ]
     curves += [
         (names.get(each.name, each.name), each.slopes.mean(axis=0), "@text")
-        for each in found.fading
+        for each in result.fading
     ]
     series = {
         name: (np.where(slopes > 0, slopes, np.nan), colour, DASHES[place % len(DASHES)])
         for place, (name, slopes, colour) in enumerate(curves)
     }
-    chart(
-        Head(_factors(found), "lab-decay", run.card.colour),
+    return chart_cell(
+        Head(_factors(result), "lab-decay", run.card.colour),
         lines(
-            np.arange(len(found.memory)), series, axis("distance between output and input"),
+            np.arange(len(result.memory)), series, axis("distance between output and input"),
             axis("gradient", type="log", dtick=2, exponentformat="power"),
             font={"size": 16},
             margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),
         "How steeply outputs depend on inputs over a distance, for each kind of layer.",
-        f"{run.stamp} {version}",
         key="lab-decay",
         height=260,
     )  # fmt: skip
 
 
-def _factors(found: Influence) -> Sentence:
+def _factors(result: Influence) -> Sentence:
     """By what each step of distance multiplies a recurrent network's gradient."""
-    if len(found.memory) < 3:
+    if len(result.memory) < 3:
         return ["It takes three tokens to see how a gradient goes on over a distance."]
     rnn, lstm, loud = (
-        number(short(float(np.exp(np.log(each.factors).mean())))) for each in found.fading
+        number(short(float(np.exp(np.log(each.factors).mean())))) for each in result.fading
     )
     return [
         "Each step back multiplies an RNN's gradient by ", rnn, ", an LSTM's by ", lstm,
-        f", and an RNN's with recurrent weights × {found.gain:g} by ", loud, ".",
+        f", and an RNN's with recurrent weights × {result.gain:g} by ", loud, ".",
     ]  # fmt: skip

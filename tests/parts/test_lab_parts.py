@@ -1,0 +1,184 @@
+"""The Lab's parts as functions: what they test, say and ask for."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from ffnviz.analysis.lab.approximation import FUNCTIONS, WIDTHS, Approximation, approximate
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
+from ffnviz.analysis.lab.dropout import try_dropout
+from ffnviz.analysis.lab.experiment import Finding
+from ffnviz.analysis.lab.influence import input_influence
+from ffnviz.analysis.number_format import short
+from ffnviz.parts.lab import fit, hears
+from ffnviz.parts.lab.subject import experiment_subject
+from ffnviz.parts.sheet import Measured, Measurement, cells_of
+from ffnviz.pictures.cell import Cell
+from ffnviz.state.actions import Set
+from ffnviz.state.settings import Values
+from tests.parts.sheets import Drawn, drawn, words
+
+SENTENCE = "The cat sat on the mat."
+
+
+def lab(part: str, measure: bool = True, **query: str) -> Drawn:
+    return drawn("lab", part, measure, text=SENTENCE, token="3", **query)
+
+
+def verdicts(cells: dict[str, Cell], note: str) -> list[tuple[str, str]]:
+    groups = cells[f"verdicts-lab-{note}"].data["groups"]
+    return [(each["claim"], each["verdict"]) for _, claims in groups for each in claims]
+
+
+def expected(findings: Sequence[Finding]) -> list[tuple[str, str]]:
+    return [(each.claim, each.verdict_text) for each in findings]
+
+
+def after(measurement: Any, result: Any, setup: tuple[object, ...]) -> dict[str, Cell]:
+    """What is shown of a result that was measured for a setup."""
+    assert isinstance(measurement, Measurement)
+    rows = measurement.after(Measured(setup, result, "12:00:00", "a CPU"))
+    return {cell.key: cell for cell in cells_of(rows)}
+
+
+def test_convolution_shows_shapes_code_and_refusal() -> None:
+    part = lab("convolution")
+    assert "differ by at most" in words(part.cells["lab-convolution"])
+    assert "(1, 512, 7) → (1, 2048, 7)" in part.cells["code"].data["code"]
+    assert "to have 512 channels" in words(part.cells["refused"])
+    assert len(verdicts(part.cells, "convolution")) == 2
+
+
+def test_deleting_the_bend_changes_the_words() -> None:
+    part = lab("bend")
+    result = remove_phi(experiment_subject(part.run))
+    assert verdicts(part.cells, "bend") == expected(result.findings)
+    sentence = words(part.cells["lab-without"])
+    assert f"says {result.predictions[WITHOUT_PHI].words[0]} at “sat”" in sentence
+    assert f"{short(result.divergences[WITHOUT_PHI])} nats" in sentence
+    assert "rank 512 of 512" in words(part.cells["lab-folded"])
+
+
+def test_dropout_moves_with_p_and_can_be_drawn_again() -> None:
+    part = lab("dropout")
+    findings = try_dropout(experiment_subject(part.run), 0.1, seed=1).findings
+    assert verdicts(part.cells, "dropout") == expected(findings)
+    assert part.rail is not None
+    assert part.rail.events["press"]("Draw again") == Set({"draw": "2"})
+    assert part.rail.events["move"]({"name": "p", "value": 0, "done": True}) == (
+        Set({"p": "0"}), True,
+    )  # fmt: skip
+    again, none = lab("dropout", draw="2"), lab("dropout", p="0")
+    assert words(again.cells["lab-settling"]) != words(part.cells["lab-settling"])
+    # One row and eight may be added up in another order: rounding, not dropout.
+    assert re.search("One pass is off by (0.0|<0.1)%", words(none.cells["lab-settling"]))
+    assert none.controls["dropout p"]["stop"] == 0
+
+
+def test_after_the_last_drawing_comes_the_first() -> None:
+    rail = lab("dropout", draw="9999").rail
+    assert rail is not None
+    assert rail.events["press"]("Draw again") == Set({"draw": "1"})
+
+
+@pytest.fixture(scope="module")
+def absolute() -> Approximation:
+    return approximate(FUNCTIONS["|x|"], "relu")
+
+
+@pytest.mark.parametrize(("units", "place"), [("2", 1), ("9", 5), ("22", 8), ("400", 16)])
+def test_the_widths_of_a_fit_are_walked_through(
+    absolute: Approximation, units: str, place: int
+) -> None:
+    part = drawn("lab", "fit", measure=False, function="|x|", phi="relu", units=units)
+    query = {"function": "|x|", "phi": "relu", "units": units}
+    (measurement,) = fit.sheet(part.run, Values(query)).rows
+    cells = after(measurement, absolute, ("|x|", "relu", None))
+    assert list(cells) == ["verdicts-lab-fit", "lab-fit", "lab-errors"]
+    assert verdicts(cells, "fit") == expected(absolute.findings)
+    sentence = f"{WIDTHS[place]} units of ReLU are off by {short(absolute.fits[place].error)}"
+    assert words(cells["lab-fit"]).startswith(sentence)
+    assert words(cells["lab-errors"]).startswith("From 1 unit to 512")
+    assert part.controls["units n"]["stop"] == place
+    stale = after(measurement, absolute, ("wave", "relu", None))
+    assert "Press “Fit” again" in words(stale["lab-fit-old"])
+
+
+@pytest.mark.parametrize(
+    ("query", "asked"),
+    [
+        ({}, ("wave", "relu")),
+        ({"twin": "gelu"}, ("wave", "gelu")),
+        ({"phi": "identity", "function": "step"}, ("step", "identity")),
+        ({"phi": "square", "function": "my drawing"}, ("my drawing", "square")),
+        ({"phi": "?", "function": "?", "curve": "\0"}, ("wave", "relu")),
+    ],
+)
+def test_what_is_chosen_is_fitted(query: dict[str, str], asked: tuple[str, str]) -> None:
+    run = drawn("lab", "fit", measure=False, **query).run
+    (measurement,) = fit.sheet(run, Values(query)).rows
+    assert isinstance(measurement, Measurement)
+    assert measurement.setup[:2] == asked
+    name, curve, phi = measurement.args
+    assert (name, phi) == asked
+    assert curve == fit.START
+
+
+def test_a_polynomial_fits_nothing_but_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def quick(function: Any, phi: str, **more: Any) -> Approximation:
+        return approximate(function, phi, WIDTHS[:9], **more)
+
+    monkeypatch.setattr(fit, "approximate", quick)
+    claims = verdicts(lab("fit", phi="identity").cells, "fit")
+    assert len(claims) == 2
+    assert all("does not hold" in verdict for _, verdict in claims)
+
+
+def test_a_curve_that_is_drawn_stands_in_the_link_and_is_fitted() -> None:
+    part = lab("fit", function="my drawing", measure=False)
+    assert list(part.cells) == ["lab-drawing", "lab-fit-first"]
+    draw = part.cells["lab-drawing"].events["curve"]
+    curve = "0" + 31 * "k" + "u"
+    assert draw([-1.0, *[0.0] * 31, 0.52]) == Set({"curve": curve})
+    (measurement,) = fit.sheet(part.run, Values({"function": "my drawing", "curve": curve})).rows
+    assert isinstance(measurement, Measurement)
+    assert measurement.setup[2] == (-1.0, *[0.0] * 31, 0.5)
+    assert [draw(sent) for sent in (None, [0.5], ["x"] * 33, [float("nan")] * 33)] == [None] * 4
+
+
+def test_who_hears_whom_at_any_length_and_depth() -> None:
+    part = lab("hears", length="4", depth="2")
+    result = input_influence(experiment_subject(part.run), 4, 2)
+    assert verdicts(part.cells, "hears") == expected(result.findings)
+    assert (
+        "Over 4 tokens in 2 layers an RNN takes 5 steps in a row: 4 for the tokens, and 1 more"
+        in words(part.cells["lab-hears"])
+    )
+    assert "with recurrent weights × 8 by " in words(part.cells["lab-decay"])
+    stops = [part.controls[each.label]["stop"] for each in hears.SETTINGS]
+    assert stops == [1, 1, 4]
+    (measurement,) = hears.sheet(part.run, Values({"depth": "1"})).rows
+    stale = after(measurement, result, ())
+    assert "Press “Differentiate” again" in words(stale["lab-hears-old"])
+
+
+@pytest.mark.parametrize(
+    ("part", "query", "shown"),
+    [
+        ("dropout", "p=7", {"dropout p": 10}),
+        ("dropout", "p=nan", {"dropout p": 2}),
+        ("dropout", "draw=-1", {"dropout p": 2}),
+        ("fit", "units=x", {"units n": 5}),
+        ("fit", "curve=%00", {"units n": 5}),
+        ("hears", "n=1e9", {"tokens, at most": 8}),
+        ("hears", "depth=x", {"layers": 2}),
+    ],
+)
+def test_a_garbled_link_opens_on_what_is_nearest(
+    part: str, query: str, shown: dict[str, int]
+) -> None:
+    name, value = query.split("=")
+    controls = drawn("lab", part, measure=False, **{name: value}).controls
+    assert {label: controls[label]["stop"] for label in shown} == shown
