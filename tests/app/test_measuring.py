@@ -1,0 +1,187 @@
+"""A measurement: asked for by a press, computed beside, cancelled by another press, kept."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import streamlit
+
+from ffnviz.app import measuring
+from ffnviz.app.measuring import Request, Requests
+from ffnviz.jobs.job_pool import Contention, Job, JobPool, Order, QueueIsFullError
+from ffnviz.parts.results import about
+from ffnviz.parts.sheet import Measured, Measurement
+from ffnviz.parts.timing import stages
+from ffnviz.pictures.cell import Cell
+from ffnviz.state import run_factory
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+from tests.parts.sheets import drawn, words
+
+PATIENCE_S = 120
+Visit = Callable[[], None]
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[JobPool]:
+    """One for all: its process takes seconds to start."""
+    pool = JobPool()
+    yield pool
+    pool.end()
+
+
+@pytest.fixture
+def visit(pool: JobPool, monkeypatch: pytest.MonkeyPatch) -> Visit:
+    """Makes what follows be of a new visitor."""
+    run_factory.CACHE.clear()
+    monkeypatch.setattr(measuring, "JOB_POOL", pool)
+
+    def visit() -> None:
+        monkeypatch.setattr(streamlit, "session_state", {})
+
+    visit()
+    return visit
+
+
+@pytest.fixture
+def run() -> Run:
+    return drawn("timing", "stages", measure=False, repeats="5", text="It rained.").run
+
+
+@pytest.fixture
+def measurement(run: Run) -> Measurement[Any]:
+    (wanted,) = stages.sheet(run, Values({"repeats": "5"})).rows
+    assert isinstance(wanted, Measurement)
+    return wanted
+
+
+def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
+    """Its result, once nothing of it is under way."""
+    end = time.monotonic() + PATIENCE_S
+    while (result := measuring.result_of(measurement, run)) is None or is_busy(measurement):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    return result
+
+
+def is_busy(measurement: Measurement[Any]) -> bool:
+    return measuring.with_buttons([measurement])[measurement.name][1]
+
+
+def test_a_first_result_comes_by_itself_and_is_there_for_the_next_visitor(
+    visit: Visit, measurement: Measurement[Any], run: Run
+) -> None:
+    assert measuring.result_of(measurement, run) is None
+    measuring.cancel(measurement)  # it is for all who look
+    first = wait(measurement, run)
+    visit()
+    assert measuring.result_of(measurement, run) is first
+
+
+def test_those_who_come_while_a_first_result_is_on_its_way_wait_for_the_same(
+    visit: Visit, measurement: Measurement[Any], run: Run, pool: JobPool
+) -> None:
+    assert measuring.result_of(measurement, run) is None
+    one = streamlit.session_state
+    visit()
+    assert measuring.result_of(measurement, run) is None
+    assert pool.queue <= 1
+    second = wait(measurement, run)
+    streamlit.session_state = one
+    assert wait(measurement, run) is second
+
+
+def test_a_press_measures_beside_and_the_result_comes_back(
+    visit: Visit, measurement: Measurement[Any], run: Run
+) -> None:
+    first = wait(measurement, run)
+    measuring.start(measurement, run)
+    measuring.start(measurement, run)  # a second press does nothing
+    assert is_busy(measurement)
+    again = wait(measurement, run)
+    assert again is not first
+    visit()
+    assert wait(measurement, run) is first, "only a first result is everybody's"
+
+
+@pytest.mark.usefixtures("visit")
+def test_another_press_cancels_it(measurement: Measurement[Any], run: Run) -> None:
+    first = wait(measurement, run)
+    measuring.start(measurement, run)
+    measuring.cancel(measurement)
+    assert wait(measurement, run) is first
+    assert measuring.problems() == []
+
+
+@pytest.mark.usefixtures("visit")
+def test_what_few_want_is_measured_at_a_press_only(measurement: Measurement[Any], run: Run) -> None:
+    asked = Measurement("on request", measurement.setup, measurement.work, measurement.after,
+                        measurement.args, on_request=True)  # fmt: skip
+    assert measuring.result_of(asked, run) is None
+    assert not is_busy(asked)
+    measuring.start(asked, run)
+    assert wait(asked, run).setup == asked.setup
+    measuring.forget("on req")
+    assert measuring.result_of(asked, run) is None
+
+
+@pytest.mark.usefixtures("visit")
+def test_what_needs_no_other_result_has_a_button_only_when_it_failed(
+    measurement: Measurement[Any], run: Run, pool: JobPool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = Measurement("once", measurement.setup, measurement.work, measurement.after,
+                       measurement.args, once=True)  # fmt: skip
+    assert measuring.with_buttons([once]) == {}
+    with monkeypatch.context() as full:
+        full.setattr(pool, "submit", is_full)
+        assert measuring.result_of(once, run) is None
+    assert measuring.problems() == ["60 computations wait already. Try again in some minutes."]
+    assert measuring.problems() == [], "it is said once"
+    assert not is_busy(once)
+    measuring.start(once, run)
+    wait_for_result = time.monotonic() + PATIENCE_S
+    while measuring.result_of(once, run) is None:
+        assert time.monotonic() < wait_for_result
+        time.sleep(0.05)
+    assert measuring.with_buttons([once]) == {}
+
+
+def is_full(*_: Order) -> None:
+    raise QueueIsFullError("60 computations wait already. Try again in some minutes.")
+
+
+@pytest.mark.parametrize(("processor", "told"), [(1.0, False), (0.62, True)])
+def test_a_measurement_that_had_to_share_the_machine_says_so(
+    processor: float, told: bool, run: Run
+) -> None:
+    result = Measured((), None, "12:00:00", "a CPU", Contention(processor, 0.0))
+    cells: list[Cell] = about(result, (), run)
+    assert ("62% of a processor" in " ".join(map(words, cells))) is told
+    old = about(result, ("another",), run)[-1]
+    assert old.data["tone"] == "warning"
+
+
+@pytest.mark.parametrize(
+    ("own", "others", "said"),
+    [
+        (0, 0, ""),
+        (1, 0, "Waiting for the measurement that you asked for before …"),
+        (0, 1, "Waiting for 1 other …"),
+        (1, 2, "Waiting for 2 others …"),
+    ],
+)
+def test_who_waits_for_their_own_is_told_of_no_others(
+    monkeypatch: pytest.MonkeyPatch, own: int, others: int, said: str
+) -> None:
+    def job() -> Job:
+        return Job(None)  # type: ignore[arg-type]
+
+    mine, theirs = [job() for _ in range(own)], [job() for _ in range(others)]
+    this, pool = job(), JobPool()
+    pool._jobs = [*mine, *theirs, this]
+    monkeypatch.setattr(measuring, "JOB_POOL", pool)
+    under_way = {str(place): Request(each, (), "") for place, each in enumerate([*mine, this])}
+    requests = Requests({}, under_way, set(), [])
+    monkeypatch.setattr(streamlit, "session_state", {"requests": requests})
+    assert measuring._waits_for(this) == said
