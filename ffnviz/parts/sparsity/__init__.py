@@ -5,14 +5,14 @@ from ffnviz.parts.part import Part
 from ffnviz.parts.sparsity import awake, bend, birth, gate, keep, never, swap
 
 PARTS = (
-    Part(bend.render, "Where φ bends", "bend"),
-    Part(gate.render, "A random gate", "gate", gate.SETTINGS, (Capability.PLAIN_FFN,)),
-    Part(awake.render, "Who is awake", "awake", (awake.THRESHOLD,)),
+    Part(bend.sheet, "Where φ bends", "bend"),
+    Part(gate.sheet, "A random gate", "gate", gate.SETTINGS, (Capability.PLAIN_FFN,)),
+    Part(awake.sheet, "Who is awake", "awake", (awake.THRESHOLD,)),
     Part(keep.sheet, "The strongest few", "keep", (keep.KEPT,), (Capability.WORD_HEAD,)),
-    Part(never.render, "Never above zero", "never", needs=(Capability.RECORD,)),
-    Part(birth.render, "Born in training", "birth", needs=(Capability.RECORD,)),
+    Part(never.sheet, "Never above zero", "never", needs=(Capability.RECORD,)),
+    Part(birth.sheet, "Born in training", "birth", needs=(Capability.RECORD,)),
     Part(
-        swap.render,
+        swap.sheet,
         "Swap φ",
         "swap",
         needs=(Capability.PARTNER, Capability.OURS, Capability.PLAIN_FFN),

@@ -1,29 +1,28 @@
 """Where φ bends: the curve over a histogram of what this sentence puts into it."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.analysis.sparsity.bend import Landing, curve, landing, reach
 from ffnviz.figures.layout import escaped, isolated
 from ffnviz.figures.sparsity.bend import bend
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run, TracedModel
+from ffnviz.state.settings import Values
 
 BIN = 0.25
 
 
-def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     """Both networks side by side."""
-    for column, traced in zip(st.columns(len(run.both), gap="medium"), run.both, strict=True):
-        with column:
-            one_network(run, traced)
+    return Sheet([row(*(one_network(run, traced) for traced in run.both))])
 
 
-def one_network(run: Run, traced: TracedModel) -> None:
+def one_network(run: Run, traced: TracedModel) -> Cell:
     """One network's φ and its pre-activations in the chosen block."""
     block, card, token = run.block_of(traced), traced.card, int(run.tokens_of(traced)[run.token])
     reaches = [reach([each.trace], run.block_of(each)) for each in run.both]
@@ -42,24 +41,22 @@ def one_network(run: Run, traced: TracedModel) -> None:
         np.abs(at_middles) > threshold,
         (isolated(escaped(run.labels[run.token])), landed.token_shares),
     )
-    chart(
+    return chart_cell(
         Head(_sentence(landed, card.phi.label, block, threshold), "bend", card.colour),
         figure,
         f"The curve of {card.phi.label} and its slope, over a histogram of this "
         "sentence's pre-activations.",
-        run.stamp,
         key=f"bend-{card.id}",
         height=640,
     )
 
 
 def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
-    below = number(percent(landed.below_zero))
+    below: Sentence = [f"In block {block + 1}, ", number(percent(landed.below_zero)),
+                       " of the pre-activations are below zero"]  # fmt: skip
     if threshold == 0:
-        return [f"In block {block + 1}, ", below, " of the pre-activations are below zero, and ",
-                f"{label} sets every one of them to exactly 0."]  # fmt: skip
-    return [f"In block {block + 1}, ", below, f" of the pre-activations are below zero; {label} "
-            "softens them. ", number(percent(landed.near_zero)),
+        return [*below, f", and {label} sets every one of them to exactly 0."]
+    return [*below, f"; {label} softens them. ", number(percent(landed.near_zero)),
             f" of the activations are within {threshold:g} of zero, and ",
             number(percent(landed.exactly_zero)),
             " come out as exactly 0, by rounding in float32."]  # fmt: skip

@@ -1,64 +1,53 @@
 """Born in training: the record of how the twins became sparse."""
 
-import streamlit as st
-
 from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
 from ffnviz.figures.sparsity.birth import birth
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 
-def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     """Both networks' records in one picture."""
     records = {traced.card: record_of(traced.network) for traced in run.both}
     own = records[run.card]
-    n_blocks = own.above_zero.shape[1]
+    lines = [(card, block) for card in records for block in range(own.above_zero.shape[1])]
     panels = [
-        ("neurons above zero, share of all values", {
-            (traced, block): 100 * record.above_zero[:, block]
-            for traced, record in records.items() for block in range(n_blocks)
-        }),
-        ("neurons never above zero on these tokens", {
-            (traced, block): 100 * record.never[:, block]
-            for traced, record in records.items() for block in range(n_blocks)
-        }),
+        ("neurons above zero, share of all values",
+         {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines}),
+        ("neurons never above zero on these tokens",
+         {(card, block): 100 * records[card].never[:, block] for card, block in lines}),
     ]  # fmt: skip
-    chart(
+    chart = chart_cell(
         Head(_sentence(own, run), "birth", run.card.colour),
-        birth(
-            own.tokens,
-            panels,
-            {traced: record.loss for traced, record in records.items()},
-        ),
+        birth(own.tokens, panels, {card: record.loss for card, record in records.items()}),
         "The share of activations above zero, of neurons that never are, and the loss, from the "
         "first step of training to the last, for each network.",
-        run.stamp,
         key="birth",
         height=690,
     )
-    st.markdown(
-        "**The published shares** are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). "
-        "Those networks differ in size, data and length of training; which of these makes them "
-        "lower is not known here."
-    )
+    published = text_cell("birth-published", [
+        ("The published shares", "strong"),
+        " are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those networks differ in "
+        "size, data and length of training; which of these makes them lower is not known here.",
+    ])  # fmt: skip
+    return Sheet([row([chart, published])])
 
 
 def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     block = run.state.block
-    least = int(record.above_zero[:, block].argmin())
-    told: Sentence = [
-        f"Before training, {run.card.label}'s block {block + 1} had ",
-        number(percent(record.above_zero[0, block])), " of its activations above zero, on ",
-        f"{record.n_tokens:,} tokens of unseen books; after "
-        f"{record.tokens[-1] / 1e6:.1f} million training tokens ",
-        number(percent(record.above_zero[-1, block])),
+    shares = record.above_zero[:, block]
+    least = int(shares.argmin())
+    sentence: Sentence = [
+        f"Before training, {run.card.label}'s block {block + 1} had ", number(percent(shares[0])),
+        f" of its activations above zero, on {record.n_tokens:,} tokens of unseen books; after "
+        f"{record.tokens[-1] / 1e6:.1f} million training tokens ", number(percent(shares[-1])),
     ]  # fmt: skip
-    if record.above_zero[least, block] < record.above_zero[-1, block]:
-        told += [
-            f", after a low of {percent(record.above_zero[least, block])} at "
-            f"{record.tokens[least] / 1e6:.1f} million"
-        ]
-    return [*told, ". Training never asked for it."]
+    if shares[least] < shares[-1]:
+        low = f"{percent(shares[least])} at {record.tokens[least] / 1e6:.1f} million"
+        sentence.append(f", after a low of {low}")
+    return [*sentence, ". Training never asked for it."]

@@ -1,6 +1,6 @@
 """GELU as a random gate: each neuron lets its input through with probability Φ(x)."""
 
-import streamlit as st
+from math import log2
 
 from ffnviz.analysis.prediction import predict_with_ffn_output
 from ffnviz.analysis.sparsity.gate import DRAWS, GatedToken, gate, gated_token
@@ -8,44 +8,36 @@ from ffnviz.figures.sparsity import gate as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Button, Sheet, row, set_to
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.slider import nearest, slider
 from ffnviz.state.run import Run, TracedModel, token_labels
-from ffnviz.state.settings import count_setting
+from ffnviz.state.settings import Values, count_setting
 
 SEEDS = 999
-N_DRAWS = count_setting("gate_draws", 4, DRAWS[0], DRAWS[-1])
+N_DRAWS = count_setting("gate_draws", 4, DRAWS[0], DRAWS[-1]).with_control(
+    "draws that the mean is taken of", DRAWS, lambda stop: f"{stop:,}"
+)
 SEED = count_setting("gate_seed", 0, 0, SEEDS)
 SETTINGS = (N_DRAWS, SEED)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The gate on a line, the FFN with such gates, and what the network then says."""
-    place = nearest(DRAWS, navigator.value(N_DRAWS), by_ratio=True)
-    seed, n = navigator.value(SEED), DRAWS[place]
-    traced = with_gelu(run)
+    place = round(log2(values[N_DRAWS]))  # all draws are powers of two
+    seed, traced = values[SEED], with_gelu(run)
     token, block = int(run.tokens_of(traced)[run.token]), run.block_of(traced)
-    found = traced.per_sentence(
+    gated = traced.per_sentence(
         ("gates", block, token, seed),
         lambda: gated_token(traced.network, traced.trace, block, token, seed),
     )
-    line, ffn = st.columns([1.1, 1], gap="medium")
-    with line:
-        on_a_line(run, n, seed)
-        slider(
-            "draws that the mean is taken of",
-            [f"{stop:,}" for stop in DRAWS],
-            place,
-            key="gate-draws",
-            on_choose=lambda stop, done: navigator.choose(N_DRAWS, DRAWS[stop], done),
-        )
-        st.button("Draw again", on_click=navigator.choose, args=(SEED, (seed + 1) % (SEEDS + 1)))
-    with ffn:
-        closing_in(run, traced, found, token, place)
-        what_is_said(run, traced, found, token, block, place)
+    ffn = [closing_in(traced, gated, token, place)]
+    if traced.card.has_word_head:
+        ffn.append(what_is_said(run, traced, gated, token, place))
+    again = Button("Draw again", set_to(SEED, (seed + 1) % (SEEDS + 1)))
+    rows = [row(on_a_line(DRAWS[place], seed), ffn, widths=(1.1, 1))]
+    return Sheet(rows, [N_DRAWS, again])
 
 
 def with_gelu(run: Run) -> TracedModel:
@@ -56,69 +48,65 @@ def with_gelu(run: Run) -> TracedModel:
     )
 
 
-def on_a_line(run: Run, n: int, seed: int) -> None:
+def _draws(n: int) -> str:
+    return f"{n:,} draw{'s' * (n > 1)}"
+
+
+def on_a_line(n: int, seed: int) -> Cell:
     """The gate over inputs from −3.5 to 3.5."""
     drawn = gate(n, seed)
     within = float((abs(drawn.mean - drawn.gelu) <= 2 * drawn.error + 1e-12).mean())
     sentence: Sentence = [
         "A gate that lets x through with probability Φ(x) is GELU on average: at ",
         number(percent(within), "gelu"), " of these places the mean of ",
-        number(f"{n:,} draw{'s' * (n > 1)}", "gelu"), " is within two standard errors of it.",
+        number(_draws(n), "gelu"), " is within two standard errors of it.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "gate", "gelu"),
         figures.draws(drawn.x, drawn.gelu, drawn.mean, drawn.error, drawn.single, n),
         "Draws of x times a random gate, their mean, and GELU.",
-        f"{run.stamp} {n} {seed}",
         key="gate",
         height=580,
     )
 
 
-def closing_in(run: Run, traced: TracedModel, found: GatedToken, token: int, place: int) -> None:
+def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """How far the FFN's output is off, against the number of draws."""
-    n, labels = int(found.draws[place]), token_labels(traced.trace.tokens)
     sentence: Sentence = [
         f"With random gates {traced.card.label}'s FFN is off by ",
-        number(percent(float(found.errors[0])), "gelu"), " at ", quoted(labels[token]),
-        "; the mean of ", number(f"{n:,} draw{'s' * (n > 1)}", "gelu"), ", by ",
-        number(percent(float(found.errors[place])), "gelu"), ".",
+        number(percent(float(gated.errors[0])), "gelu"), " at ",
+        quoted(token_labels(traced.trace.tokens)[token]), "; the mean of ",
+        number(_draws(DRAWS[place]), "gelu"), ", by ",
+        number(percent(float(gated.errors[place])), "gelu"), ".",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "gate-errors", "gelu"),
-        figures.errors(found.draws, found.errors, found.expected, n),
+        figures.errors(gated.draws, gated.errors, gated.expected, DRAWS[place]),
         "How far the FFN's output is from GELU's against the number of draws.",
-        f"{run.stamp} {place} {found.errors[0]}",
         key="gate-errors",
         height=290,
     )
 
 
-def what_is_said(
-    run: Run, traced: TracedModel, found: GatedToken, token: int, block: int, place: int
-) -> None:
+def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """The likeliest words with GELU and with the gates at the chosen token."""
-    if not traced.card.has_word_head:
-        return
-    told = []
-    for output in (found.exact, found.outputs[place]):
+    block, mean = run.block_of(traced), _draws(DRAWS[place])
+    said = []
+    for output in (gated.exact, gated.outputs[place]):
         written = traced.trace.blocks[block].ffn.output.clone()
         written[token] = output.to(written.device)
-        told.append(predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5))
-    n = int(found.draws[place])
+        said.append(predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5))
+    exact, drawn = said
     sentence: Sentence = [
-        "GELU says ", number(told[0].words[0], "gelu"), f", the mean of {n:,} draw{'s' * (n > 1)} ",
-        number(told[1].words[0], "gelu"), f"; in the first, {percent(found.open)} of the gates "
-        "were open.",
+        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} ",
+        number(drawn.words[0], "gelu"),
+        f"; in the first, {percent(gated.open)} of the gates were open.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
-        word_bars([
-            Words("GELU", told[0].words, told[0].probabilities, "@gelu"),
-            Words(f"{n:,} draw{'s' * (n > 1)}", told[1].words, told[1].probabilities, "@muted"),
-        ]),
+        word_bars([Words("GELU", exact.words, exact.probabilities, "@gelu"),
+                   Words(mean, drawn.words, drawn.probabilities, "@muted")]),
         "The five likeliest words with GELU and with random gates.",
-        f"{run.stamp} {place} {found.errors[0]}",
         key="gate-words",
         height=300,
     )  # fmt: skip

@@ -6,17 +6,17 @@ from ffnviz.parts.vocabulary import forming, parts, softmax, writing
 from ffnviz.parts.vocabulary.strategy import CUTS
 
 PARTS = (
-    Part(softmax.render, "From logits to words", "softmax", CUTS, (Capability.WORD_HEAD,)),
+    Part(softmax.sheet, "From logits to words", "softmax", CUTS, (Capability.WORD_HEAD,)),
     Part(
-        writing.render,
+        writing.sheet,
         "Write on",
         "write",
         (*CUTS, writing.WORDS, writing.STEP),
         (Capability.WORD_HEAD, Capability.WRITES),
     ),
-    Part(forming.render, "How the prediction forms", "lens", needs=(Capability.WORD_HEAD,)),
+    Part(forming.sheet, "How the prediction forms", "lens", needs=(Capability.WORD_HEAD,)),
     Part(
-        parts.render,
+        parts.sheet,
         "Who added what",
         "parts",
         (parts.WORD,),

@@ -1,43 +1,38 @@
 """Who added what: one word's logit as the sum of what each part wrote."""
 
-import streamlit as st
+from dataclasses import replace
 
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import contributions
 from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
-from ffnviz.state.settings import count_setting
+from ffnviz.state.settings import Values, count_setting
 
-WORD = count_setting("parts_word", 0, 0, 9, also=("word",))  # its place among the likeliest
+# The word's place among the likeliest.
+WORD = count_setting("parts_word", 0, 0, 9, also=("word",)).with_control("Word")
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The words to choose from over the waterfall of the chosen one."""
-    told = predict(run.model, run.trace, run.token)
-    place = min(navigator.value(WORD), len(told.words) - 1)
-    st.segmented_control(
-        "Word", range(len(told.words)), required=True, label_visibility="collapsed",
-        format_func=lambda place: told.words[place], **navigator.widget(WORD),
-    )  # fmt: skip
-    found = contributions(run.model, run.trace, run.token, int(told.ids[place]))
-    most = int(found.added.argmax())
-    total = float(found.added.sum())
+def sheet(run: Run, values: Values) -> Sheet:
+    """The words to choose from, and the waterfall of the chosen one."""
+    likeliest = predict(run.model, run.trace, run.token)
+    place = min(values[WORD], len(likeliest.words) - 1)
+    logit = contributions(run.model, run.trace, run.token, int(likeliest.ids[place]))
+    most, total = int(logit.added.argmax()), float(logit.added.sum())
     sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the logit of ", number(told.words[place]),
-        " gets most from ", number(found.parts[most]), " (", number(signed(found.added[most])),
-        f"). The parts sum to {total:.4f}; the network said ", number(f"{found.logit:.4f}"), ".",
+        "At ", quoted(run.labels[run.token]), " the logit of ", number(likeliest.words[place]),
+        " gets most from ", number(logit.parts[most]), " (", number(signed(logit.added[most])),
+        f"). The parts sum to {total:.4f}; the network said ", number(f"{logit.logit:.4f}"), ".",
     ]  # fmt: skip
-    chart(
+    chart = chart_cell(
         Head(sentence, "parts", run.card.colour, under=under_guess(run)),
-        waterfall(found.parts, found.added, found.logit, run.card.colour),
+        waterfall(logit.parts, logit.added, logit.logit, run.card.colour),
         "What each part of the network added to the logit of the chosen word.",
-        f"{run.stamp} {place}",
         key="parts",
         height=640,
     )
+    return Sheet([row(chart)], [replace(WORD, options=dict(enumerate(likeliest.words)))])
