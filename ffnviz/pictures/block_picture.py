@@ -87,7 +87,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class Asks:
-    """What a person may ask for: each is called with what was chosen.
+    """What a person may ask for: each gives the action for what was chosen.
 
     Attributes:
         station: with its name.
@@ -101,7 +101,7 @@ class Asks:
     head: Callable[[int], Any]
     token: Callable[[int], Any]
     block: Callable[[int], Any]
-    variant: Callable[[str], Any]
+    variant: Callable[[str], Any] = lambda _: None
 
 
 def block_picture(

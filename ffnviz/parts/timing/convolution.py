@@ -17,11 +17,12 @@ from ffnviz.state.settings import Values
 
 CODE = """\
 conv1 = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
-conv1.weight = nn.Parameter(ffn.expand.weight[..., None])    # ({d_ff}, {d_model}, 1)
+conv1.weight = nn.Parameter(ffn.expand.weight[..., None])
 conv2 = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
-conv2.weight = nn.Parameter(ffn.compress.weight[..., None])  # ({d_model}, {d_ff}, 1)
-# the biases as they are
-y = conv2(φ(conv1(x.mT))).mT  # (B, T, d) -> (B, d, T) -> (B, T, d)
+conv2.weight = nn.Parameter(ffn.compress.weight[..., None])
+# ({d_ff}, {d_model}, 1) and ({d_model}, {d_ff}, 1); the biases as they are
+y = conv2(φ(conv1(x.mT))).mT
+# (B, T, d) -> (B, d, T) -> (B, T, d)
 """
 
 
