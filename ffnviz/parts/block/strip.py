@@ -75,15 +75,15 @@ def sheet(run: Run, values: Values) -> Sheet:
                (f"after layer {depth}", result.cosines[1])], labels, f"@{colour}"),
         "The cosine of any two tokens' vectors, before the stack and after it.",
         key="alike",
-        height=270,
+        height=260,
     )  # fmt: skip
     apart = Head(_of_collapse(result, without), "apart", colour)
     scale = Head(_of_scale(result), "scale", colour)
     gradient = Head(_of_gradient(result, labels[token], depth), "strip-gradient", colour)
     return Sheet([row(
-        [curve(stacks, "apart", "share that tells tokens apart", apart, 330), likeness],
-        [curve(stacks, "scale", "root mean square", scale, 300),
-         curve(stacks, "gradient", "of a gradient of 1, arrives", gradient, 300)],
+        [curve(stacks, "apart", "share that tells tokens apart", apart, 320), likeness],
+        [curve(stacks, "scale", "root mean square", scale, 290),
+         curve(stacks, "gradient", "of a gradient of 1, arrives", gradient, 290)],
         widths=(1.1, 1),
     )])  # fmt: skip
 

@@ -43,7 +43,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 def clock(run: Run) -> Measurement[Clock]:
     """When each has read what."""
     setup = (run.card.id, run.state.block, run.state.sentence, run.token)
-    soon = text_cell("clock-soon", "An RNN and the block read the sentence …", tone="quiet")
+    soon = text_cell("clock-soon", "An RNN and the block read the sentence …")
 
     def after(measured: Measured[Clock]) -> list[Cell]:
         result = measured.result

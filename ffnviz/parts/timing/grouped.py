@@ -64,7 +64,7 @@ def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
                      result.shuffled, result.errors, at, run.card.colour),
         "Weights, channels heard and the output's error against the number of groups.",
         key="grouped",
-        height=600,
+        height=590,
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
         ]),
         "The five likeliest words with the whole FFN and with the FFN in groups.",
         key="grouped-words",
-        height=300,
+        height=280,
     )  # fmt: skip
 
 
