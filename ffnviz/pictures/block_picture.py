@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head, Part
 from ffnviz.pictures.sent import one_of, place
 
@@ -102,20 +101,6 @@ class Asks:
     token: Callable[[int], Any]
     block: Callable[[int], Any]
     variant: Callable[[str], Any] = lambda _: None
-
-
-def block_picture(
-    head: Head,
-    stations: Sequence[Station],
-    words: Sequence[str],
-    asked: Sequence[str],
-    shown: Shown,
-    stamp: str,
-    key: str,
-    asks: Asks,
-) -> None:
-    """Show it by itself."""
-    mount_cell(block_cell(head, stations, words, asked, shown, key, asks), stamp)
 
 
 def block_cell(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ffnviz.figures.layout import axis, layout
 from ffnviz.pictures.activation_map import ActivationMap, activation_maps
-from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_picture
+from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_cell
 from ffnviz.pictures.chart import chart
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.classroom import Attending, classroom_bar
@@ -240,10 +240,10 @@ def show_block(
     asks = Asks(never, never, never, never, never)
     ways = {"own": "one way", "moved": "another"}
     shown = Shown(station, head, token, "before", "after", ways, "own")
-    block_picture(
-        HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown,
-        f"block {seed}", "block", asks,
-    )  # fmt: skip
+    cell = block_cell(
+        HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown, "block", asks
+    )
+    mount_cell(cell, f"block {seed}")
 
 
 ALL: dict[str, Callable[[int], None]] = {

@@ -121,9 +121,10 @@ def _is_causal(station: Computed) -> bool:
     )
 
 
-def awake_on(run: Run, hidden: Vectors) -> int:
-    """How many neurons are awake on a token."""
-    return int(active(hidden, threshold_for(run.card.phi)).sum())
+def awake_on(run: Run, computed: Sequence[Computed], token: int) -> int:
+    """How many neurons of the block's FFN are awake on a token."""
+    hidden = next(as_array(each.hidden) for each in computed if each.hidden is not None)
+    return int(active(hidden[token], threshold_for(run.card.phi)).sum())
 
 
 def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:

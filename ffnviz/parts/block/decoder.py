@@ -6,7 +6,6 @@ from ffnviz.analysis.block.stations import decode
 from ffnviz.figures.block.stations import Passing, asked_most
 from ffnviz.parts.block.block_view import (
     HEAD,
-    as_array,
     asks,
     awake_on,
     leads,
@@ -48,10 +47,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     token = min(chosen, len(tokens)) - 1 if chosen else len(tokens) - 1
     labels, block = token_labels(tokens), run.state.block
     computed = decode(run.model, run.trace, block, [each.id for each in tokens])
-    hidden = next(as_array(each.hidden)[token] for each in computed if each.hidden is not None)
     before, after = leads(run)
     passing = Passing(
-        labels[token], len(labels), awake_on(run, hidden), run.card.phi.label,
+        labels[token], len(labels), awake_on(run, computed, token), run.card.phi.label,
         f"decoder block {block} left it" if block else "its word's vector plus its position's",
         f"to decoder block {block + 2}" if after else "to the words",
     )  # fmt: skip

@@ -37,10 +37,9 @@ def sheet(run: Run, values: Values) -> Sheet:
         computed = with_norms_moved(run.model, run.trace, block)
     else:
         computed = encoder_stations(run.trace.blocks[block], norm_first=run.card.pre_norm)
-    hidden = next(as_array(each.hidden)[token] for each in computed if each.hidden is not None)
     before, after = leads(run)
     passing = Passing(
-        run.labels[run.token], len(run.labels), awake_on(run, hidden), run.card.phi.label,
+        run.labels[run.token], len(run.labels), awake_on(run, computed, token), run.card.phi.label,
         f"block {block} left it" if block else "its word's vector plus its position's",
         f"to block {block + 2}" if after else "to the words",
     )  # fmt: skip
