@@ -240,9 +240,8 @@ def show_block(
     asks = Asks(never, never, never, never, never)
     ways = {"own": "one way", "moved": "another"}
     shown = Shown(station, head, token, "before", "after", ways, "own")
-    cell = block_cell(
-        HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown, "block", asks
-    )
+    cell = block_cell(HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown,
+                      "block", asks)  # fmt: skip
     mount_cell(cell, f"block {seed}")
 
 
