@@ -102,6 +102,10 @@ def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
     if setting.stops:
         stops = [setting.shown(stop) for stop in setting.stops]
         return {**drawn, "kind": "slider", "stops": stops, "stop": nearest(setting.stops, value)}
+    if isinstance(setting.default, tuple):
+        flags = "".join("01"[option in value] for option in setting.options)
+        options = list(setting.options.values())
+        return {**drawn, "kind": "several", "options": options, "stop": flags}
     if setting.options:
         options = list(setting.options)
         chosen = options.index(value) if value in options else 0
@@ -141,6 +145,12 @@ def _asked(control: Choice | NumberBox | Switch, sent: Any) -> tuple[Any, bool] 
 
 def _text(setting: Setting[Any], sent: Any) -> str | None:
     """What a control sent, as the text that stands in a URL; None if it can be none of ours."""
+    if isinstance(setting.default, tuple):
+        flags = sent if isinstance(sent, str) and set(sent) <= {"0", "1"} else ""
+        if len(flags) != len(setting.options):
+            return None
+        chosen = zip(setting.options, flags, strict=True)
+        return setting.text(tuple(option for option, flag in chosen if flag == "1"))
     if setting.stops or setting.options:
         choices = setting.stops or list(setting.options)
         at = place(sent, len(choices))

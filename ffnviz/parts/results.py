@@ -12,8 +12,8 @@ from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import count_setting
 
-STOPS = (10, 20, 50, 100, 200, 500)
-REPEATS = count_setting("repeats", 50, 5, 1_000).with_control(
+STOPS = (5, 10, 20, 50, 100, 200, 500, 1_000)
+REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
     "runs of each", STOPS, lambda stop: f"{stop:,}"
 )
 

@@ -1,7 +1,7 @@
 """What a person can ask for, and the state that follows: pure, and tested without a page."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from ffnviz.models.encoder.tokenizer import MASK
@@ -66,9 +66,15 @@ class ChoosePartner:
 
 @dataclass(frozen=True)
 class ChooseBlock:
-    """Another block, from 0; the chosen neuron becomes the one of that number there."""
+    """Another block, from 0; the chosen neuron becomes the one of that number there.
+
+    Attributes:
+        block: which.
+        settings: of this part that are set with it.
+    """
 
     block: int
+    settings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,8 +162,9 @@ def reduce(state: State, action: Action, catalog: Catalog) -> State:
         case ChoosePartner(network):
             known = network is None or (network in catalog.networks and network != state.network)
             return replace(state, partner=network) if known else state
-        case ChooseBlock(block):
-            return _with_block(state, block, catalog)
+        case ChooseBlock(block, settings):
+            chosen = _with_block(state, block, catalog)
+            return chosen if chosen is state else reduce(chosen, Set(settings), catalog)
         case ChooseNeuron(neuron):
             return replace(state, neuron=neuron) if catalog.has_neuron(neuron) else state
         case ChooseOrder(order):

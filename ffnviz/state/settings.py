@@ -23,7 +23,8 @@ class Setting(Generic[T]):
         parse: the legal value that a URL's text means, or comes nearest to.
         text: the value as it stands in the URL; `parse` reads it back as it was.
         also: names it had in the past, which links may still have.
-        options: for a choice, what each value is called on the page.
+        options: for a choice, what each value is called on the page; of a tuple, each of its
+            possible entries.
         longest: for a text, how many characters it has at most.
         label: what a page says before its control; without one it has no control, as what clicks
             in a picture set.

@@ -115,7 +115,7 @@ actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(HideWord, st.integers(-1, 90), st.integers(-1, 90), st.integers(-1, 20)),
     st.builds(ChooseNetwork, st.sampled_from([*HOUSE.networks, "/etc"])),
     st.builds(ChoosePartner, st.sampled_from([*HOUSE.networks, "/etc", None])),
-    st.builds(ChooseBlock, st.integers(-2, 12)),
+    st.builds(ChooseBlock, st.integers(-2, 12), st.dictionaries(names, anything)),
     st.builds(ChooseNeuron, neurons() | st.sampled_from(STRANGE)),
     st.builds(ChooseOrder, st.sampled_from([*HOUSE.orders, "size"])),
     st.builds(OpenPage, st.sampled_from([*HOUSE.parts, "x"]), anything, urls),
@@ -213,6 +213,12 @@ def test_a_block_that_the_next_network_has_not_becomes_its_last() -> None:
 def test_the_neuron_moves_with_the_block() -> None:
     chosen = replace(HERE, neuron=Neuron("gelu", 1, 7))
     assert reduce(chosen, ChooseBlock(0), HOUSE).neuron == Neuron("gelu", 0, 7)
+
+
+def test_a_setting_goes_with_the_block_and_nothing_does_where_there_is_none() -> None:
+    here = reduce(HERE, ChooseBlock(0, {"how": "by"}), HOUSE)
+    assert (here.block, here.setting("how")) == (0, "by")
+    assert reduce(HERE, ChooseBlock(9, {"how": "by"}), HOUSE) == HERE
 
 
 def test_a_neuron_that_is_met_brings_its_network_and_block() -> None:

@@ -90,7 +90,7 @@ def grouped(
     require(model, NEEDS)
     ffn = encoder_of(model).blocks[block].ffn
     record = trace.blocks[block].ffn
-    numbers = _groups(ffn.expand.in_features, ffn.expand.out_features)
+    numbers = group_numbers(ffn.expand.in_features, ffn.expand.out_features)
     made = [GroupedFfn(ffn, number) for number in numbers]
     x = record.input.mT[None]  # (1, d_model, T)
     outputs = [each(x)[0].mT for each in made]
@@ -109,7 +109,7 @@ def grouped(
     )  # fmt: skip
 
 
-def _groups(d_model: int, d_ff: int) -> tuple[int, ...]:
+def group_numbers(d_model: int, d_ff: int) -> tuple[int, ...]:
     """1, 2, 4 … as far as they divide both."""
     most = gcd(d_model, d_ff)
     return tuple(2**k for k in range(MOST_STEPS) if most % 2**k == 0)

@@ -72,6 +72,14 @@ def peak_by_hand(n_tokens: int, chunk: int, d_model: int, d_ff: int) -> int:
     return 4 * (busy if chunk >= n_tokens else n_tokens * d_model + busy)
 
 
+def chunk_sizes(n_tokens: int) -> tuple[int, ...]:
+    """Tokens at a time: all, and halves of that down to the smallest chunk."""
+    chunks = [n_tokens]
+    while chunks[-1] // 2 >= LEAST:
+        chunks.append(chunks[-1] // 2)
+    return tuple(chunks)
+
+
 def memory(
     model: Model, block: int, n_tokens: int, repeats: int, progress: Progress = lambda _: None
 ) -> Memory:
@@ -84,9 +92,7 @@ def memory(
     ffn, sizes = encoder_of(model).blocks[block].ffn, model.sizes
     generator = torch.Generator().manual_seed(SEED)
     x = torch.randn(n_tokens, sizes.d_model, generator=generator).to(model.device)
-    chunks = [n_tokens]
-    while chunks[-1] // 2 >= LEAST:
-        chunks.append(chunks[-1] // 2)
+    chunks = chunk_sizes(n_tokens)
     tasks: dict[int, Callable[[], Tensor]] = {n_tokens: partial(whole, ffn, x)}
     tasks |= {chunk: partial(in_chunks, ffn, x, chunk) for chunk in chunks[1:]}
     there = [x, *ffn.parameters()]
@@ -97,7 +103,7 @@ def memory(
         difference = float((tasks[chunks[0]]() - tasks[chunks[-1]]()).abs().max())
     return Memory(
         n_tokens,
-        tuple(chunks),
+        chunks,
         peaks,
         tuple(peak_by_hand(n_tokens, chunk, sizes.d_model, sizes.d_ff) for chunk in chunks),
         tuple(times[str(chunk)] for chunk in chunks),

@@ -5,8 +5,8 @@ from ffnviz.parts.block import decoder, strip, turns, whole
 from ffnviz.parts.part import Part
 
 PARTS = (
-    Part(whole.render, "The encoder block", "block", whole.SETTINGS, (Capability.OURS,)),
-    Part(decoder.render, "The decoder block", "decoder", decoder.SETTINGS, (Capability.OURS,)),
-    Part(turns.render, "One after the other", "turns", turns.SETTINGS, (Capability.OURS,)),
-    Part(strip.render, "Strip the stack", "strip", strip.SETTINGS, (Capability.OURS,)),
+    Part(whole.sheet, "The encoder block", "block", whole.SETTINGS, (Capability.OURS,)),
+    Part(decoder.sheet, "The decoder block", "decoder", decoder.SETTINGS, (Capability.OURS,)),
+    Part(turns.sheet, "One after the other", "turns", turns.SETTINGS, (Capability.OURS,)),
+    Part(strip.sheet, "Strip the stack", "strip", strip.SETTINGS, (Capability.OURS,)),
 )

@@ -12,13 +12,14 @@ from ffnviz.analysis.block.stations import Station as Computed
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.block import stations as wording
 from ffnviz.figures.block.stations import Passing
-from ffnviz.parts.part import Navigator
+from ffnviz.parts.sheet import set_to
 from ffnviz.pictures.block_picture import Asks, Station, Strip
 from ffnviz.state.actions import ChooseBlock, ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
 
 HEAD = count_setting("attention_head", 0, 0, 64)
+FIRST = "x"  # station of a block
 ADDED = {Kind.ATTENTION: "attention", Kind.CROSS: "cross-attention", Kind.FFN: "FFN"}
 Vectors = NDArray[np.float32]
 
@@ -120,9 +121,10 @@ def _is_causal(station: Computed) -> bool:
     )
 
 
-def awake_on(run: Run, hidden: Vectors) -> int:
-    """How many neurons are awake on a token."""
-    return int(active(hidden, threshold_for(run.card.phi)).sum())
+def awake_on(run: Run, computed: Sequence[Computed], token: int) -> int:
+    """How many neurons of the block's FFN are awake on a token."""
+    hidden = next(as_array(each.hidden) for each in computed if each.hidden is not None)
+    return int(active(hidden[token], threshold_for(run.card.phi)).sum())
 
 
 def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:
@@ -135,32 +137,13 @@ def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]
     ]
 
 
-def asks(
-    navigator: Navigator, station: Setting[str], first: str, variant: Setting[str] | None
-) -> Asks:
-    """What a click in the picture asks for.
-
-    Args:
-        navigator: of the part.
-        station: the setting that holds the chosen station.
-        first: the station that another block is entered at.
-        variant: the setting that holds how the block is built.
-    """
-
-    def turn(by: int) -> None:
-        navigator.do(ChooseBlock(navigator.state().block + by))
-        navigator.choose(station, first)
-
-    def build(way: str) -> None:
-        if variant is not None:
-            navigator.choose(variant, way)
-
+def asks(run: Run, station: Setting[str]) -> Asks:
+    """What a click in the picture asks for; another block is entered at its first station."""
     return Asks(
-        station=lambda name: navigator.choose(station, name),
-        head=lambda number: navigator.choose(HEAD, number),
-        token=lambda place: navigator.do(ChooseToken(place)),
-        block=turn,
-        variant=build,
+        station=lambda name: set_to(station, name),
+        head=lambda number: set_to(HEAD, number),
+        token=ChooseToken,
+        block=lambda by: ChooseBlock(run.state.block + by, {station.name: FIRST}),
     )
 
 

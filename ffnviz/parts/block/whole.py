@@ -1,5 +1,7 @@
 """The encoder block as a drawing that is alive."""
 
+from dataclasses import replace
+
 from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
 from ffnviz.figures.block.stations import Passing, headline
 from ffnviz.parts.block.block_view import (
@@ -12,11 +14,11 @@ from ffnviz.parts.block.block_view import (
     stations_of,
     turns_of,
 )
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.block_picture import Shown, block_picture
+from ffnviz.parts.sheet import Sheet, row, set_to
+from ffnviz.pictures.block_picture import Shown, block_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
-from ffnviz.state.settings import choice_setting
+from ffnviz.state.settings import Values, choice_setting
 
 STATION = choice_setting(
     "station",
@@ -27,19 +29,17 @@ BUILT = choice_setting("layernorm", {"own": "as trained", "moved": "LayerNorm mo
 SETTINGS = (STATION, HEAD, BUILT)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The block, and what the chosen station does to the chosen token."""
     block, token = run.state.block, run.token
-    moved = navigator.value(BUILT) == "moved"
+    moved = values[BUILT] == "moved"
     if moved:
         computed = with_norms_moved(run.model, run.trace, block)
     else:
         computed = encoder_stations(run.trace.blocks[block], norm_first=run.card.pre_norm)
-    hidden = next(as_array(each.hidden)[token] for each in computed if each.hidden is not None)
     before, after = leads(run)
     passing = Passing(
-        run.labels[run.token], len(run.labels), awake_on(run, hidden), run.card.phi.label,
+        run.labels[run.token], len(run.labels), awake_on(run, computed, token), run.card.phi.label,
         f"block {block} left it" if block else "its word's vector plus its position's",
         f"to block {block + 2}" if after else "to the words",
     )  # fmt: skip
@@ -53,17 +53,17 @@ def render(run: Run, navigator: Navigator) -> None:
         f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
     )  # fmt: skip
     sentence = headline(turns_of(stations, token), run.labels[token], begin)
-    block_picture(
+    picture = block_cell(
         Head(sentence, "block", run.card.colour),
         stations,
         run.labels,
         (),
         Shown(
-            navigator.value(STATION), min(navigator.value(HEAD), n_heads(stations)), token,
+            values[STATION], min(values[HEAD], n_heads(stations)), token,
             before, after, {"own": f"{own}, as trained", "moved": f"{other}, not trained so"},
-            navigator.value(BUILT),
+            values[BUILT],
         ),
-        run.stamp,
         key="block-picture",
-        asks=asks(navigator, STATION, "x", BUILT),
+        asks=replace(asks(run, STATION), variant=lambda way: set_to(BUILT, way)),
     )  # fmt: skip
+    return Sheet([row(picture)])

@@ -8,24 +8,24 @@ from ffnviz.parts.timing import convolution, devices, grouped, growth, memory, p
 OURS = (Capability.OURS,)
 PARTS = (
     Part(stages.sheet, "Stage by stage", "stages", (REPEATS,)),
-    Part(devices.render, "CPU and GPU", "devices", (REPEATS,), OURS),
-    Part(products.render, "How fast the products are", "products", (REPEATS,), OURS),
-    Part(growth.render, "How it grows", "growth", needs=OURS),
+    Part(devices.sheet, "CPU and GPU", "devices", (REPEATS,), OURS),
+    Part(products.sheet, "How fast the products are", "products", (REPEATS,), OURS),
+    Part(growth.sheet, "How it grows", "growth", needs=OURS),
     Part(
-        memory.render,
+        memory.sheet,
         "Memory while it runs",
         "memory",
         memory.SETTINGS,
         (*OURS, Capability.PLAIN_FFN),
     ),
     Part(
-        convolution.render,
+        convolution.sheet,
         "As a convolution",
         "convolution",
         (REPEATS,),
         (*OURS, Capability.PLAIN_FFN),
     ),
     Part(
-        grouped.render, "Grouped 1 × 1", "grouped", grouped.SETTINGS, (*OURS, Capability.PLAIN_FFN)
+        grouped.sheet, "Grouped 1 × 1", "grouped", grouped.SETTINGS, (*OURS, Capability.PLAIN_FFN)
     ),
 )

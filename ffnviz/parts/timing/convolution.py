@@ -1,49 +1,44 @@
 """The FFN as two convolutions with kernel 1: the same numbers, another time."""
 
-import streamlit as st
-
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import Convolution, as_convolution
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import about, measure_button, repeats_slider
-from ffnviz.parts.part import Navigator, live
-from ffnviz.parts.results import REPEATS
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 CODE = """\
 conv1 = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
-conv1.weight = nn.Parameter(ffn.expand.weight[..., None])    # ({d_ff}, {d_model}, 1)
+conv1.weight = nn.Parameter(ffn.expand.weight[..., None])
 conv2 = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
-conv2.weight = nn.Parameter(ffn.compress.weight[..., None])  # ({d_model}, {d_ff}, 1)
-# the biases as they are
-y = conv2(φ(conv1(x.mT))).mT  # (B, T, d) -> (B, d, T) -> (B, T, d)
+conv2.weight = nn.Parameter(ffn.compress.weight[..., None])
+# ({d_ff}, {d_model}, 1) and ({d_model}, {d_ff}, 1); the biases as they are
+y = conv2(φ(conv1(x.mT))).mT
+# (B, T, d) -> (B, d, T) -> (B, T, d)
 """
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The button and the code beside the two times."""
-    repeats, block = navigator.value(REPEATS), run.state.block
-    setup = (run.card.id, run.state.sentence, run.device, block, repeats)
-    config = run.model.sizes
-    left, right = st.columns([1.2, 1.4], gap="medium")
-    with left:
-        st.code(
-            CODE.format(d_model=config.d_model, d_ff=config.d_ff), language=None, wrap_lines=True
-        )
-        repeats_slider(navigator, "convolution")
-        measured = measure_button("convolution", setup, run, measure, repeats)
-        if measured is not None:
-            about(measured, setup, run)
-    if measured is None:
-        return
-    with right:
-        times(run, measured.result, f"{measured.when} {measured.setup}")
+def sheet(run: Run, values: Values) -> Sheet:
+    """The code beside the two times."""
+    setup = (run.card.id, run.state.sentence, run.device, run.state.block, values[REPEATS])
+    sizes = run.model.sizes
+    code = code_cell("convolution-code", CODE.format(d_model=sizes.d_model, d_ff=sizes.d_ff))
+
+    def after(measured: Measured[Convolution]) -> list[Row]:
+        left = [code, *about(measured, setup, run)]
+        return [row(left, times(run, measured.result), widths=(1.2, 1.4))]
+
+    return Sheet([
+        Measurement("convolution", setup, measure, after, (values[REPEATS],), before=[row(code)])
+    ])  # fmt: skip
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
@@ -51,7 +46,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
     return as_convolution(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
-def times(run: Run, result: Convolution, version: str) -> None:
+def times(run: Run, result: Convolution) -> Cell:
     """Both times, and how far the outputs are apart."""
     sentence: Sentence = [
         "Linear and Conv1d differ by at most ", number(short(result.difference, 1)),
@@ -59,7 +54,7 @@ def times(run: Run, result: Convolution, version: str) -> None:
         number(f"{result.convolution.median / result.linear.median:.2f} times"), " as long.",
     ]  # fmt: skip
     spreads = {"Linear": result.linear, "Conv1d, kernel 1": result.convolution}
-    chart(
+    return chart_cell(
         Head(sentence, "convolution", run.card.colour),
         figures.stages(
             {name: (s.median, s.lower, s.upper) for name, s in spreads.items()},
@@ -67,7 +62,6 @@ def times(run: Run, result: Convolution, version: str) -> None:
             run.card.colour,
         ),
         "The time of the FFN as two Linear layers and as two convolutions.",
-        f"{run.stamp} {version}",
         key="convolution",
         height=420,
     )

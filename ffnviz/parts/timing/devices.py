@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import streamlit as st
 import torch
 
 from ffnviz.analysis.needs import ours
@@ -12,46 +11,46 @@ from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import about, measure_button, repeats_slider
-from ffnviz.parts.part import Navigator, live
-from ffnviz.parts.results import REPEATS
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 ONE_CORE = "CPU, 1 core"
-EXPLAINED = """\
-**What a GPU would change.** A matrix product is very many independent multiply-adds. A CPU core
-does some dozens at once, a GPU thousands. But each stage must first be sent to the GPU, which
-takes some microseconds, however small it is. So a short sentence in a small network may gain
-nothing, while a batch of long ones gains most. "How it grows" shows the CPU's side of this: compare
-batch 1 with batch 32.
+EXPLAINED: Sentence = [
+    ("What a GPU would change.", "strong"),
+    " A matrix product is very many independent multiply-adds. A CPU core does some dozens at "
+    "once, a GPU thousands. But each stage must first be sent to the GPU, which takes some "
+    "microseconds, however small it is. So a short sentence in a small network may gain nothing, "
+    "while a batch of long ones gains most. “How it grows” shows the CPU's side of this: compare "
+    "batch 1 with batch 32.",
+]
+GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
+and the output over the whole vocabulary. φ and the additions only move memory."""
 
-The stages that gain most are those with the most multiply-adds: expand, compress, and the output
-over the whole vocabulary. φ and the additions only move memory.
-"""
 
-
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
-        st.info(f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”.")
-        st.markdown(EXPLAINED)
-        return
-    repeats = navigator.value(REPEATS)
-    setup = (run.card.id, run.state.sentence, repeats)
-    left, right = st.columns([1, 2.6], gap="medium")
-    with left:
-        repeats_slider(navigator, "devices")
-        measured = measure_button("devices", setup, run, both, repeats)
-        st.markdown(run.about_gpu)
-        if measured is not None:
-            about(measured, setup, run)
-    if measured is None:
-        return
-    with right:
-        compared(run, measured.result, f"{measured.when} {measured.setup}")
+        reason = f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”."
+        return Sheet([
+            row(text_cell("no-gpu", reason, tone="info")),
+            row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
+        ], controls=[])  # fmt: skip
+    setup = (run.card.id, run.state.sentence, values[REPEATS])
+    gpu = text_cell("about-gpu", run.about_gpu)
+
+    def after(measured: Measured[dict[str, StageTimes]]) -> list[Row]:
+        notes = [gpu, *about(measured, setup, run)]
+        return [row(notes, compared(run, measured.result), widths=(1, 2.6))]
+
+    return Sheet([
+        Measurement("devices", setup, both, after, (values[REPEATS],), before=[row(gpu)])
+    ])  # fmt: skip
 
 
 def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
@@ -62,13 +61,13 @@ def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
     if cores and cores > 1:
         kinds.append((f"CPU, all {cores} cores", "cpu", cores))
     kinds += [("GPU", device, 1) for device in models if device != "cpu"]
-    found = {}
+    results = {}
     for place, (name, device, n_threads) in enumerate(kinds):
         with threads(n_threads):
             trace = models[device].trace(run.state.sentence)
             share = subprogress(progress, place, len(kinds))
-            found[name] = time_stages(models[device], trace, repeats, share)
-    return found
+            results[name] = time_stages(models[device], trace, repeats, share)
+    return results
 
 
 @contextmanager
@@ -82,11 +81,11 @@ def threads(n: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
+def compared(run: Run, results: dict[str, StageTimes]) -> Cell:
     """Bars side by side, and the speed-up of the whole against the best of the CPU."""
     times = {
         name: {stage: s.median for stage, s in setup.times.items()} | {WHOLE: setup.whole.median}
-        for name, setup in found.items()
+        for name, setup in results.items()
     }
     whole = {name: setup[WHOLE] for name, setup in times.items()}
     *on_cpu, on_gpu = whole
@@ -104,11 +103,10 @@ def compared(run: Run, found: dict[str, StageTimes], version: str) -> None:
         f" as {'one core' if best == ONE_CORE else 'all cores'} of the CPU.",
     ]  # fmt: skip
     colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
-    chart(
+    return chart_cell(
         Head(sentence, "devices", run.card.colour),
         figures.side_by_side(times, colours),
         "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
-        f"{run.stamp} {version}",
         key="devices",
         height=660,
     )

@@ -1,39 +1,42 @@
 """How it grows: time against the number of tokens and against d_ff."""
 
-import streamlit as st
-
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import WIDTH_TOKENS, Growth, grow_with_length, grow_with_width
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import about, measure_button
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import about
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 RUNS = 5
 LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
-    """The button over the two curves."""
+def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+    """The two curves under when and where they were measured."""
     setup = (run.card.id, run.device, run.state.block)
-    measured = measure_button("growth", setup, run, both)
-    if measured is None:
-        return
-    about(measured, setup, run)
-    st.markdown(f"{RUNS} runs of each size, on random values of the right shape: it does not "
-                "depend on the sentence.")  # fmt: skip
-    length, width = measured.result
-    version = f"{measured.when} {measured.setup}"
-    left, right = st.columns(2, gap="medium")
-    with left:
-        curves(run, length, "tokens T", _length_sentence(length), "growth", version)
-    with right:
-        curves(run, width, "d_ff", _width_sentence(width), "width", version)
+
+    def after(measured: Measured[tuple[Growth, Growth]]) -> list[Row]:
+        length, width = measured.result
+        colour = run.card.colour
+        notes = text_cell(
+            "growth-runs",
+            f"{RUNS} runs of each size, on random values of the right shape: it does not depend on "
+            "the sentence.",
+        )
+        return [
+            row([*about(measured, setup, run), notes]),
+            row(curves(length, "tokens T", Head(_length_sentence(length), "growth", colour)),
+                curves(width, "d_ff", Head(_width_sentence(width), "width", colour))),
+        ]  # fmt: skip
+
+    return Sheet([Measurement("growth", setup, both, after)])
 
 
 def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
@@ -47,20 +50,17 @@ def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
     return length, width
 
 
-def curves(run: Run, grown: Growth, what: str, sentence: Sentence, note: str, version: str) -> None:
+def curves(grown: Growth, what: str, head: Head) -> Cell:
     """One quantity's curves."""
     times = {
         name: [(s.median, s.lower, s.upper) for s in spreads]
         for name, spreads in grown.times.items()
     }
-    head = {"growth": Head(sentence, "growth", run.card.colour),
-            "width": Head(sentence, "width", run.card.colour)}[note]  # fmt: skip
-    chart(
+    return chart_cell(
         head,
-        figures.growth(grown.sizes, times, what, run.card.colour),
+        figures.growth(grown.sizes, times, what, head.accent),
         f"Time against {what}, for batches of 1 and 32.",
-        f"{run.stamp} {version}",
-        key=f"growth-{note}",
+        key=f"growth-{head.note}",
         height=560,
     )
 

@@ -1,64 +1,49 @@
 """Memory while it runs: what the FFN's activations take, and what chunks of tokens save."""
 
-import streamlit as st
+import math
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.analysis.timing.memory import Memory, memory
+from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
 from ffnviz.figures.timing import memory as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import about, measure_button
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import about
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.slider import nearest, slider
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import count_setting
+from ffnviz.state.settings import Values, count_setting
 
 RUNS = 5
 TOKENS = (256, 512, 1_024, 2_048, 4_096)
-N_TOKENS = count_setting("memory_tokens", 1_024, TOKENS[0], TOKENS[-1])
+N_TOKENS = count_setting("memory_tokens", 1_024, TOKENS[0], TOKENS[-1]).with_control(
+    "tokens in all", TOKENS, lambda stop: f"{stop:,}"
+)
 CHUNK = count_setting("chunk", 64, 1, TOKENS[-1])
 SETTINGS = (N_TOKENS, CHUNK)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The button and the sliders beside memory and time."""
-    n_tokens = TOKENS[nearest(TOKENS, navigator.value(N_TOKENS), by_ratio=True)]
+def sheet(run: Run, values: Values) -> Sheet:
+    """Memory and time against the tokens that go through at once."""
+    n_tokens = values[N_TOKENS]
     setup = (run.card.id, run.device, run.state.block, n_tokens)
-    left, peaks, times = st.columns([0.8, 1.1, 1.1], gap="medium")
-    with left:
-        slider(
-            "tokens in all",
-            [f"{stop:,}" for stop in TOKENS],
-            TOKENS.index(n_tokens),
-            key="memory-tokens",
-            on_choose=lambda stop, done: navigator.choose(N_TOKENS, TOKENS[stop], done),
-        )
-        measured = measure_button("memory", setup, run, measure, n_tokens)
-        if measured is not None:
-            about(measured, setup, run)
-    if measured is None:
-        return
-    found: Memory = measured.result
-    place = nearest(found.chunks, navigator.value(CHUNK), by_ratio=True)
-    with left:
-        stops = found.chunks[::-1]
-        slider(
-            "tokens at a time",
-            [f"{stop:,}" for stop in stops],
-            stops.index(found.chunks[place]),
-            key="memory-chunk",
-            on_choose=lambda stop, done: navigator.choose(CHUNK, stops[stop], done),
-        )
-        st.markdown(_in_training(run, found))
-    version = f"{run.stamp} {measured.when} {measured.setup} {place}"
-    with peaks:
-        the_peaks(run, found, place, version)
-    with times:
-        the_times(run, found, place, version)
+    at_a_time = CHUNK.with_control(
+        "tokens at a time", chunk_sizes(n_tokens)[::-1], lambda stop: f"{stop:,}"
+    )
+
+    def after(measured: Measured[Memory]) -> list[Row]:
+        result = measured.result
+        apart = [abs(math.log(size / values[CHUNK])) for size in result.chunks]
+        place = apart.index(min(apart))
+        notes = [*about(measured, setup, run), text_cell("in-training", in_training(run, result))]
+        return [row(notes, the_peaks(run, result, place), the_times(run, result, place),
+                    widths=(0.8, 1.1, 1.1))]  # fmt: skip
+
+    measurement = Measurement("memory", setup, measure, after, (n_tokens,))
+    return Sheet([measurement], controls=[N_TOKENS, at_a_time])
 
 
 def measure(run: Run, progress: Progress, n_tokens: int) -> Memory:
@@ -66,57 +51,57 @@ def measure(run: Run, progress: Progress, n_tokens: int) -> Memory:
     return memory(ours(run.model), run.state.block, n_tokens, RUNS, progress)
 
 
-def the_peaks(run: Run, found: Memory, place: int, version: str) -> None:
+def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     """Bytes against tokens at a time."""
-    chunk = found.chunks[place]
+    chunk = result.chunks[place]
     sentence: Sentence = [
-        f"All {found.n_tokens:,} tokens at once take ", number(_bytes(found.peaks[0])),
-        " of activations; ", f"{chunk:,} at a time, ", number(_bytes(found.peaks[place])),
-        f", of which {_bytes(4 * found.n_tokens * run.model.sizes.d_model)} are the output.",
+        f"All {result.n_tokens:,} tokens at once take ", number(_bytes(result.peaks[0])),
+        " of activations; ", f"{chunk:,} at a time, ", number(_bytes(result.peaks[place])),
+        f", of which {_bytes(4 * result.n_tokens * run.model.sizes.d_model)} are the output.",
     ]  # fmt: skip
     if place == 0:
-        times = f"{found.peaks[0] / found.weights:.1f} times"
-        sentence = [f"All {found.n_tokens:,} tokens at once take ",
-                    number(_bytes(found.peaks[0])), " of activations, ",
+        times = f"{result.peaks[0] / result.weights:.1f} times"
+        sentence = [f"All {result.n_tokens:,} tokens at once take ",
+                    number(_bytes(result.peaks[0])), " of activations, ",
                     number(times), " the weights."]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "memory", run.card.colour),
-        figures.peaks(found.chunks, found.peaks, found.expected, chunk, run.card.colour),
+        figures.peaks(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
         "The bytes that the FFN's tensors take at most, against the tokens at a time.",
-        version,
         key="memory-peaks",
         height=560,
     )
 
 
-def the_times(run: Run, found: Memory, place: int, version: str) -> None:
+def the_times(run: Run, result: Memory, place: int) -> Cell:
     """Milliseconds against tokens at a time."""
-    times = [spread.median for spread in found.times]
-    chunk = found.chunks[place]
+    times = [spread.median for spread in result.times]
+    chunk = result.chunks[place]
     sentence: Sentence = [
         f"With {chunk:,} at a time it takes ", number(f"{times[place] / times[0]:.2f} times"),
-        " as long; with ", f"{found.chunks[-1]:,}, ", number(f"{times[-1] / times[0]:.1f} times"),
-        f". The outputs differ by at most {short(found.difference, 1)}.",
+        " as long; with ", f"{result.chunks[-1]:,}, ", number(f"{times[-1] / times[0]:.1f} times"),
+        f". The outputs differ by at most {short(result.difference, 1)}.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "memory-times", run.card.colour),
-        figures.times(found.chunks, [(s.median, s.lower, s.upper) for s in found.times], chunk,
+        figures.times(result.chunks, [(s.median, s.lower, s.upper) for s in result.times], chunk,
                       run.card.colour),
         "The time for all tokens against the tokens that go through at once.",
-        version,
         key="memory-times",
         height=560,
     )  # fmt: skip
 
 
-def _in_training(run: Run, found: Memory) -> str:
-    per_token = found.kept / found.n_tokens / 4 / run.model.sizes.d_ff
-    return (
-        f"In training a step keeps **{_bytes(found.kept)}** of this FFN for its gradients: "
-        f"{per_token:.0f} × d_ff numbers a token with {run.card.phi.label}. Chunks save nothing of "
-        f"that, unless they are computed again. The weights take {_bytes(found.weights)}. "
-        f"{RUNS} runs of each, on random values: it does not depend on the sentence."
-    )
+def in_training(run: Run, result: Memory) -> Sentence:
+    """What a training step keeps."""
+    per_token = result.kept / result.n_tokens / 4 / run.model.sizes.d_ff
+    return [
+        "In training a step keeps ", (_bytes(result.kept), "strong"),
+        f" of this FFN for its gradients: {per_token:.0f} × d_ff numbers a token with "
+        f"{run.card.phi.label}. Chunks save nothing of that, unless they are computed again. The "
+        f"weights take {_bytes(result.weights)}. {RUNS} runs of each, on random values: it does "
+        "not depend on the sentence.",
+    ]  # fmt: skip
 
 
 def _bytes(size: int) -> str:

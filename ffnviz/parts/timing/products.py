@@ -1,41 +1,36 @@
 """How fast the matrix products are, against the best this machine reaches."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.measurement import about, measure_button, repeats_slider
-from ffnviz.parts.part import Navigator, live
-from ffnviz.parts.results import REPEATS
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The button beside the bars."""
-    repeats, block = navigator.value(REPEATS), run.state.block
-    setup = (run.card.id, run.state.sentence, run.device, block, repeats)
-    left, right = st.columns([1, 2.6], gap="medium")
-    with left:
-        repeats_slider(navigator, "products")
-        measured = measure_button("products", setup, run, measure, repeats)
-        if measured is not None:
-            about(measured, setup, run)
-            st.markdown(
-                f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
-                f"**{_rate(measured.result.best_per_second)}** in its fastest run, measured in "
-                "turn with the others."
-            )
-    if measured is None:
-        return
-    with right:
-        bars(run, measured.result, f"{measured.when} {measured.setup}")
+def sheet(run: Run, values: Values) -> Sheet:
+    """The bars, beside when and where they were measured."""
+    setup = (run.card.id, run.state.sentence, run.device, run.state.block, values[REPEATS])
+
+    def after(measured: Measured[Throughput]) -> list[Row]:
+        best = text_cell("best-product", [
+            f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached ",
+            (_rate(measured.result.best_per_second), "strong"),
+            " in its fastest run, measured in turn with the others.",
+        ])  # fmt: skip
+        notes = [*about(measured, setup, run), best]
+        return [row(notes, bars(run, measured.result), widths=(1, 2.6))]
+
+    return Sheet([Measurement("products", setup, measure, after, (values[REPEATS],))])
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Throughput:
@@ -43,7 +38,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> Throughput:
     return throughput(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
-def bars(run: Run, result: Throughput, version: str) -> None:
+def bars(run: Run, result: Throughput) -> Cell:
     """A bar a product."""
     shares = np.array([p.per_second for p in result.products]) / result.best_per_second
     expand = next(p for p in result.products if p.name.startswith("W₁"))
@@ -52,7 +47,7 @@ def bars(run: Run, result: Throughput, version: str) -> None:
         number(percent(expand.per_second / result.best_per_second)),
         " of what this machine reaches in a large square product.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "products", run.card.colour),
         figures.products(
             [p.name for p in result.products],
@@ -63,7 +58,6 @@ def bars(run: Run, result: Throughput, version: str) -> None:
             run.card.colour,
         ),
         "The share of the machine's best that each matrix product reaches.",
-        f"{run.stamp} {version}",
         key="products",
         height=660,
     )

@@ -90,6 +90,30 @@ function choice(tell, control) {
   };
 }
 
+// Any of the options: each is on or off, as a text of 0 and 1 says.
+function several(tell, control) {
+  const sender = makeSender(tell, control.name);
+  const group = element("span", { class: "choice", role: "group" }), name = element("span");
+  let flags = "";
+  const show = () => [...group.children].forEach((option, at) => option.setAttribute("aria-pressed", String(flags[at] === "1")));
+  function turn(at) {
+    flags = flags.slice(0, at) + (flags[at] === "1" ? "0" : "1") + flags.slice(at + 1);
+    show();
+    sender.move(flags, true);
+  }
+  return {
+    element: element("span", { class: "control" }, name, group),
+    update(next) {
+      name.textContent = next.label;
+      group.setAttribute("aria-label", next.label);
+      if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => element("button", { type: "button", onclick: () => turn(at) }, words)));
+      if (sender.shown(next.stop)) flags = next.stop;
+      show();
+    },
+    destroy: sender.stop,
+  };
+}
+
 function menu(tell, control) {
   const select = element("select"), name = element("span");
   select.onchange = () => tell("move", { name: control.name, value: select.selectedIndex, done: true });
@@ -182,7 +206,7 @@ function button(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, menu, text: box, number: box, switch: toggle, button, measure, download: button };
+const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure, download: button };
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });

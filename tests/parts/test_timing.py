@@ -1,0 +1,153 @@
+"""Timing as functions: what is measured, what is said of it, and what the controls offer."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ffnviz.analysis.timing.memory import peak_by_hand
+from ffnviz.models.encoder.model import load
+from ffnviz.parts.results import measured_at_once
+from ffnviz.parts.sheet import Measurement, cells_of, resolved
+from ffnviz.parts.timing import devices, memory
+from ffnviz.pictures.cell import Cell
+from ffnviz.state.settings import Values
+from tests.parts.sheets import Drawn, drawn, words
+from tests.run_factory import run_of
+
+SENTENCE = "The cat sat on the mat."
+SHOWS = {
+    "stages": ["measured-when", "stages"],
+    "products": ["measured-when", "best-product", "products"],
+    "growth": ["measured-when", "growth-runs", "growth-growth", "growth-width"],
+    "memory": ["measured-when", "in-training", "memory-peaks", "memory-times"],
+    "convolution": ["convolution-code", "measured-when", "convolution"],
+    "grouped": ["measured-when", "grouped", "grouped-times", "grouped-words"],
+}
+
+
+def timed(part: str, repeats: str = "5", **query: str) -> Drawn:
+    return drawn("timing", part, True, text=SENTENCE, repeats=repeats, **query)
+
+
+def numbers(sentence: str) -> list[float]:
+    return [float(number) for number in re.findall(r"\d+\.\d+", sentence)]
+
+
+def traces(cell: Cell) -> list[dict[str, Any]]:
+    made: list[dict[str, Any]] = cell.data["figure"]["data"]
+    return made
+
+
+@pytest.mark.parametrize("part", SHOWS)
+def test_each_part_says_what_it_measured_and_when_and_offers_to_do_it_again(part: str) -> None:
+    seen = timed(part, memory_tokens="256")
+    assert list(seen.cells) == SHOWS[part]
+    assert re.search(r"Measured at \d\d:\d\d:\d\d on .*PyTorch", seen.said)
+    assert "Measure" in seen.controls
+    assert "nan" not in re.findall(r"\w+", seen.said)
+
+
+@pytest.mark.parametrize("part", SHOWS)
+def test_until_there_is_a_result_only_what_needs_none_is_shown(part: str) -> None:
+    seen = drawn("timing", part, measure=False)
+    assert list(seen.cells) == (["convolution-code"] if part == "convolution" else [])
+    assert "Measure" in seen.controls
+
+
+def test_the_stages_are_in_the_order_of_their_numbers() -> None:
+    seen = timed("stages", repeats="10")
+    said = words(seen.cells["stages"])
+    ffn, total, whole, lower, upper = numbers(said)
+    assert "10 runs of each" in said
+    assert ffn < total
+    assert lower <= whole <= upper
+    # Two blocks of eight stages, and tokenise, embed, final norm, output.
+    assert sum(len(trace["y"]) for trace in traces(seen.cells["stages"])) == 20
+
+
+def test_time_grows_with_both_sizes() -> None:
+    seen = timed("growth")
+    for key, curves in (("growth-growth", 4), ("growth-width", 2)):
+        assert len(traces(seen.cells[key])) == curves
+        assert min(numbers(words(seen.cells[key]))) > 1
+
+
+def test_the_convolution_differs_by_rounding_only() -> None:
+    seen = timed("convolution")
+    assert re.search(r"at most (0|\d × 10⁻[⁴-⁹]) in outputs", seen.said)
+    assert "nn.Conv1d(512, 2048, kernel_size=1)" in seen.cells["convolution-code"].data["code"]
+
+
+@pytest.mark.parametrize(("value", "shown"), [("x", "50"), ("0", "5"), ("99999999", "1,000")])
+def test_a_garbled_number_of_runs_is_the_usual_one_and_one_beyond_is_the_nearest(
+    value: str, shown: str
+) -> None:
+    slider = drawn("timing", "stages", measure=False, repeats=value).controls["runs of each"]
+    assert slider["stops"][slider["stop"]] == shown
+
+
+@pytest.mark.parametrize(("chunk", "n"), [("64", 64), ("8", 8), ("70", 64), ("1", 8)])
+def test_chunks_of_tokens_take_the_memory_that_arithmetic_says(chunk: str, n: int) -> None:
+    seen = timed("memory", memory_tokens="256", chunk=chunk)
+    whole, some = (peak_by_hand(256, size, 512, 2_048) / 1e6 for size in (256, n))
+    assert f"All 256 tokens at once take {whole:.1f} MB" in seen.said
+    assert f"; {n} at a time, {some:.1f} MB" in seen.said
+    assert "1 × d_ff numbers a token with ReLU" in seen.said
+    slider = seen.controls["tokens at a time"]
+    assert slider["stops"] == ["8", "16", "32", "64", "128", "256"]
+    assert slider["stops"][slider["stop"]] == str(n)
+
+
+@pytest.mark.parametrize(
+    ("groups", "said"),
+    [
+        ("8", ["hears 64 of 512 inputs, 12% of the weights"]),
+        ("512", ["Depthwise, in 512 groups", "hears 1 of 512 inputs",
+                 "512 times fewer multiply-adds"]),
+        ("1", ["As it is, an output channel hears 512 of 512"]),
+    ],
+)  # fmt: skip
+def test_fewer_channels_are_heard_in_more_groups(groups: str, said: list[str]) -> None:
+    seen = timed("grouped", groups=groups)
+    assert all(each in seen.said for each in said)
+    assert groups != "1" or re.search(r"off by (0\.0|<0\.1)%", seen.said)
+    slider = seen.controls["groups"]
+    assert slider["stops"][slider["stop"]] == groups
+
+
+def test_a_result_of_other_settings_is_shown_as_old() -> None:
+    run = timed("memory").run
+    (old,) = memory.sheet(run, Values({"memory_tokens": "256"})).rows
+    (now,) = memory.sheet(run, Values({"memory_tokens": "512", "chunk": "512"})).rows
+    assert isinstance(old, Measurement)
+    assert isinstance(now, Measurement)
+    measured = measured_at_once(old, run)
+    cells = {cell.key: cell for cell in cells_of(now.after(measured))}
+    assert words(cells["measured-old"]).startswith("This was measured for another sentence or")
+    assert words(cells["memory-peaks"]).startswith("All 256 tokens at once")
+    assert "measured-old" not in {cell.key for cell in cells_of(old.after(measured))}
+
+
+def test_without_a_gpu_it_is_said_what_one_would_change() -> None:
+    seen = timed("devices")
+    assert "So only the CPU can be measured" in seen.said
+    assert "What a GPU would change" in seen.said
+    assert not seen.controls
+
+
+def test_with_a_gpu_it_is_said_how_much_faster_it_is(model_folder: Path) -> None:
+    model = load(model_folder)
+    # The same network on the CPU stands for the one on a GPU.
+    there = {"cpu": lambda: model, "cuda": lambda: model}
+    run = replace(run_of(model, SENTENCE), devices=there, about_gpu="A GPU was found.")
+    sheet = devices.sheet(run, Values({"repeats": "5"}))
+    before = resolved(sheet, lambda _: None)
+    assert [cell.key for cell in cells_of(before.rows)] == ["about-gpu"]
+    after = resolved(sheet, lambda measurement: measured_at_once(measurement, run))
+    gpu, when, times = cells_of(after.rows)
+    assert words(gpu) == "A GPU was found."
+    assert "Measured at" in words(when)
+    assert re.search(r"the GPU is \d+\.\d times as (fast|slow) as (one|all) core", words(times))
