@@ -1,8 +1,10 @@
 """The app: page config, the controls all pages share, and the pages."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -25,6 +27,7 @@ from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.welcome import welcome
 from ffnviz.server.idle_collection import idle_collector
 from ffnviz.server.streamlit_patches.patch import apply
@@ -80,14 +83,18 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         page_controls.device(page)
     if len(page.parts) > 1:
         page_controls.parts_away(session, page, run)
-    page_controls.token_chips(run, session, page)
+    chips = page_controls.token_chips(run, page)
     if missing:
         st.info(f"“{part.title}” cannot be shown for this network. {missing[0].value}")
     elif part.sheet is not None:
-        show_sheet(session, part, part.sheet, run)
+        show_sheet(session, part, part.sheet, run, [chips])
         if page.name == "journey":
             page_controls.device(page)
     else:
+        chips = replace(
+            chips, events={n: partial(_do, session, a) for n, a in chips.events.items()}
+        )
+        mount_cell(chips, run.stamp)
         part.render(run, session.navigator())
         if page.name == "journey":
             page_controls.device(page)
@@ -95,6 +102,12 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         session, page, part, run, menu.entries(session),
         lambda *asked: menu.do(session, page, *asked), menu.outcome(),
     )  # fmt: skip
+
+
+def _do(session: Session, ask: Callable[[Any], Any], sent: Any) -> None:
+    action = ask(sent)
+    if action is not None:
+        session.do(action)
 
 
 def build_catalog() -> Catalog:

@@ -15,7 +15,8 @@ from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, words_to_hide
 from ffnviz.parts.part import Page
-from ffnviz.pictures.chips import chips
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.examples import examples
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import page_bar
@@ -123,7 +124,7 @@ def bar(
     page_bar(page.title, part, state.sentence, network, token, key="bar", on_take=on_take)
 
 
-def token_chips(run: Run, session: Session, page: Page) -> None:
+def token_chips(run: Run, page: Page) -> Cell:
     """The tokens, each with the share of neurons it wakes; the chosen one drives the page.
 
     What the shares say stands on the first page only.
@@ -138,21 +139,19 @@ def token_chips(run: Run, session: Session, page: Page) -> None:
         *sentences.of_tokens(run.labels, counted.shares, block),
     ]
 
-    def hide(chip: int) -> None:
+    def hide(chip: int) -> HideWord | None:
         word = words[chip]
-        if word is not None:
-            session.do(HideWord(word.start, word.end, word.token))
+        return None if word is None else HideWord(word.start, word.end, word.token)
 
-    chips(
+    return chips_cell(
         Head(sentence, "tokens", run.card.colour) if len(page.parts) == 1 else None,
         run.card.colour,
         run.labels,
         counted.shares.tolist(),
         run.token,
         f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
-        run.stamp,
         key="chips",
-        on_choose=lambda chip: session.do(ChooseToken(chip)),
+        on_choose=ChooseToken,
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
         asks=bool(asks),

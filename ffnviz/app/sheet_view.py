@@ -5,8 +5,9 @@ has lost a cell (it was loaded anew while the session stayed, or a message was o
 next) asks, and gets all.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,19 @@ from ffnviz.app.session import Session
 from ffnviz.parts.part import MakeSheet, Part
 from ffnviz.parts.sheet import Measured, Measurement, Row, cells_of, resolved
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from ffnviz.state.state import State
 
 KEPT = 64  # cells of which sheet.js keeps the data
-_mount = declare("sheet")
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    # Its cells stand in the page itself, whose style sheet then reaches their places.
+    return st.components.v2.component("ffnviz.sheet", js="sheet_adapter.js", isolate_styles=False)
 
 
 @dataclass
@@ -50,7 +56,9 @@ class Browser:
         return not known
 
 
-def show_sheet(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
+def show_sheet(
+    session: Session, part: Part, make: MakeSheet, run: Run, above: Sequence[Cell] = ()
+) -> None:
     """A part, which runs alone when a control of its own is moved.
 
     The session keeps the state and not the run, which would hold the traces for as long as the
@@ -64,12 +72,12 @@ def show_sheet(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
         if run is None or session.state.subject != seen:
             st.rerun()
         else:
-            draw(session, part, make, run)
+            draw(session, part, make, run, above)
 
     alone(run.state.subject)
 
 
-def draw(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
+def draw(session: Session, part: Part, make: MakeSheet, run: Run, above: Sequence[Cell]) -> None:
     """The sheet as it is now."""
     values = Values(session.state.settings)
     sheet = make(run, values)
@@ -85,7 +93,7 @@ def draw(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
     asked = {each.name: each for each in whole.measurements}
     rail = rail_cell(controls, values, measuring.with_buttons(asked.values()))
     measuring.show_progress(asked.values())
-    cells = [*([rail] if rail else []), *cells_of(whole.rows)]
+    cells = [*above, *([rail] if rail else []), *cells_of(whole.rows)]
     events = {(cell.key, name): act for cell in cells for name, act in cell.events.items()}
 
     def heard() -> None:
@@ -100,8 +108,8 @@ def draw(session: Session, part: Part, make: MakeSheet, run: Run) -> None:
                 session.do(answer)
 
     stamp = f"{run.stamp} {values} {' '.join(when)}"
-    header, arrays = _sent(cells, whole.rows, stamp)
-    _mount(header, arrays, key="sheet", on_event_change=heard)
+    header, arrays = _sent(cells, above, whole.rows, stamp)
+    _component()(data=pack(header, arrays), key="sheet", on_event_change=heard)
 
 
 def _browser() -> Browser:
@@ -110,7 +118,7 @@ def _browser() -> Browser:
 
 
 def _sent(
-    cells: Sequence[Cell], rows: Sequence[Row], stamp: str
+    cells: Sequence[Cell], above: Sequence[Cell], rows: Sequence[Row], stamp: str
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The header, and what the browser lacks of the cells."""
     browser = _browser()
@@ -122,6 +130,7 @@ def _sent(
             arrays[digest] = np.frombuffer(packed, np.uint8)
     header = {
         "cells": named,
+        "above": [cell.key for cell in above],
         "rows": [
             [[column.width, [cell.key for cell in column.cells if isinstance(cell, Cell)]]
              for column in each.columns]

@@ -20,9 +20,8 @@ from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.journey import sentences
 from ffnviz.parts import journey as page
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chips import chips
-from ffnviz.pictures.declare import Collected, collected
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_numbers, as_order
 from ffnviz.state.run import Run, TracedModel, token_labels
@@ -105,38 +104,25 @@ def start_of(run: Run) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _nowhere(run: Run) -> Navigator:
-    """For a page on which nobody clicks."""
-    return Navigator(lambda: run.state, lambda *_: None, lambda: run)
-
-
-def _kept(picture: Collected) -> dict[str, Any]:
+def _kept(cell: Cell) -> dict[str, Any]:
     """What a picture gets, without what the browser sets itself."""
-    return {k: v for k, v in picture.data.items() if k not in ("stamp", "neuron", "order")}
-
-
-def _sent(show: Callable[[], None]) -> dict[str, Any]:
-    with collected() as pictures:
-        show()
-    return _kept(pictures[0])
+    return {k: v for k, v in cell.data.items() if k not in ("neuron", "order")}
 
 
 def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> dict[str, Any]:
     """The pictures of one block of one network: those of all tokens, and those of each."""
-    traced, block, nav = run.subject, run.state.block, _nowhere(run)
+    traced, block = run.subject, run.state.block
     hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
     ffns, predictions = [], []
     for token in range(len(traced.trace.tokens)):
         tell(token)
         here = replace(run, state=replace(run.state, token=token))
-        with collected() as pictures:
-            page.ffn_of_the_token(here, nav)
-            page.what_it_says(here)
-        for stage, values in pictures[0].arrays.items():
+        ffn, words = page.ffn_of_the_token(here), page.what_it_says(here)
+        for stage, values in ffn.arrays.items():
             stages.setdefault(stage, []).append(values)
-        ffns.append(_kept(pictures[0]))
-        predictions.append(_kept(pictures[1]) if pictures[1:] else None)
+        ffns.append(_kept(ffn))
+        predictions.append(_kept(words) if words.picture == "prediction" else None)
     for stage, rows in stages.items():
         if stage not in ("order", "hidden"):
             arrays[f"{name} {stage}"] = np.stack(rows)
@@ -147,8 +133,8 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
     for order in ORDERS[:-1]:  # the last is that of the weights
         arrays[f"{name} by {order}"] = as_order(neuron_order(hidden, order))
     return {
-        "chips": _sent(lambda: _chips(run)),
-        "maps": _sent(lambda: page.every_token_every_neuron(run, nav)),
+        "chips": _kept(_chips(run)),
+        "maps": _kept(page.every_token_every_neuron(run)),
         "ffn": ffns,
         "prediction": predictions,
         "blocks": {each.card.id: run.block_of(each) for each in run.both},
@@ -162,18 +148,17 @@ def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
     return hidden
 
 
-def _chips(run: Run) -> None:
+def _chips(run: Run) -> Cell:
     """The tokens as controls.py shows them; no word can be hidden where nothing is computed."""
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
-    chips(
+    return chips_cell(
         Head(sentences.of_tokens(run.labels, counted.shares, block), "tokens", run.card.colour),
         run.card.colour,
         run.labels,
         [float(share) for share in counted.shares],
         run.token,
         f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
-        "",
         key="chips",
         on_choose=lambda _: None,
         hides=[""] * len(run.labels),
@@ -188,7 +173,7 @@ def _card(
     traced, block = run.subject, run.state.block
     threshold = threshold_for(traced.card.phi)
     shown = replace(run, state=replace(run.state, neuron=Neuron(traced.card.id, block, 0)))
-    card = _sent(lambda: page.chosen_neuron(shown, _nowhere(shown)))
+    card = _kept(page.chosen_neuron(shown))
     if not missing(traced.card, WRITES_NEEDS):
         neurons = _looked_up(traced, block, most_work)
         ids = written_ids(traced.network, block, neurons, WORDS)

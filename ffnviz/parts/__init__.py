@@ -7,7 +7,7 @@ from ffnviz.parts import block, dimensions, journey, lab, neurons, sparsity, tim
 from ffnviz.parts.part import Page, Part
 
 PAGES = (
-    Page("Journey", "journey", (Part(journey.render, "Journey", "journey"),)),
+    Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey"),)),
     Page("The block", "block", block.PARTS),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),

@@ -1,7 +1,6 @@
 """The Journey: one sentence's way through the FFN of one block, on one screen."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.journey.nearest import nearest_words
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
@@ -15,41 +14,41 @@ from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.figures.journey import sentences
 from ffnviz.figures.journey.overview import overview
 from ffnviz.figures.journey.sentences import awake_means
-from ffnviz.figures.wording import neuron_name, percent
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.guess import asked, under_guess
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.activation_map import ActivationMap, activation_maps
-from ffnviz.pictures.chart import chart
-from ffnviz.pictures.ffn_picture import Stage, ffn_picture
+from ffnviz.parts.part import NEURONS
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.neuron_card import neuron_card
-from ffnviz.pictures.prediction import Panel, prediction_bars
-from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder
+from ffnviz.pictures.neuron_card import neuron_card_cell
+from ffnviz.pictures.prediction import Panel, prediction_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder, OpenNeuron
 from ffnviz.state.run import Run, TracedModel, token_labels
+from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
 
 FEW_BLOCKS = 4  # of more, one picture shows them all
+WIDTHS = (2.8, 1.4)
 
 
-def render(run: Run, navigator: Navigator) -> None:
-    """Show the page."""
-    picture, words = st.columns([2.8, 1.4], gap="medium")
-    with picture:
-        ffn_of_the_token(run, navigator)
-    with words:
-        what_it_says(run)
+def sheet(run: Run, _: Values) -> Sheet:
+    """The token's way through the FFN and the guess; below, all neurons and the chosen one."""
+    rows = [
+        row(ffn_of_the_token(run), what_it_says(run), widths=WIDTHS),
+        row(every_token_every_neuron(run), chosen_neuron(run), widths=WIDTHS),
+        row(timing_line(run)),
+    ]
     if run.model.sizes.n_blocks > FEW_BLOCKS:
-        all_blocks(run, navigator)
-    maps, card = st.columns([2.8, 1.4], gap="medium")
-    with maps:
-        every_token_every_neuron(run, navigator)
-    with card:
-        chosen_neuron(run, navigator)
-    timing_line(run)
+        rows.insert(1, row(all_blocks(run)))
+    return Sheet(rows)
 
 
-def ffn_of_the_token(run: Run, navigator: Navigator) -> None:
+def ffn_of_the_token(run: Run) -> Cell:
     """The chosen token's way through the FFN."""
     counted = _awake(run.subject, run.state.block)
     count = int(counted.counts[run.token])
@@ -62,16 +61,14 @@ def ffn_of_the_token(run: Run, navigator: Navigator) -> None:
     order = np.arange(counted.d_ff) if run.state.order == "index" else by_value
     neuron = _neuron(run)
     colour = run.card.colour
-    head = Head(sentence, "ffn", colour) if path.gate is None else Head(sentence, "gated", colour)
-    ffn_picture(
-        head,
+    return ffn_cell(
+        Head(sentence, "ffn" if path.gate is None else "gated", colour),
         _stages(path, f"{counted.d_ff - count:,} {fate}"),
         _steps(path, run),
         order,
         neuron.index if neuron.network == run.card.id else None,
-        run.stamp,
         key="ffn",
-        on_choose=lambda chosen: navigator.do(ChooseNeuron(run.neuron(chosen))),
+        on_choose=lambda chosen: ChooseNeuron(run.neuron(chosen)),
     )
 
 
@@ -120,64 +117,59 @@ def _steps(path: FfnPath, run: Run) -> list[tuple[str, str]]:
     return [*bends, ("W₂", f"compress ÷ {times}"), *ends]
 
 
-def what_it_says(run: Run) -> None:
+def what_it_says(run: Run) -> Cell:
     """The softmax at the chosen token, with this block's FFN and without."""
     if missing(run.card, (Capability.WORD_HEAD,)):
-        nearest_input_words(run)
-        return
+        return nearest_input_words(run)
     block = run.state.block
     told = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
     sentence = sentences.of_prediction(
         run.labels[run.token], _best(told), _best(without), block, asked(run)
     )
-    prediction_bars(
+    return prediction_cell(
         Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False)),
         [
             Panel("with the FFN", told.words, told.probabilities, run.card.colour),
             Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
-        run.stamp,
         key="prediction",
     )
 
 
-def nearest_input_words(run: Run) -> None:
+def nearest_input_words(run: Run) -> Cell:
     """Where there is no word head: whose input vectors the last stream points at."""
     why = f"No prediction for this network. {Capability.WORD_HEAD.value}"
     try:
-        found = nearest_words(run.model, run.trace, run.token)
+        nearest = nearest_words(run.model, run.trace, run.token)
     except NotForThisNetwork as error:
-        st.info(f"{why} {error}")
-        return
-    prediction_bars(
-        Head(sentences.of_nearest(run.labels[run.token], found.words[0], found.cosines[0]),
+        return text_cell("prediction", f"{why} {error}", tone="info")
+    return prediction_cell(
+        Head(sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0]),
              "nearest", run.card.colour),
-        [Panel("nearest by cosine", found.words, found.cosines.clip(0),
+        [Panel("nearest by cosine", nearest.words, nearest.cosines.clip(0),
                run.card.colour, of="cosine")],
-        run.stamp,
         key="prediction",
     )  # fmt: skip
 
 
-def all_blocks(run: Run, navigator: Navigator) -> None:
+def all_blocks(run: Run) -> Cell:
     """What each token wakes in each block; a click chooses the block."""
     threshold = threshold_for(run.card.phi)
     shares = run.subject.per_sentence(
         ("awake by block", threshold), lambda: awake_by_block(run.trace, threshold)
     )
-    chart(
+    return chart_cell(
         Head(sentences.of_blocks(shares.mean(axis=1), threshold), "overview", run.card.colour),
         overview(shares, run.labels, run.state.block, run.card.colour),
         "The share of neurons that each token wakes, in each block.",
-        run.stamp,
         key="overview",
         height=min(520, 130 + 16 * len(shares)),
-        on_choose=lambda block: navigator.do(ChooseBlock(block)),
+        on_choose=ChooseBlock,
     )
 
 
-def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
+def every_token_every_neuron(run: Run) -> Cell:
     """Each network's hidden activations, ReLU over GELU."""
     counted = [(traced.card, _awake(traced, run.block_of(traced))) for traced in run.both]
     sentence = sentences.of_maps(
@@ -186,46 +178,34 @@ def every_token_every_neuron(run: Run, navigator: Navigator) -> None:
     shown = []
     for traced, (_, awake_) in zip(run.both, counted, strict=True):
         hidden = traced.trace.blocks[run.block_of(traced)].ffn.hidden.float().cpu().numpy()
-        note = f"{percent(awake_.share)} {awake_means(awake_.threshold)}"
-        order = neuron_order(hidden, run.state.order)
-        labels, at = token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token])
-        shown.append(
-            ActivationMap(
-                traced.card.id,
-                traced.card.label,
-                traced.card.colour,
-                note,
-                hidden,
-                order,
-                labels,
-                at,
-            )
-        )
-    neuron, colour, ours = (
-        _neuron(run),
-        run.card.colour,
-        all(traced.card.ours for traced in run.both),
-    )
-    head = Head(sentence, "maps", colour) if ours else Head(sentence, "any-maps", colour)
-    activation_maps(
-        head,
+        shown.append(ActivationMap(
+            traced.card.id, traced.card.label, traced.card.colour,
+            f"{percent(awake_.share)} {awake_means(awake_.threshold)}",
+            hidden, neuron_order(hidden, run.state.order),
+            token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token]),
+        ))  # fmt: skip
+    neuron = _neuron(run)
+    ours = all(traced.card.ours for traced in run.both)
+
+    def named(network: str, index: int) -> Neuron:
+        return Neuron(network, run.block_of(run.watched(network)), index)
+
+    return maps_cell(
+        Head(sentence, "maps" if ours else "any-maps", run.card.colour),
         shown,
         (neuron.network, neuron.index),
         ORDERS,
         run.state.order,
-        run.stamp,
         key="maps",
-        on_choose=lambda network, index: navigator.do(
-            ChooseNeuron(Neuron(network, run.block_of(run.watched(network)), index))
-        ),
-        on_order=lambda order: navigator.do(ChooseOrder(order)),
-        on_open=lambda network, index, token: navigator.meet(
-            Neuron(network, run.block_of(run.watched(network)), index), "working", token
+        on_choose=lambda network, index: ChooseNeuron(named(network, index)),
+        on_order=ChooseOrder,
+        on_open=lambda network, index, token: OpenNeuron(
+            named(network, index), NEURONS, "working", token
         ),
     )
 
 
-def chosen_neuron(run: Run, navigator: Navigator) -> None:
+def chosen_neuron(run: Run) -> Cell:
     """One neuron on every token, and the words it writes."""
     neuron = _neuron(run)
     traced = run.watched(neuron.network)
@@ -237,7 +217,7 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
             f"written {block} {neuron.index}",
             lambda: written_words(traced.network, block, neuron.index, k=8)[0].words,
         )
-    neuron_card(
+    return neuron_card_cell(
         Head(
             sentences.of_neuron(labels, values, threshold_for(traced.card.phi), block),
             "neuron",
@@ -248,28 +228,27 @@ def chosen_neuron(run: Run, navigator: Navigator) -> None:
         values,
         int(run.tokens_of(traced)[run.token]),
         writes,
-        run.stamp,
         key="neuron-card",
-        on_meet=lambda token: navigator.meet(
-            neuron, "wakes" if token is None else "working", token
+        on_meet=lambda token: OpenNeuron(
+            neuron, NEURONS, "wakes" if token is None else "working", token
         ),
     )
 
 
-def timing_line(run: Run) -> None:
+def timing_line(run: Run) -> Cell:
     """How long the trace took, and how much of that its FFNs."""
     timing = run.subject.timing
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
-    with st.container(key="timing-line"):
-        st.markdown(
-            f"**{timing.total_ms:.1f} ms** at best for {len(run.whole.tokens)} tokens on "
-            f"{where[run.model.device.type]} in the {escaped_markdown(run.card.label)} network, "
-            f"**{timing.ffn_share:.0%}** of it in the FFNs."
-        )
-        if run.card.proof:
-            about, *equations = run.card.proof
-            st.caption(escaped_markdown(f"{about}. Checked numerically on this network: "
-                                        + " · ".join(equations)))  # fmt: skip
+    proof: Sentence = []
+    if run.card.proof:
+        about, *equations = run.card.proof
+        proof = [f"{about}. Checked numerically on this network: {' · '.join(equations)}"]
+    quick: Sentence = [
+        number(f"{timing.total_ms:.1f} ms"),
+        f" at best for {len(run.whole.tokens)} tokens on {where[run.model.device.type]} in the "
+        f"{run.card.label} network, ", number(f"{timing.ffn_share:.0%}"), " of it in the FFNs.",
+    ]  # fmt: skip
+    return text_cell("timing-line", quick, *([proof] if proof else []))
 
 
 def _awake(traced: TracedModel, block: int) -> Awake:
@@ -283,11 +262,6 @@ def _neuron(run: Run) -> Neuron:
     if chosen is not None and chosen.index < sizes.get(chosen.network, 0):
         return chosen
     return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))
-
-
-def escaped_markdown(text: str) -> str:
-    """Text that Streamlit's Markdown shows letter by letter: a folder may be called anything."""
-    return "".join(f"\\{sign}" if sign in r"\`*_{}[]<>()#+-!|~$:" else sign for sign in text)
 
 
 def _best(prediction: Prediction) -> tuple[str, float]:

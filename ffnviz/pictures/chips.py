@@ -3,30 +3,25 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
 
-_mount = declare("chips")
 
-
-def chips(
+def chips_cell(
     head: Head | None,
     accent: str,
     texts: Sequence[str],
     shares: Sequence[float],
     chosen: int,
     what: str,
-    stamp: str,
     key: str,
-    on_choose: Callable[[int], None],
+    on_choose: Callable[[int], Any],
     hides: Sequence[str],
-    on_hide: Callable[[int], None],
+    on_hide: Callable[[int], Any],
     asks: bool = False,
-) -> None:
-    """Show a chip a token; a click on one tells its number before the page runs again.
+) -> Cell:
+    """A chip a token.
 
     Args:
         head: what stands above them, if anything.
@@ -35,21 +30,19 @@ def chips(
         shares: of the neurons, from 0 to 1, each.
         chosen: the token that drives the page.
         what: what a share means, for the tooltip.
-        stamp: told to the browser once painted.
         key: unique on the page.
-        on_choose: called with the clicked token's number.
+        on_choose: gives the action for the clicked token's number.
         hides: each token's whole word; empty where nothing can be hidden.
         asks: whether the head asks for something, and so is shown on a phone too.
-        on_hide: called with the number of the token whose word is to be hidden.
+        on_hide: gives the action for the number of the token whose word is to be hidden.
     """
 
-    def told(event: str, do: Callable[[int], None]) -> Callable[[], None]:
-        def hear() -> None:
-            token = place(getattr(st.session_state[key], event), len(texts))
-            if token is not None:
-                do(token)
+    def clicked(act: Callable[[int], Any]) -> Callable[[Any], Any]:
+        def ask(sent: Any) -> Any:
+            token = place(sent, len(texts))
+            return None if token is None else act(token)
 
-        return hear
+        return ask
 
     data: dict[str, Any] = {
         "texts": list(texts),
@@ -59,9 +52,7 @@ def chips(
         "accent": accent,
         "hides": list(hides),
         "asks": asks,
-        "stamp": stamp,
     }
     if head is not None:
         data["head"] = head.to_json()
-    _mount(data, key=key, on_token_change=told("token", on_choose),
-           on_hide_change=told("hide", on_hide))  # fmt: skip
+    return Cell("chips", key, data, events={"token": clicked(on_choose), "hide": clicked(on_hide)})

@@ -90,13 +90,14 @@ def declare(name: str) -> Callable[..., Any]:
 
 def mount_cell(cell: Cell, stamp: str) -> None:
     """Hang one picture into the page by itself."""
+    key = cell.key
 
     def heard(name: str, act: Callable[[Any], Any]) -> Callable[[], None]:
-        return lambda: act(getattr(st.session_state[cell.key], name))
+        return lambda: act(getattr(st.session_state[key], name))
 
     callbacks = {f"on_{name}_change": heard(name, act) for name, act in cell.events.items()}
     data = {**cell.data, "stamp": stamp}
-    declare(cell.picture)(data, cell.arrays or None, key=cell.key, **callbacks)
+    declare(cell.picture)(data, cell.arrays or None, key=key, **callbacks)
 
 
 def _without_trace(record: logging.LogRecord) -> bool:

@@ -8,8 +8,9 @@ from ffnviz.figures.layout import axis, layout
 from ffnviz.pictures.activation_map import ActivationMap, activation_maps
 from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_picture
 from ffnviz.pictures.chart import chart
-from ffnviz.pictures.chips import chips
+from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.classroom import Attending, classroom_bar
+from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.drawing import drawing
 from ffnviz.pictures.examples import examples
 from ffnviz.pictures.ffn_picture import Stage, ffn_picture
@@ -98,8 +99,9 @@ def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
-    chips(HEAD, "relu", texts(n_tokens), shares, 1, "awake", f"chips {seed}", "chips", never,
-          texts(n_tokens), never)  # fmt: skip
+    cell = chips_cell(HEAD, "relu", texts(n_tokens), shares, 1, "awake", "chips", never,
+                      texts(n_tokens), never)  # fmt: skip
+    mount_cell(cell, f"chips {seed}")
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:

@@ -19,8 +19,8 @@ SCRIPTS = sorted(path for folder in (PICTURES, ADAPTER, PATCHES) for path in fol
 SHEETS = sorted(PICTURES.glob("*.css"))
 DECLARED = sorted(
     name
-    for path in Path(pictures.__file__).parent.glob("*.py")
-    for name in re.findall(r'declare\("(\w+)"\)', path.read_text(encoding="utf-8"))
+    for path in [*Path(pictures.__file__).parent.glob("*.py"), ROOT / "ffnviz" / "app" / "rail.py"]
+    for name in set(re.findall(r'(?:declare|Cell)\("(\w+)"', path.read_text(encoding="utf-8")))
 )
 
 
@@ -48,6 +48,7 @@ def test_streamlit_serves_the_adapter_and_the_pictures() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     assert project["tool"]["streamlit"]["component"]["components"] == [
         {"name": "picture", "asset_dir": "pictures/adapter"},
+        {"name": "sheet", "asset_dir": "pictures/adapter"},
         {"name": "pictures", "asset_dir": "pictures/static"},
     ]
 
@@ -95,8 +96,9 @@ def notes_in(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(text_of(path))):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Head":
             note = node.args[1]
-            assert isinstance(note, ast.Constant), path
-            yield str(note.value)
+            for each in (note.body, note.orelse) if isinstance(note, ast.IfExp) else (note,):
+                assert isinstance(each, ast.Constant), path
+                yield str(each.value)
 
 
 def test_every_note_a_page_opens_is_there_with_an_equation() -> None:

@@ -11,17 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.pictures.activation_map import ActivationMap, activation_maps
-from ffnviz.pictures.chart import chart
-from ffnviz.pictures.chips import chips
-from ffnviz.pictures.drawing import drawing
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.chips import chips_cell
+from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.examples import examples
-from ffnviz.pictures.ffn_picture import Stage, ffn_picture
+from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.neuron_card import neuron_card
+from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.sent import numbers, place
 from ffnviz.pictures.slider import slider
-from ffnviz.pictures.verdicts import verdicts
+from ffnviz.pictures.verdicts import verdicts_cell
 
 HEAD = Head(["Seen."], "note", "relu")
 VALUES = np.array([0.5, -1.0], dtype=np.float32)
@@ -29,21 +30,21 @@ FIGURE = {"data": [{"customdata": np.array([[3, 900], [7, 3]])}, {"x": np.arange
 Say = Callable[..., None]
 
 
-def card(say: Say) -> None:
-    neuron_card(HEAD, "", ["a", "b"], VALUES, 0, [], "", "k", on_meet=say)
+def card(say: Say) -> Cell:
+    return neuron_card_cell(HEAD, "", ["a", "b"], VALUES, 0, [], "k", on_meet=say)
 
 
-def picture(say: Say) -> None:
+def picture(say: Say) -> Cell:
     stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
-    ffn_picture(HEAD, [stage], [], np.arange(2), None, "", "k", on_choose=say)
+    return ffn_cell(HEAD, [stage], [], np.arange(2), None, "k", on_choose=say)
 
 
-def maps(trigger: str) -> Callable[[Say], None]:
-    def show(say: Say) -> None:
+def maps(trigger: str) -> Callable[[Say], Cell]:
+    def show(say: Say) -> Cell:
         said: dict[str, Say] = {trigger: say}
         shown = ActivationMap("gelu", "", "", "", np.zeros((2, 4)), np.arange(4), "ab", 0)
-        activation_maps(
-            HEAD, [shown], ("gelu", 0), ("index", "strength"), "index", "", "k",
+        return maps_cell(
+            HEAD, [shown], ("gelu", 0), ("index", "strength"), "index", "k",
             on_choose=said.get("on_choose", pytest.fail),
             on_order=said.get("on_order", pytest.fail),
             on_open=said.get("on_open", pytest.fail),
@@ -53,21 +54,21 @@ def maps(trigger: str) -> Callable[[Say], None]:
 
 
 # What mounts a picture, the trigger of a click, clicks with what they say, and clicks on nothing.
-PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
+PICTURES: dict[str, tuple[Callable[[Say], Cell | None], str, list[Any], list[Any]]] = {
     "chips": (
-        lambda say: chips(
-            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", say, ["a", "b"], lambda _: None
+        lambda say: chips_cell(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", say, ["a", "b"], lambda _: None
         ),
         "token", [(0, (0,)), (1, (1,))], [2],
     ),
     "chips hide": (
-        lambda say: chips(
-            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "", "k", lambda _: None, ["a", "b"], say
+        lambda say: chips_cell(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", lambda _: None, ["a", "b"], say
         ),
         "hide", [(0, (0,)), (1, (1,))], [2],
     ),
     "chart": (
-        lambda say: chart(HEAD, FIGURE, "", "", "k", on_choose=say),
+        lambda say: chart_cell(HEAD, FIGURE, "", "k", on_choose=say),
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
     ),
     "ffn_picture": (picture, "neuron", [(1, (1,))], [2]),
@@ -81,11 +82,11 @@ PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
         "sentence", [("Two.", ("Two.",))], ["Three.", "\ud800", "t"],
     ),
     "verdicts": (
-        lambda say: verdicts(HEAD, [("t", [])], "", "k", on_choose=say),
+        lambda say: verdicts_cell(HEAD, [("t", [])], "k", on_choose=say),
         "group", [(0, (0,))], [1],
     ),
     "drawing": (
-        lambda say: drawing("", [0, 0, 0], "relu", "k", on_draw=say),
+        lambda say: drawing_cell("", [0, 0, 0], "relu", "k", on_draw=say),
         "curve", [([0, 0.5, -1], ([0, 0.5, -1],)), ([9, -10**400, 1e308], ([1, -1, 1],))],
         [[0, 0], [0, 0, "1"], [0, 0, None], [0, 0, True], [0, 0, float("nan")], [[0], 0, 0]],
     ),
@@ -108,6 +109,7 @@ PICTURES: dict[str, tuple[Callable[[Say], None], str, list[Any], list[Any]]] = {
          {"map": "/etc", "neuron": 3, "token": 1}, {"map": "gelu", "neuron": 3}],
     ),
 }  # fmt: skip
+MOUNTED = ("examples", "slider")  # by themselves, not as a cell
 NOTHING: list[Any] = [
     None, True, False, -1, 0.5, 1.0, 10**400, 1e999, float("nan"), "", "0", "x", [], [0], {},
     {"map": None, "neuron": None, "token": False, "stop": None, "done": 1},
@@ -123,12 +125,17 @@ def send(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], list[tuple[Any
 
     def sent(name: str, value: Any) -> list[tuple[Any, ...]]:
         show, trigger, _, _ = PICTURES[name]
+        said: list[tuple[Any, ...]] = []
+        if name not in MOUNTED:
+            cell = show(lambda *what: said.append(what))
+            assert cell is not None
+            cell.events[trigger](value)
+            return said
         module = importlib.import_module(f"ffnviz.pictures.{name.split()[0]}")
         mounted: dict[str, Any] = {}
         monkeypatch.setattr(module, "_mount", lambda *_, **given: mounted.update(given))
         clicked = {"k": SimpleNamespace(**{trigger: value})}
         monkeypatch.setattr(module, "st", SimpleNamespace(session_state=clicked))
-        said: list[tuple[Any, ...]] = []
         show(lambda *what: said.append(what))
         mounted[f"on_{trigger}_change"]()
         return said

@@ -1,27 +1,18 @@
 """A map of a wide layer: neighbours share a column, and none that stands out vanishes."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import pytest
 
-from ffnviz.pictures import activation_map
-from ffnviz.pictures.activation_map import ActivationMap, activation_maps
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.payload import pack
-
-Sent = tuple[Mapping[str, Any], Mapping[str, np.ndarray]]
 
 
-def sent(monkeypatch: pytest.MonkeyPatch, shown: list[ActivationMap], neuron: int) -> Sent:
-    got: list[Sent] = []
-    monkeypatch.setattr(activation_map, "_mount", lambda h, a, **_: got.append((h, a)))
-    activation_maps(
-        Head(["x"], "maps", "relu"), shown, (shown[0].name, neuron), ("index",), "index", "", "k",
+def sent(shown: list[ActivationMap], neuron: int) -> Cell:
+    return maps_cell(
+        Head(["x"], "maps", "relu"), shown, (shown[0].name, neuron), ("index",), "index", "k",
         on_choose=lambda *_: None, on_order=lambda _: None, on_open=lambda *_: None,
     )  # fmt: skip
-    return got[0]
 
 
 def a_map(n_tokens: int, d_ff: int) -> ActivationMap:
@@ -33,13 +24,12 @@ def a_map(n_tokens: int, d_ff: int) -> ActivationMap:
 
 
 @pytest.mark.parametrize(("n_tokens", "d_ff"), [(128, 14_336), (9, 14_336), (128, 3_072)])
-def test_a_wide_map_stays_small_and_keeps_who_stands_out(
-    n_tokens: int, d_ff: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_wide_map_stays_small_and_keeps_who_stands_out(n_tokens: int, d_ff: int) -> None:
     shown = a_map(n_tokens, d_ff)
     shown.hidden[3, 777] = -9.0
-    header, arrays = sent(monkeypatch, [shown], 777)
-    assert len(pack(header, arrays)) < 200_000
+    cell = sent([shown], 777)
+    assert len(cell.packed()[1]) < 200_000
+    header, arrays = cell.data, cell.arrays
     values, neurons = arrays["wide.hidden"], arrays["wide.neurons"]
     assert values.shape == neurons.shape == (n_tokens, len(arrays["wide.order"]))
     column = header["maps"][0]["column"]
@@ -53,8 +43,8 @@ def test_a_wide_map_stays_small_and_keeps_who_stands_out(
         )
 
 
-def test_what_is_not_wide_is_sent_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_wide_is_sent_as_it_is() -> None:
     shown = a_map(128, 2_048)
-    _, arrays = sent(monkeypatch, [shown], 3)
+    arrays = sent([shown], 3).arrays
     assert "wide.neurons" not in arrays
     assert arrays["wide.hidden"].shape == (128, 2_048)

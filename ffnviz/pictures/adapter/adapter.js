@@ -14,7 +14,7 @@ const hung = new WeakMap(); // by the shadow root that Streamlit gives a compone
 
 // Streamlit's theme is known from its colours only. Reading them makes the browser settle all
 // styles, so it is done when a picture is hung, and when Streamlit calls without new data.
-function readTheme(host) {
+export function readTheme(host) {
   const colour = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
   const hex = /^#([0-9a-f]{6})/i.exec(colour)?.[1].match(/../g).map((two) => parseInt(two, 16));
   const [r, g, b] = hex ?? colour.match(/[\d.]+/g)?.map(Number) ?? [];

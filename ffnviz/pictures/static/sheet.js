@@ -7,8 +7,6 @@ import { element } from "./element.js";
 import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
 
-export const styles = ["sheet.css"];
-
 const known = new Map(); // digest → data, the last used last; for all sheets of this tab
 const QUIET = new Set(["rail", "text", "code"]); // say nothing of what they show
 
@@ -30,9 +28,16 @@ function arrange(parent, children) {
   while (parent.children.length > children.length) parent.lastElementChild.remove();
 }
 
-export function mount(tell) {
-  const rail = element("div", { class: "rail" }), rows = element("div", { class: "rows" });
-  const root = element("div", { class: "sheet" }, rail, rows);
+/**
+ * Hangs a sheet into an element of the page.
+ *
+ * @param parent an element without children
+ * @param tell called with what a person did: { sheet, events: [{ number, cell, name, value }] }
+ */
+export function mount(parent, tell) {
+  const above = element("div", { class: "above" }), rail = element("div", { class: "rail" }), rows = element("div", { class: "rows" });
+  const root = element("div", { class: "sheet" }, above, rail, rows);
+  parent.append(root);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
   let waiting = [], number = 0;
@@ -40,7 +45,7 @@ export function mount(tell) {
   // What was done and is not answered yet goes with the next: of two messages the server may see the last only.
   function told(cell, name, value) {
     waiting.push({ number: ++number, cell, name, value });
-    tell("event", { sheet: own, events: waiting });
+    tell({ sheet: own, events: waiting });
   }
 
   function cellOf(key, name) {
@@ -48,7 +53,8 @@ export function mount(tell) {
     if (there?.name === name) return there;
     there?.picture.destroy();
     there?.host.remove();
-    const host = element("div", { class: "cell", style: { cssText: "--font: inherit" }, "data-cell": key, "data-kind": name });
+    const host = element("div", { class: "cell", "data-cell": key, "data-kind": name });
+    host.style.setProperty("--font", "inherit");
     const made = { host, name, picture: hang(host, name, (event, value) => told(key, event, value)) };
     cells.set(key, made);
     return made;
@@ -65,15 +71,15 @@ export function mount(tell) {
       }));
       return line;
     });
+    arrange(above, view.above.map((key) => cells.get(key).host));
     arrange(rows, lines);
     arrange(rail, cells.has("rail") ? [cells.get("rail").host] : []);
   }
 
   return {
-    element: root,
     update(view) {
       waiting = waiting.filter((each) => each.number > (view.heard[own] ?? 0));
-      if (!keep(view)) return tell("event", { sheet: own, events: waiting, lost: true });
+      if (!keep(view)) return tell({ sheet: own, events: waiting, lost: true });
       for (const [key, { host, picture }] of cells) {
         if (view.cells[key]) continue;
         picture.destroy();
@@ -86,6 +92,7 @@ export function mount(tell) {
     },
     destroy() {
       for (const { picture } of cells.values()) picture.destroy();
+      root.remove();
     },
   };
 }

@@ -36,7 +36,6 @@ const PICTURES = {
   saving: () => import("./saving.js"),
   scene_list: () => import("./scene_list.js"),
   sentences: () => import("./sentences.js"),
-  sheet: () => import("./sheet.js"),
   story: () => import("./story.js"),
   slider: () => import("./slider.js"),
   table: () => import("./table.js"),
