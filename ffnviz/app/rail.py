@@ -4,7 +4,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ffnviz.parts.sheet import Button, Choice, Control, Download, Measurement, NumberBox
+from ffnviz.parts.sheet import (
+    Answer,
+    Button,
+    Choice,
+    Control,
+    Download,
+    Measurement,
+    NumberBox,
+    Upload,
+)
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry, place
 from ffnviz.state.actions import Action, Set
@@ -30,6 +39,7 @@ def rail_cell(
     settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
     buttons = {each.label: each for each in controls if isinstance(each, Button)}
     asking = {each.label: each for each in controls if isinstance(each, Choice | NumberBox)}
+    uploads = {each.label: each for each in controls if isinstance(each, Upload)}
     drawn: list[dict[str, Any]] = []
     for control in controls:
         match control:
@@ -48,6 +58,9 @@ def rail_cell(
             case Download():
                 file = [control.name, control.kind, control.content]
                 drawn.append({**_button("download", control.label), "file": file})
+            case Upload():
+                drawn.append({**_button("upload", control.label, control.help),
+                              "accepts": control.accepts, "longest": control.longest})  # fmt: skip
     for name, (each, busy) in measurements.items():
         drawn.append({**_button("measure", each.label, disabled=busy), "name": name})
     if not drawn:
@@ -66,10 +79,17 @@ def rail_cell(
         button = buttons.get(str(sent))
         return None if button is None else button.action
 
+    def brought(sent: Any) -> Answer | None:
+        upload = uploads.get(str(entry(sent, "control")))
+        name, text = entry(sent, "name"), entry(sent, "text")
+        if upload is None or not isinstance(name, str) or not isinstance(text, str):
+            return None
+        return upload.answer(name, text[: upload.longest + 1])
+
     def measure(sent: Any) -> tuple[str, str] | None:
         return (MEASURE, str(sent)) if str(sent) in measurements else None
 
-    events = {"move": moved, "press": pressed, "measure": measure}
+    events = {"move": moved, "press": pressed, "file": brought, "measure": measure}
     return Cell("rail", "rail", {"controls": drawn}, events=events)
 
 

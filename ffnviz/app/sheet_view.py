@@ -17,7 +17,7 @@ from ffnviz.app import measuring
 from ffnviz.app.rail import MEASURE, rail_cell
 from ffnviz.app.session import Session
 from ffnviz.parts.part import MakeSheet, Part
-from ffnviz.parts.sheet import Measured, Measurement, Row, cells_of, resolved
+from ffnviz.parts.sheet import Answer, Measured, Measurement, Row, cells_of, resolved, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
@@ -89,6 +89,9 @@ def draw(session: Session, part: Part, make: MakeSheet, run: Run, above: Sequenc
         return result
 
     whole = resolved(sheet, look)
+    answered, note = st.session_state.get("note", (None, None))
+    if note is not None and answered == session.state:  # whatever else is done, it goes
+        whole.rows.insert(0, row(note))
     controls = part.settings if sheet.controls is None else sheet.controls
     asked = {each.name: each for each in whole.measurements}
     rail = rail_cell(controls, values, measuring.with_buttons(asked.values()))
@@ -102,6 +105,10 @@ def draw(session: Session, part: Part, make: MakeSheet, run: Run, above: Sequenc
             answer = act(value) if act else None
             if isinstance(answer, tuple) and answer[0] == MEASURE:
                 measuring.start(asked[answer[1]], run)
+            elif isinstance(answer, Answer):
+                if answer.action is not None:
+                    session.do(answer.action)
+                st.session_state["note"] = session.state, answer.note
             elif isinstance(answer, tuple):
                 session.do(*answer)
             elif answer is not None:

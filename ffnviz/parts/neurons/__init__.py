@@ -42,5 +42,5 @@ PARTS = (
         (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN),
     ),
     Part(compare.sheet, "Compare", "compare", compare.SETTINGS),
-    Part(name.render, "Name it", "name", name.SETTINGS, (Capability.INDEX,), name.follow),
+    Part(name.sheet, "Name it", "name", name.SETTINGS, (Capability.INDEX,), name.follow),
 )

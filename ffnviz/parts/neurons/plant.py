@@ -23,7 +23,7 @@ from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, row
+from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -53,9 +53,8 @@ SETTINGS = (WORD, STRENGTH, CHOOSINESS)
 def sheet(run: Run, values: Values) -> Sheet:
     """What is said with one neuron more; where else it wakes."""
     biased = run.model.ffn(run.state.block).key_bias is not None
-    sliders = [STRENGTH, CHOOSINESS] if biased else [STRENGTH]
     reset = Button("Reset", Set({each.name: None for each in SETTINGS}) if values else None)
-    controls = (WORD, *sliders, reset)
+    controls: list[Control] = [WORD, STRENGTH, *([CHOOSINESS] if biased else []), reset]
     chosen = values[WORD], values[STRENGTH], values[CHOOSINESS]
     try:
         planted = planted_now(run, *chosen)

@@ -2,6 +2,7 @@
 
 import { download } from "./download.js";
 import { element } from "./element.js";
+import { read } from "./opening.js";
 
 export const styles = ["rail.css"];
 
@@ -141,7 +142,22 @@ function button(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, menu, text: box, number: box, button, measure: button, download: button };
+function upload(tell, control) {
+  let longest = 0;
+  const take = (file) => tell("file", { control: control.name, ...file });
+  const input = element("input", { type: "file", hidden: "", onchange: () => read(input, longest, take) });
+  const made = element("button", { type: "button", class: "action", onclick: () => input.click() });
+  return {
+    element: element("span", {}, made, input),
+    update(next) {
+      ({ longest } = next);
+      made.textContent = next.label;
+      input.accept = next.accepts;
+    },
+  };
+}
+
+const KINDS = { slider, choice, menu, text: box, number: box, button, measure: button, download: button, upload };
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });
