@@ -4,7 +4,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ffnviz.parts.sheet import Button, Choice, Control, Download, Measurement, NumberBox, Switch
+from ffnviz.parts.sheet import (
+    Answer,
+    Button,
+    Choice,
+    Control,
+    Download,
+    Measurement,
+    NumberBox,
+    Switch,
+    Upload,
+)
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry, place
 from ffnviz.state.actions import Action, Set
@@ -34,6 +44,7 @@ def rail_cell(
     asking = {
         each.label: each for each in controls if isinstance(each, Choice | NumberBox | Switch)
     }
+    uploads = {each.label: each for each in controls if isinstance(each, Upload)}
     drawn: list[dict[str, Any]] = []
     for control in controls:
         match control:
@@ -54,6 +65,9 @@ def rail_cell(
             case Download():
                 file = [control.name, control.kind, control.content]
                 drawn.append({**_button("download", control.label), "file": file})
+            case Upload():
+                drawn.append({**_button("upload", control.label, control.help),
+                              "accepts": control.accepts, "longest": control.longest})  # fmt: skip
     for name, (each, busy) in measurements.items():
         drawn.append({**_button("measure", each.label), "name": name, "busy": busy,
                       "doing": each.doing})  # fmt: skip
@@ -74,10 +88,17 @@ def rail_cell(
         action = None if button is None else button.action
         return action() if callable(action) else action
 
+    def brought(sent: Any) -> Answer | None:
+        upload = uploads.get(str(entry(sent, "control")))
+        name, text = entry(sent, "name"), entry(sent, "text")
+        if upload is None or not isinstance(name, str) or not isinstance(text, str):
+            return None
+        return upload.answer(name, text[: upload.longest + 1])
+
     def measuring(what: str) -> Callable[[Any], Any]:
         return lambda sent: (what, str(sent)) if str(sent) in measurements else None
 
-    events = {"move": moved, "press": pressed,
+    events = {"move": moved, "press": pressed, "file": brought,
               MEASURE: measuring(MEASURE), CANCEL: measuring(CANCEL)}  # fmt: skip
     return Cell("rail", key, {"controls": drawn}, events=events)
 

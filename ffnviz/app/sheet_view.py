@@ -16,7 +16,7 @@ import streamlit as st
 from ffnviz.app import measuring
 from ffnviz.app.rail import CANCEL, MEASURE, rail_cell
 from ffnviz.app.session import Session
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
+from ffnviz.parts.sheet import Answer, Measured, Measurement, Sheet, cells_of, resolved, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
@@ -87,6 +87,9 @@ def draw(
         return result
 
     whole = resolved(sheet, look)
+    answered, note = st.session_state.get("note", (None, None))
+    if note is not None and answered == session.state:  # whatever else is done, it goes
+        whole.rows.insert(0, row(note))
     controls = settings if sheet.controls is None else sheet.controls
     asked = {each.name: each for each in whole.measurements}
     buttons = measuring.with_buttons(asked.values())
@@ -105,6 +108,10 @@ def draw(
                 measuring.start(asked[answer[1]], run)
             elif isinstance(answer, tuple) and answer[0] == CANCEL:
                 measuring.cancel(asked[answer[1]])
+            elif isinstance(answer, Answer):
+                if answer.action is not None:
+                    session.do(answer.action)
+                st.session_state["note"] = session.state, answer.note
             elif isinstance(answer, tuple):
                 action, settled = answer
                 if action is not None:

@@ -177,7 +177,39 @@ class Switch:
     help: str = ""
 
 
-Control = Setting[Any] | Button | Download | Choice | NumberBox | Switch
+@dataclass(frozen=True)
+class Answer:
+    """What comes of an upload: an action, and what is said of it until something else is done.
+
+    Attributes:
+        action: what is asked for, if anything.
+        note: stands above the rows.
+    """
+
+    action: Action | None
+    note: Cell | None = None
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A control that brings a text file.
+
+    Attributes:
+        label: on it; unique on the sheet.
+        accepts: the file's ending, as “.json”.
+        longest: characters; of a longer file one more comes, so that it can be said.
+        answer: to the file's name and its text.
+        help: what a page says when somebody asks.
+    """
+
+    label: str
+    accepts: str
+    longest: int
+    answer: Callable[[str, str], Answer]
+    help: str = ""
+
+
+Control = Setting[Any] | Button | Download | Upload | Choice | NumberBox | Switch
 
 
 @dataclass(frozen=True)

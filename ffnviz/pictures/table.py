@@ -1,13 +1,19 @@
 """A table on a sheet; what it shows can be saved as CSV."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.sent import place
 
 
 def table_cell(
-    key: str, head: Head, columns: Sequence[str], rows: Sequence[Sequence[str | float]]
+    key: str,
+    head: Head,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | float]],
+    on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
     """Rows under the names of their columns; numbers stand to the right.
 
@@ -16,6 +22,11 @@ def table_cell(
         head: what stands above it.
         columns: their names.
         rows: as many values each.
+        on_choose: gives the action for the place of a clicked row.
     """
-    data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json()}
-    return Cell("table", key, data)
+    data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json(),
+            "clickable": on_choose is not None}  # fmt: skip
+    if on_choose is None:
+        return Cell("table", key, data)
+    clicked = lambda row: None if place(row, len(rows)) is None else on_choose(row)  # noqa: E731
+    return Cell("table", key, data, events={"row": clicked})

@@ -1,39 +1,42 @@
 """Name it: what is kept for a neuron stays that neuron's, and no link or file breaks the page."""
 
 import json
-from collections.abc import Callable
+import re
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import streamlit
-from streamlit.testing.v1 import AppTest
 
+from ffnviz.analysis.neurons.names import Name, to_line
 from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.analysis.vocabulary.writing import Writing, write_word
-from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.model import Model, load
-from ffnviz.parts.neurons import kept_names
+from ffnviz.parts.neurons import name
 from ffnviz.parts.vocabulary import writing
+from ffnviz.state.actions import OpenNeuron, Set
+from ffnviz.state.settings import Values
+from ffnviz.state.state import Neuron
+from tests.parts.sheets import Drawn, drawn, words
 from tests.parts.visits import TEXT, opened, query, unbroken
-from tests.table import Table
 
 LINE = '[["relu",2,469,"verbs"],["gelu",1,7,"numbers","","two, three"]]'
 
 
-def boxes(app: AppTest) -> dict[str, str]:
-    """What stands in the boxes of the guess."""
-    return {box.label: str(box.value) for box in [*app.text_input, *app.selectbox]}
+def box(shown: Drawn, label: str) -> str:
+    """What stands in a box whose label begins so, or is chosen there."""
+    control = next(each for name, each in shown.controls.items() if name.startswith(label))
+    return str(control["options"][control["stop"]] if "options" in control else control["text"])
 
 
-def press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click()
-    unbroken(app.run())
+def asked(shown: Drawn, event: str, sent: object) -> Any:
+    """What the controls ask for."""
+    assert shown.rail
+    return shown.rail.events[event](sent)
 
 
-def choose(app: AppTest, neuron: int) -> None:
-    unbroken(app.number_input(key="neuron-number").set_value(neuron).run())
+def table(shown: Drawn) -> list[list[str]]:
+    rows: list[list[str]] = shown.cells["names-table"].data["rows"]
+    return rows
 
 
 @pytest.mark.parametrize(
@@ -47,87 +50,100 @@ def choose(app: AppTest, neuron: int) -> None:
 def test_a_link_to_what_is_not_there_says_so_and_keeps_the_rest(
     row: list[object], why: str
 ) -> None:
-    app = opened("neurons", part="name", names=json.dumps([row, ["relu", 2, 469, "verbs"]]))
-    assert "cannot be shown" in app.error[0].value
-    assert f"Entry 1: {why}" in app.text[0].value
-    assert list(app.dataframe[0].value["name"]) == ["verbs"]
+    shown = drawn("neurons", "name", names=json.dumps([row, ["relu", 2, 469, "verbs"]]))
+    assert f"cannot be shown.\nEntry 1: {why}" in words(shown.cells["names-link"])
+    assert table(shown) == [["relu 2:469", "verbs", ""]]
 
 
-@pytest.mark.parametrize("name", ["\ud800", "\x00", "\ufffe", "\u202eabc", "e" + "\u0301" * 119])
-def test_any_sign_can_stand_in_a_kept_name(name: str) -> None:
-    app = opened("neurons", part="name", names=json.dumps([["relu", 2, 7, name]]), neuron="relu-7")
-    assert not app.error
-    assert list(app.dataframe[0].value["name"]) == [name.replace("\ud800", "\ufffd")]
+def test_garbled_names_and_settings_take_their_defaults() -> None:
+    shown = drawn("neurons", "name", tag="nonsense", names="{{", level="7", guess="x")
+    assert "It is not JSON" in words(shown.cells["names-link"])
+    assert "names-table" not in shown.cells
+    assert shown.controls["Tag"]["stop"] == 0
+    assert "kept for the test" in shown.said or "are correct" in shown.said
+
+
+@pytest.mark.parametrize("sign", ["\ud800", "\x00", "\ufffe", "\u202eabc", "e" + "\u0301" * 119])
+def test_any_sign_can_stand_in_a_kept_name(sign: str) -> None:
+    shown = drawn("neurons", "name", names=json.dumps([["relu", 2, 7, sign]]), neuron="relu-7")
+    assert table(shown)[0][1] == sign.replace("\ud800", "\ufffd")
+    assert all(cell.packed() for cell in shown.cells.values())
 
 
 @pytest.mark.parametrize("neuron", ["relu--7", "relu-2048", "/etc-7"])
 def test_a_link_to_no_neuron_shows_the_strongest(neuron: str) -> None:
-    app = opened("neurons", neuron=neuron)
-    assert "neuron" not in query(app)
+    shown = drawn("neurons", "name", text=TEXT, neuron=neuron)
+    assert shown.run.state.neuron is None
     strongest = load("relu").trace(TEXT).blocks[1].ffn.hidden[3].argmax()
-    assert app.number_input(key="neuron-number").value == int(strongest)
+    assert box(shown, "Neuron") == str(int(strongest))
 
 
-def test_another_neuron_has_its_own_name_in_the_boxes() -> None:
-    app = opened("neurons", part="name", neuron="relu-12", names=LINE)
-    unbroken(app.text_input(key="setting-called").set_value("typed for 12").run())
-    choose(app, 13)
-    assert app.text_input(key="setting-called").value == ""
-    assert next(b for b in app.button if b.label == "Keep this name").disabled
-    choose(app, 469)
-    assert app.text_input(key="setting-called").value == "verbs"
-    unbroken(app.button_group(key="block").set_value(0).run())
-    assert app.text_input(key="setting-called").value == ""
-    unbroken(app.button_group(key="twin").set_value("gelu").run())
-    choose(app, 7)
-    assert app.text_input(key="setting-called").value == "numbers"
-    assert app.text_input(key="setting-says").value == "two, three"
+@pytest.mark.parametrize(
+    ("where", "called", "says"),
+    [
+        ({"neuron": "relu-12"}, "typed for 12", ""),
+        ({"neuron": "relu-13"}, "", ""),
+        ({"neuron": "relu-469"}, "verbs", ""),
+        ({"neuron": "relu-469", "block": "1"}, "", ""),
+        ({"neuron": "gelu-7", "block": "1", "twin": "gelu"}, "numbers", "two, three"),
+    ],
+)
+def test_another_neuron_has_its_own_name_in_the_boxes(
+    where: dict[str, str], called: str, says: str
+) -> None:
+    typed = {"called": "typed for 12", "of": "relu-2-12"}
+    shown = drawn("neurons", "name", names=LINE, **typed, **where)
+    assert box(shown, "Your name for neuron") == called
+    assert shown.controls["Keep this name"]["disabled"] == (not called)
+    if says:
+        assert box(shown, "Words, with commas") == says
 
 
 def test_a_link_shows_what_was_typed_for_its_neuron() -> None:
-    app = opened("neurons", part="name", neuron="relu-469", names=LINE, tag="question")
-    unbroken(app.text_input(key="setting-called").set_value("better").run())
-    link = query(app)
-    again = opened("neurons", **link)
-    assert query(again) == link
-    assert boxes(again) == boxes(app)
-    assert boxes(again)["Your name for neuron 2:469"] == "better"
-    choose(again, 12)
-    assert boxes(again)["Your name for neuron 2:12"] == ""
-    assert boxes(again)["Tag"] == "past"
+    typed = {"called": "better", "tag": "question", "of": "relu-2-469", "names": LINE}
+    shown = drawn("neurons", "name", neuron="relu-469", **typed)
+    assert name.follow(shown.run, Values(shown.run.state.settings)) is None
+    assert box(shown, "Your name for neuron 2:469") == "better"
+    assert box(shown, "Tag") == "question"
+    other = drawn("neurons", "name", neuron="relu-12", **typed)
+    assert box(other, "Your name for neuron 2:12") == ""
+    assert box(other, "Tag") == "past"
 
 
 def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> None:
     old = {"called": "mine", "guess": "words of my own", "says": "two"}
-    app = opened("neurons", part="name", neuron="relu-12", **old)
-    assert boxes(app)["Your name for neuron 2:12"] == "mine"
-    assert boxes(app)["Words, with commas between them"] == "two"
-    choose(app, 13)
-    assert boxes(app)["Your name for neuron 2:13"] == ""
+    shown = drawn("neurons", "name", neuron="relu-12", **old)
+    assert box(shown, "Your name for neuron 2:12") == "mine"
+    assert box(shown, "Words, with commas") == "two"
+    assert shown.run.state.setting("of") == "relu-2-12"
 
 
 def test_a_name_is_kept_with_its_block() -> None:
-    app = opened("neurons", part="name", neuron="relu-12", block="1")
-    unbroken(app.text_input(key="setting-called").set_value("mine").run())
-    press(app, "Keep this name")
-    assert json.loads(query(app)["names"]) == [["relu", 1, 12, "mine", "past"]]
+    shown = drawn("neurons", "name", neuron="relu-12", block="1", called="mine")
+    action = asked(shown, "press", "Keep this name")
+    assert json.loads(action.settings["names"]) == [["relu", 1, 12, "mine", "past"]]
+    full = to_line([Name("relu", 1, n, "x" * 100) for n in range(15)])
+    shown = drawn("neurons", "name", neuron="relu-99", called="é" * 120, names=full)
+    assert asked(shown, "press", "Keep this name") is None
+    assert "no room for this name" in shown.said
 
 
-def test_a_row_of_the_table_leads_to_its_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    # AppTest cannot select a row; a button in its place calls what the table would.
-    def table(*_: object, on_select: Callable[[], None], key: str, **__: object) -> None:
-        def select() -> None:
-            rows = SimpleNamespace(rows=[1])
-            streamlit.session_state[key] = SimpleNamespace(selection=rows)
-            on_select()
+def test_the_guess_is_counted_on_sentences_held_back() -> None:
+    shown = drawn("neurons", "name", neuron="relu-469", called="<i>verbs</i> | of being",
+                  guess="words", says="is, has")  # fmt: skip
+    said = words(shown.cells["named"])
+    assert said.startswith("“<i>verbs</i> | of being”: ")
+    (right, guessed), (both, fires) = re.findall(r"(\d+) of the (\d+)", said)
+    assert right == both
+    assert int(right) <= min(int(guessed), int(fires))
+    assert f"{int(fires) - int(both)} missed" in words(shown.cells["mistakes"])
 
-        streamlit.button("second row", on_click=select)
 
-    monkeypatch.setattr(streamlit, "dataframe", table)
-    app = opened("neurons", part="name", neuron="relu-469", block="2", names=LINE)
-    press(app, "second row")
-    shown = query(app)
-    assert (shown["twin"], shown["block"], shown["neuron"]) == ("gelu", "1", "gelu-7")
+def test_a_row_of_the_table_leads_to_its_block() -> None:
+    shown = drawn("neurons", "name", neuron="relu-469", block="2", names=LINE)
+    click = shown.cells["names-table"].events["row"]
+    assert click(1) == OpenNeuron(Neuron("gelu", 0, 7), "neurons", "name")
+    assert not any(click(value) for value in (None, True, -1, 2, 0.5, "0", [], {}))
 
 
 def test_writing_to_the_end_keeps_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,24 +154,16 @@ def test_writing_to_the_end_keeps_what_was_written(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(writing, "write_word", again)
     app = opened("vocabulary", part="write", words="119", text="The")
-    press(app, "Write 10")
+    next(button for button in app.button if button.label == "Write 10").click()
+    unbroken(app.run())
     assert query(app)["words"] == "128"
     assert not app.info  # which is there when nothing is written
     assert not opened("vocabulary", part="write", words="130", text="The").info
 
 
 def test_a_text_beyond_its_limit_is_cut() -> None:
-    app = opened("neurons", part="compare", other="word " * 300)
-    assert app.text_input(key="setting-other").value == ("word " * 300)[:500]
-    app = opened("neurons", part="name", guess="words of my own", says="two, " * 300)
-    assert app.text_input(key="setting-says").value == ("two, " * 300)[:480]
-
-
-def test_a_long_set_of_neurons_is_cut_between_two_of_them() -> None:
-    app = opened("neurons", part="switch", off="2:400-1709, " * 200)
-    shown = app.text_input(key="setting-off").value
-    assert shown == "2:400-1709, " * 83
-    assert not app.error
+    shown = drawn("neurons", "name", guess="words of my own", says="two, " * 300)
+    assert box(shown, "Words, with commas") == ("two, " * 300)[:480]
 
 
 @pytest.mark.parametrize(
@@ -183,20 +191,28 @@ def test_a_text_of_endless_blanks_has_a_short_url_and_says_what_is_left_out() ->
     assert "too long" in app.warning[0].value
 
 
-def test_a_file_is_read_entry_by_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_read_entry_by_entry() -> None:
     """Taken over are its good entries; a byte order mark does no harm."""
-    table = Table(kept_names.NAMES)
-    navigator = table.navigator()
-    config = load("relu").encoder.config
-    networks = {"relu": NetworkSize(config.n_blocks, config.d_ff)}
+    shown = drawn("neurons", "name", names='[["gelu",1,7,"old"]]')
+    file = {"control": "Import names", "name": "kept.json"}
     rows = [["relu", 2, 5, "good"], ["/etc", 2, 5, "x"], ["relu", 2, -5, "x"]]
-    state: dict[str, Any] = {}
-    monkeypatch.setattr(streamlit, "session_state", state)
-    kept_names.take(networks, navigator, "kept.json", "\ufeff" + json.dumps(rows))
-    assert table.state.setting("names") == '[["relu",2,5,"good"]]'
-    what, why = state[kept_names.PROBLEM]
-    assert what == "1 name taken over; 2 left out."
-    assert [line.split(":")[0] for line in why] == ["Entry 2", "Entry 3"]
-    kept_names.take(networks, navigator, "bad.json", "{")
-    assert table.state.setting("names") == '[["relu",2,5,"good"]]'
-    assert "could not be taken over" in state[kept_names.PROBLEM][0]
+    answer = asked(shown, "file", {**file, "text": "\ufeff" + json.dumps(rows)})
+    assert answer.action == Set({"names": '[["gelu",1,7,"old"],["relu",2,5,"good"]]'})
+    done, *reasons = words(answer.note).split("\n")
+    assert done == "1 name taken over; 2 left out."
+    assert [reason.split(":")[0] for reason in reasons] == ["Entry 2", "Entry 3"]
+    many = json.dumps([["relu", 2, n, "x" * 100] for n in range(40)])
+    for text, why in (("{", "It is not JSON"), ("x" * 10**6, "longer than"), (many, "no room")):
+        answer = asked(shown, "file", {**file, "text": text})
+        assert answer.action is None
+        assert re.search(f"could not be taken over.\nkept.json: .*{why}", words(answer.note))
+    for sent in (None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": None}):
+        assert asked(shown, "file", sent) is None
+
+
+def test_what_is_exported_can_be_imported() -> None:
+    shown = drawn("neurons", "name", names=LINE)
+    file, _, content = shown.controls["Export names"]["file"]
+    sent = {"control": "Import names", "name": file, "text": content}
+    assert asked(drawn("neurons", "name"), "file", sent).action == Set({"names": LINE})
+    assert "Export names" not in drawn("neurons", "name").controls

@@ -28,19 +28,19 @@ PARTS = (
     ),
     Part(working.render, "Show the working", "working", working.SETTINGS),
     Part(
-        switch.render,
+        switch.sheet,
         "Switch it off",
         "switch",
         switch.SETTINGS,
         (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
     ),
     Part(
-        plant.render,
+        plant.sheet,
         "Plant a memory",
         "plant",
         plant.SETTINGS,
         (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN),
     ),
-    Part(compare.render, "Compare", "compare", compare.SETTINGS),
-    Part(name.render, "Name it", "name", name.SETTINGS, (Capability.INDEX,), name.follow),
+    Part(compare.sheet, "Compare", "compare", compare.SETTINGS),
+    Part(name.sheet, "Name it", "name", name.SETTINGS, (Capability.INDEX,), name.follow),
 )

@@ -3,8 +3,6 @@
 import re
 from dataclasses import replace
 
-import streamlit as st
-
 from ffnviz.analysis.neurons.names import LONGEST_NAME, LONGEST_TAG, LONGEST_WORDS, Name
 from ffnviz.analysis.neurons.naming import (
     ProbeInputs,
@@ -18,109 +16,105 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.figures.neurons.naming import scores
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
-from ffnviz.parts.neurons.choose import chooser, index_of, neuron_shown
-from ffnviz.parts.neurons.kept_names import NAMES, all_names, keep, kept, networks_of
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown
+from ffnviz.parts.neurons.kept_names import NAMES, kept, name_cells, name_controls
+from ffnviz.parts.sheet import Control, Sheet, row, set_to
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import Passage, passages
+from ffnviz.pictures.passages import Passage, passages_cell
+from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, choice_setting, text_setting
+from ffnviz.state.settings import Values, choice_setting, text_setting
 
 MISTAKES = 8
-KIND = choice_setting("guess", {"tag": "a tag of the sentence", "words": "words of my own"})
+KIND = choice_setting(
+    "guess", {"tag": "a tag of the sentence", "words": "words of my own"}
+).with_control("It fires on …")
 SHARES = {"any": 0.0, "quarter": 0.25, "half": 0.5}  # of how far from zero it goes
 TAG = replace(text_setting("tag", "past", LONGEST_TAG), longest=None)  # chosen from a list
-WORDS = text_setting("says", longest=LONGEST_WORDS)
+WORDS = text_setting("says", longest=LONGEST_WORDS).with_control(
+    "Words, with commas between them", example="two, three, forty"
+)
 CALLED = text_setting("called", longest=LONGEST_NAME, room=9 * LONGEST_NAME)  # in any script
 LEVEL = choice_setting(
     "level", {"any": "at all", "quarter": "beyond ¼ of its most", "half": "beyond ½ of its most"}
-)
+).with_control("It counts as firing …")
 OF = text_setting("of", longest=80)  # the neuron that the name and the guess were typed for
 SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
 
 
-def follow(run: Run, navigator: Navigator) -> None:
+def follow(run: Run, values: Values) -> Set | None:
     """Another neuron: its kept name takes the place of what was typed for the one before."""
     neuron = run.card.id, run.state.block + 1, neuron_shown(run)
-    of, before = "{}-{}-{}".format(*neuron), navigator.value(OF)
-    if before == of:
-        return
-    navigator.choose(OF, of, settled=False)
-    guess: tuple[Setting[str], ...] = (CALLED, WORDS, TAG, KIND)
-    if not before and any(navigator.value(setting) != setting.default for setting in guess):
-        return  # a link that does not say which neuron it was typed for: the one it shows
-    names = {name.of: name for name in kept(networks_of(run), navigator)}
-    known = names.get(neuron, Name(*neuron, ""))
-    navigator.choose(CALLED, known.name, settled=False)
-    navigator.choose(WORDS, known.words, settled=False)
-    navigator.choose(TAG, known.tag or TAG.default, settled=False)
+    current, before = "{}-{}-{}".format(*neuron), values[OF]
+    if before == current:
+        return None
+    if not before and any(values[guess] != guess.default for guess in (CALLED, WORDS, TAG, KIND)):
+        # A link that does not say which neuron it was typed for: the one it shows.
+        return set_to(OF, current)
+    known = {name.of: name for name in kept(run, values).names}.get(neuron, Name(*neuron, ""))
+    texts = {OF: current, CALLED: known.name, WORDS: known.words, TAG: known.tag or TAG.default}
     if known.words or known.tag:
-        navigator.choose(KIND, "tag" if known.tag else "words", settled=False)
+        texts[KIND] = "tag" if known.tag else "words"
+    return Set({setting.name: text for setting, text in texts.items()})
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The guess, how well it does, and the names kept so far."""
-    neuron = chooser(run, navigator)
-    index = index_of(run, navigator)
-    if index is None:
-        return
+def sheet(run: Run, values: Values) -> Sheet:
+    """How well the guess does, its mistakes, and the names kept so far."""
+    at_hand = index_with_notes(run)
+    if at_hand.index is None:
+        return Sheet([row(at_hand.notes)], [*neuron_controls(run), *at_hand.controls])
     read: ProbeInputs = run.subject.per_network(
         "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
     )
-    guess, result, mistakes = st.columns([0.95, 1, 1.2], gap="medium")
-    with guess:
-        name = the_guess(run, navigator, index, neuron)
-        keep(networks_of(run), navigator, name)
-        all_names(networks_of(run), navigator)
-    score = put_to_the_test(run, navigator, index, read, name)
-    with result:
-        how_well(run, score, name)
-    with mistakes:
-        its_mistakes(run, read, score, name)
+    name = the_guess(run, values, at_hand.index)
+    score = put_to_the_test(run, values, at_hand.index, read, name)
+    result = [*at_hand.notes, how_well(run, score, name), *name_cells(run, values, name)]
+    return Sheet(
+        [row(result, its_mistakes(run, read, score, name), widths=(1, 1.2))],
+        [
+            *neuron_controls(run),
+            *guess_controls(run, at_hand.index, name),
+            *name_controls(run, values, name),
+        ],
+    )
 
 
-def the_guess(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -> Name:
-    """The boxes in which it is made."""
-    of = Name(run.card.id, run.state.block + 1, neuron, "")
-    called = st.text_input(
-        f"Your name for neuron {neuron_name(run.state.block, neuron)}", autocomplete="off",
-        placeholder="for example: words for numbers", **navigator.widget(CALLED),
-    )  # fmt: skip
-    if index.tags:
-        st.segmented_control("It fires on …", required=True, **navigator.options(KIND))
-    st.segmented_control("It counts as firing …", required=True, **navigator.options(LEVEL))
-    if index.tags and navigator.value(KIND) == "tag":
-        widget = navigator.widget(TAG)
-        if navigator.value(TAG) not in index.tags:
-            st.session_state[widget["key"]] = index.tags[0]
-        tag = st.selectbox("Tag", index.tags, **widget)
-        return replace(of, name=called or "", tag=str(tag))
-    words = st.text_input(
-        "Words, with commas between them", autocomplete="off", placeholder="two, three, forty",
-        **navigator.widget(WORDS),
-    )  # fmt: skip
-    return replace(of, name=called or "", words=words or "")
+def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
+    """What is set, as a name."""
+    name = Name(run.card.id, run.state.block + 1, neuron_shown(run), values[CALLED])
+    if index.tags and values[KIND] == "tag":
+        return replace(name, tag=values[TAG] if values[TAG] in index.tags else index.tags[0])
+    return replace(name, words=values[WORDS])
+
+
+def guess_controls(run: Run, index: NeuronIndex, name: Name) -> list[Control]:
+    """In which it is made."""
+    called = CALLED.with_control(
+        f"Your name for neuron {neuron_name(run.state.block, name.neuron)}",
+        example="for example: words for numbers",
+    )
+    tags = replace(TAG, label="Tag", options={tag: tag for tag in index.tags})
+    return [called, *([KIND] if index.tags else []), LEVEL, tags if name.tag else WORDS]
 
 
 def put_to_the_test(
-    run: Run, navigator: Navigator, index: NeuronIndex, read: ProbeInputs, name: Name
+    run: Run, values: Values, index: NeuronIndex, read: ProbeInputs, name: Name
 ) -> Score:
     """Its precision and recall on the sentences held back."""
     block = run.state.block
-    values = word_values(run.model, read, block, name.neuron)
-    found = index.by_number[block]
-    strongest = max(float(found.most[name.neuron]), -float(found.least[name.neuron]))
-    share = SHARES[navigator.value(LEVEL)]
-    level = max(index.threshold, share * strongest)
+    written = word_values(run.model, read, block, name.neuron)
+    of_block = index.by_number[block]
+    strongest = max(float(of_block.most[name.neuron]), -float(of_block.least[name.neuron]))
+    level = max(index.threshold, SHARES[values[LEVEL]] * strongest)
     if name.tag:
-        return score_tag(read, values, level, name.tag, MISTAKES)
+        return score_tag(read, written, level, name.tag, MISTAKES)
     words = [word for word in re.split(r"[\s,;]+", name.words) if word]
-    return score_words(read, values, level, words, MISTAKES)
+    return score_words(read, written, level, words, MISTAKES)
 
 
-def how_well(run: Run, score: Score, name: Name) -> None:
+def how_well(run: Run, score: Score, name: Name) -> Cell:
     """Precision and recall beside what chance gives."""
     units = "sentences" if name.tag else "words"
     called: Sentence = [quoted(name.name)] if name.name else ["The guess"]
@@ -140,17 +134,16 @@ def how_well(run: Run, score: Score, name: Name) -> None:
             number(f"{score.both} of the {score.fired}"), " on which the neuron fires (recall "
             f"{percent(score.recall)}).",
         ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "named", run.card.colour),
         scores(score.precision, score.recall, score.chance, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
-        f"{run.stamp} {name} {score.fired}",
         key="named",
         height=560,
     )
 
 
-def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> None:
+def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
     """Where it fires unannounced, and where it was announced and did not fire."""
     shown = [
         Passage(kind, *_around(read, unit.sentence, "" if name.tag else unit.text))
@@ -161,10 +154,9 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> None:
         "Its mistakes: ", number(f"{score.fired - score.both} missed"), ", ",
         number(f"{score.guessed - score.both} false positives"), ". Some of each:",
     ]  # fmt: skip
-    passages(
+    return passages_cell(
         Head(sentence, "mistakes", run.card.colour),
         shown,
-        f"{run.stamp} {name} {score.fired}",
         key="mistakes",
     )
 

@@ -1,7 +1,8 @@
 """Plant a memory: one neuron more, that wakes here and says a word of your own."""
 
+from collections.abc import Sequence
+
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.plant import (
@@ -22,81 +23,49 @@ from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.measurement import on_request
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import Passage, passages
-from ffnviz.pictures.slider import nearest, slider
+from ffnviz.pictures.passages import Passage, passages_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseToken, Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import number_setting, text_setting
+from ffnviz.state.settings import Values, number_setting, text_setting
 
 STRENGTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 CHOOSY = tuple(place / 20 for place in range(20))
-WORD = text_setting("plant", "moon", LONGEST_WORD, room=6 * LONGEST_WORD)
-STRENGTH = number_setting("strength", 1.5, STRENGTHS[0], STRENGTHS[-1])
-CHOOSINESS = number_setting("choosy", 0.7, CHOOSY[0], CHOOSY[-1])
+NO_BIASES = (
+    "This FFN has no biases, so the new neuron wakes at whatever is a little like its token."
+)
+WORD = text_setting("plant", "moon", LONGEST_WORD, room=6 * LONGEST_WORD).with_control(
+    "A word for the new neuron to say", example="moon"
+)
+STRENGTH = number_setting("strength", 1.5, STRENGTHS[0], STRENGTHS[-1]).with_control(
+    "strength, in lengths of what the FFN writes here", STRENGTHS, lambda stop: f"{stop:g}×"
+)
+CHOOSINESS = number_setting("choosy", 0.7, CHOOSY[0], CHOOSY[-1]).with_control(
+    "wakes where an input is like this one by more than", CHOOSY, percent
+)
 SETTINGS = (WORD, STRENGTH, CHOOSINESS)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The word and the sliders; what is said now; where else the neuron wakes."""
-    controls, words, elsewhere = st.columns([0.8, 1, 1.1], gap="medium")
-    with controls:
-        planted = what_to_plant(run, navigator)
-        if planted is None:
-            return
-        measured = on_other_sentences(run, navigator)
-    with words:
-        before_and_after(run, navigator, planted)
-    with elsewhere:
-        on_this_sentence(run, navigator, planted)
-        if measured is not None:
-            where_else(run, navigator, measured)
-
-
-def what_to_plant(run: Run, navigator: Navigator) -> Planted | None:
-    """The controls, and the neuron they make; None, with a message, if the word is none."""
-    st.text_input(
-        "A word for the new neuron to say", placeholder="moon", autocomplete="off",
-        **navigator.widget(WORD),
-    )  # fmt: skip
+def sheet(run: Run, values: Values) -> Sheet:
+    """What is said with one neuron more; where else it wakes."""
+    biased = run.model.ffn(run.state.block).key_bias is not None
+    reset = Button("Reset", Set({each.name: None for each in SETTINGS}) if values else None)
+    controls: list[Control] = [WORD, STRENGTH, *([CHOOSINESS] if biased else []), reset]
+    chosen = values[WORD], values[STRENGTH], values[CHOOSINESS]
     try:
-        word_id(run.model, navigator.value(WORD))
+        planted = planted_now(run, *chosen)
     except PlantError as error:
-        st.warning("This word cannot be planted.")
-        st.text(str(error))  # with what was typed: no markup
-        return None
-    strength, choosiness = navigator.value(STRENGTH), navigator.value(CHOOSINESS)
-    slider(
-        "strength, in lengths of what the FFN writes here",
-        [f"{stop:g}×" for stop in STRENGTHS],
-        nearest(STRENGTHS, strength),
-        key="plant-strength",
-        on_choose=lambda stop, done: navigator.choose(STRENGTH, STRENGTHS[stop], done),
-    )
-    if run.model.ffn(run.state.block).key_bias is None:
-        st.markdown("This FFN has no biases, so the new neuron wakes at whatever is a little like "
-                   "its token.")  # fmt: skip
-    else:
-        slider(
-            "wakes where an input is like this one by more than",
-            [percent(stop) for stop in CHOOSY],
-            nearest(CHOOSY, choosiness),
-            key="plant-choosy",
-            on_choose=lambda stop, done: navigator.choose(CHOOSINESS, CHOOSY[stop], done),
-        )
-    if navigator.state().settings:
-        st.button("Back to the start", on_click=navigator.do,
-                  args=(Set({setting.name: None for setting in SETTINGS}),))  # fmt: skip
-    return planted_now(run, *chosen(navigator))
-
-
-def chosen(navigator: Navigator) -> tuple[str, float, float]:
-    """The word, the strength and the choosiness that are set."""
-    return navigator.value(WORD), navigator.value(STRENGTH), navigator.value(CHOOSINESS)
+        note = "This word cannot be planted.", [(str(error), "typed")]
+        return Sheet([row(text_cell("no-word", *note, tone="warning"))], controls)
+    elsewhere = (
+        *([] if biased else [text_cell("no-biases", NO_BIASES)]),
+        on_this_sentence(run, planted), on_other_sentences(run, chosen),
+    )  # fmt: skip
+    return Sheet([row(before_and_after(run, planted), elsewhere, widths=(1, 1.1))], controls)
 
 
 def planted_now(run: Run, word: str, strength: float, choosiness: float) -> Planted:
@@ -105,10 +74,10 @@ def planted_now(run: Run, word: str, strength: float, choosiness: float) -> Plan
     return plant(run.model, run.trace, run.state.block, run.token, entry, strength, choosiness)
 
 
-def before_and_after(run: Run, navigator: Navigator, planted: Planted) -> None:
+def before_and_after(run: Run, planted: Planted) -> Cell:
     """The ten likeliest words without the neuron and with it."""
     model, trace, block = run.model, run.whole, run.state.block
-    told = predict(model, trace, run.place)
+    plain = predict(model, trace, run.place)
     rows = model.stream_with(trace, block, output_with(trace, block, planted))
     logits = model.logits(rows[run.place])
     after = likeliest(model, logits, 10)
@@ -122,20 +91,19 @@ def before_and_after(run: Run, navigator: Navigator, planted: Planted) -> None:
         quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     d_ff = model.sizes.d_ff
-    chart(
+    return chart_cell(
         Head(sentence, "planted", run.card.colour, under=under_guess(run)),
         word_bars([
-            Words(f"{d_ff:,} neurons", told.words, told.probabilities, f"@{run.card.colour}"),
+            Words(f"{d_ff:,} neurons", plain.words, plain.probabilities, f"@{run.card.colour}"),
             Words(f"{d_ff + 1:,} neurons", after.words, after.probabilities, "@muted"),
         ]),
         "The ten likeliest words without the planted neuron and with it.",
-        f"{run.stamp} {chosen(navigator)}",
         key="planted-words",
         height=640,
     )  # fmt: skip
 
 
-def on_this_sentence(run: Run, navigator: Navigator, planted: Planted) -> None:
+def on_this_sentence(run: Run, planted: Planted) -> Cell:
     """Its activation on every token."""
     values = values_of(run.trace, run.state.block, planted).float().cpu().numpy()
     threshold = threshold_for(run.card.phi)
@@ -146,40 +114,35 @@ def on_this_sentence(run: Run, navigator: Navigator, planted: Planted) -> None:
         sentence += [", it also wakes on ", number(among), " here."]
     else:
         sentence += [", the only token here, it wakes at ", number(signed(values[0])), "."]
-    chart(
+    return chart_cell(
         Head(sentence, "planted-here", run.card.colour),
         figures.values(run.labels, values, run.token, run.card.colour, threshold),
         "The planted neuron's activation on each token of the sentence.",
-        f"{run.stamp} {chosen(navigator)}",
         key="planted-here",
         height=270,
-        on_choose=lambda token: navigator.do(ChooseToken(token)),
+        on_choose=ChooseToken,
     )
 
 
-def on_other_sentences(run: Run, navigator: Navigator) -> PlantSpread | None:
-    """The button, and the last result if it is of the neuron shown."""
+def on_other_sentences(
+    run: Run, chosen: tuple[str, float, float]
+) -> Measurement[PlantSpread] | Cell:
+    """How far it spreads, once that is asked for."""
     if not run.card.has_mask:
-        st.markdown(f"On other sentences nothing can be measured. {Capability.MASK.value}")
-        return None
-    setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token,
-          *chosen(navigator))  # fmt: skip
-    measured = on_request(
-        "plant", setup, run, measure, *chosen(navigator),
-        label="Try it on other sentences", doing="Reading other sentences …",
+        message = f"On other sentences nothing can be measured. {Capability.MASK.value}"
+        return text_cell("no-mask", message)
+    setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token, *chosen)
+    before = (text_cell(
+        "planted-ask", "How far does it spread? All probe sentences, with one word in five hidden."
+    ),)  # fmt: skip
+
+    def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
+        return spread_cells(run, measured.result) if measured.setup == setup else before
+
+    return Measurement(
+        "plant", setup, measure, after, chosen, before,
+        "Try it on other sentences", "Reading other sentences …", on_request=True,
     )  # fmt: skip
-    if measured is None or measured.setup != setup:
-        st.markdown("How far does it spread? All probe sentences, with one word in five hidden.")
-        return None
-    found: PlantSpread = measured.result
-    worse = f"{found.loss.worse:+.4f} ± {found.loss.error:.4f}".replace("-", "−")
-    st.markdown(
-        f"Of {len(found.loss.plain):,} masked tokens in other sentences its word is the likeliest "
-        f"at **{found.said_after:,}**; without it, at {found.said_before:,}. The loss there goes "
-        f"from {found.loss.plain.mean():.3f} to **{found.loss.edited.mean():.3f}** nats: "
-        f"**{worse}** (standard error of the paired differences)."
-    )
-    return found
 
 
 def measure(
@@ -192,16 +155,23 @@ def measure(
     return spread(run.model, probes, run.state.block, planted, threshold, progress)
 
 
-def where_else(run: Run, navigator: Navigator, found: PlantSpread) -> None:
-    """The tokens of other sentences that wake it most."""
-    sentence: Sentence = [
-        "In other sentences it wakes on ", number(percent(found.awake / found.n_tokens)),
-        f" of {found.n_tokens:,} tokens",
-        "; most of all on these." if found.strongest else ".",
+def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
+    """What is said in other sentences, and the tokens that wake it most."""
+    worse = f"{result.loss.worse:+.4f} ± {result.loss.error:.4f}".replace("-", "−")
+    loss: Sentence = [
+        f"Of {len(result.loss.plain):,} masked tokens in other sentences its word is the likeliest "
+        "at ", number(f"{result.said_after:,}"), f"; without it, at {result.said_before:,}. The "
+        f"loss there goes from {result.loss.plain.mean():.3f} to ",
+        number(f"{result.loss.edited.mean():.3f}"), " nats: ", number(worse),
+        " (standard error of the paired differences).",
     ]  # fmt: skip
-    passages(
+    sentence: Sentence = [
+        "In other sentences it wakes on ", number(percent(result.awake / result.n_tokens)),
+        f" of {result.n_tokens:,} tokens",
+        "; most of all on these." if result.strongest else ".",
+    ]  # fmt: skip
+    return text_cell("planted-loss", loss), passages_cell(
         Head(sentence, "planted-elsewhere", run.card.colour),
-        [Passage(signed(w.value), w.before, w.at, w.after) for w in found.strongest],
-        f"{run.stamp} {chosen(navigator)}",
+        [Passage(signed(w.value), w.before, w.at, w.after) for w in result.strongest],
         key="planted-elsewhere",
     )

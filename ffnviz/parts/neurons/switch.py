@@ -1,16 +1,18 @@
 """Switch it off: sets of neurons put to sleep, scaled or fixed, and what that changes."""
 
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.neurons.intervention import Change, change, direct_contributions
 from ffnviz.analysis.neurons.neuron_set import NeuronSetError, read_set, written_set
+from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
+from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import intervention as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
@@ -18,22 +20,34 @@ from ffnviz.figures.words import Words, word_bars
 from ffnviz.models.edit import Edit
 from ffnviz.models.trace import Trace
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.neurons.choose import chooser
-from ffnviz.parts.neurons.probe_measure import measure
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row, set_to
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import ENCODED, Setting, choice_setting, number_setting, shortened
+from ffnviz.state.settings import (
+    ENCODED,
+    Setting,
+    Values,
+    choice_setting,
+    number_setting,
+    shortened,
+)
 
 MOST = 10
 LEAST = 6
 LONGEST = 1_000
-DO = choice_setting("do", {"zero": "set to zero", "scale": "multiply by", "fix": "fix to"})
+LONGEST_PIECE = 20  # that a click may add
+DO = choice_setting(
+    "do", {"zero": "set to zero", "scale": "multiply by", "fix": "fix to"}
+).with_control("What to do with them")
 BY = number_setting("by", 2.0, -20, 20)
-WHERE = choice_setting("where", {"all": "at every token", "token": "at the chosen token"})
-FULL = "switch-full"  # whether the last click found no room for its neuron
+WHERE = choice_setting(
+    "where", {"all": "at every token", "token": "at the chosen token"}
+).with_control("Where")
 
 
 def _whole_pieces(text: str) -> str:
@@ -43,115 +57,118 @@ def _whole_pieces(text: str) -> str:
     return cut if len(cut) == len(text) or not whole else whole[0]
 
 
-SET: Setting[str] = Setting(
-    "off", "", _whole_pieces, str, longest=LONGEST
+SET = Setting("off", "", _whole_pieces, str, longest=LONGEST).with_control(
+    "Neurons to switch; 2:17 is neuron 17 of block 2"
 )  # empty: the neuron shown
 SETTINGS: tuple[Setting[Any], ...] = (SET, DO, BY, WHERE)
 
-Neurons = Mapping[int, tuple[int, ...]]
+Neurons = Mapping[int, Collection[int]]
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The set and its controls, the words before and after, and who matters for the first."""
-    shown = chooser(run, navigator)
-    told = predict(run.model, run.trace, run.token)
-    controls, words, matter = st.columns([0.85, 1.1, 0.85], gap="medium")
-    with controls:
-        neurons = which(run, navigator, shown)
-        edits = what_to_do(run, navigator, neurons)
-    if neurons is None:
-        return
-    edited = run.model.trace(run.state.sentence, edits)
-    changed = change(run.whole, edited, run.place)
-    with controls:
-        how_far(run, changed, repr(edits))
-        measure(run, edits)
-    with words:
-        before_and_after(run, told, edited, neurons, edits)
-    with matter:
-        who_matters(run, navigator, told, neurons)
-
-
-def which(run: Run, navigator: Navigator, shown: int) -> Neurons | None:
-    """The set; None, with a message, if what was typed is none."""
-    config, block = run.model.sizes, run.state.block
-    st.text_input(
-        "Neurons to switch; 2:17 is neuron 17 of block 2",
-        placeholder=f"{neuron_name(block, shown)}, the neuron above",
-        **navigator.widget(SET),
-    )
-    typed = navigator.value(SET)
+def sheet(run: Run, values: Values) -> Sheet:
+    """What the set changes, the words before and after, and who matters for the first."""
+    sizes, block, shown = run.model.sizes, run.state.block, neuron_shown(run)
+    plain = predict(run.model, run.trace, run.token)
+    added = direct_contributions(run.model, run.trace, run.token, int(plain.ids[0]))
+    controls: list[Control] = [
+        *neuron_controls(run),
+        replace(SET, example=f"{neuron_name(block, shown)}, the neuron above"),
+        DO,
+        *([] if values[DO] == "zero" else [replace(BY, label=DO.options[values[DO]])]),
+        WHERE,
+        Button(f"Switch the {MOST} that add most", set_to(SET, written_set(strongest(added)))),
+        Button("Reset", Set({each.name: None for each in SETTINGS}) if values else None),
+    ]
     try:
-        neurons = read_set(typed, config.n_blocks, config.d_ff, block)
+        neurons = read_set(values[SET], sizes.n_blocks, sizes.d_ff, block) or {block: (shown,)}
     except NeuronSetError as error:
-        st.error("This names no set of neurons.")
-        st.text(str(error))  # with what was typed: no markup
-        return None
-    if st.session_state.pop(FULL, False):
-        st.error("A link has no room for so many single neurons, so none was added.")
-    if navigator.state().settings:
-        st.button("Reset", on_click=navigator.do,
-                  args=(Set({setting.name: None for setting in SETTINGS}),))  # fmt: skip
-    return neurons or {block: (shown,)}
+        note = "This names no set of neurons.", [(str(error), "typed")]
+        return Sheet([row(text_cell("no-set", *note, tone="warning"))], controls)
+    edits = edits_of(run, values, neurons)
+    edited = run.model.trace(run.state.sentence, edits)
+    words = before_and_after(run, plain, edited, neurons, edits)
+    matter = who_matters(run, plain, added, neurons)
+    changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
+    return Sheet([row(changes, words, matter, widths=(0.85, 1.1, 0.85))], controls)
 
 
-def what_to_do(run: Run, navigator: Navigator, neurons: Neurons | None) -> list[Edit]:
-    """The controls, and the edits they make of the set."""
-    do = st.segmented_control("What to do with them", required=True,
-                              label_visibility="collapsed", **navigator.options(DO))  # fmt: skip
-    by = 0.0
-    if do != "zero":
-        by = st.number_input(DO.options[do], -20.0, 20.0, step=0.5, **navigator.widget(BY))
-    where = st.segmented_control("Where", required=True, label_visibility="collapsed",
-                                 **navigator.options(WHERE))  # fmt: skip
-    tokens = None if where == "all" else [run.place]
-    return [
-        Edit(block, members, value=by, tokens=tokens) if do == "fix"
-        else Edit(block, members, scale=by, tokens=tokens)
-        for block, members in (neurons or {}).items()
-    ]  # fmt: skip
+def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
+    """What is done to the set, block by block."""
+    tokens = None if values[WHERE] == "all" else [run.place]
+    by = 0.0 if values[DO] == "zero" else values[BY]
+    how = {"value": by} if values[DO] == "fix" else {"scale": by}
+    return [Edit(block, members, tokens=tokens, **how) for block, members in neurons.items()]
 
 
-def how_far(run: Run, changed: Change, version: str) -> None:
+def how_far(run: Run, changed: Change) -> Cell:
     """What moved: the FFNs' outputs and the stream."""
     block = int(changed.output.argmax())
     sentence: Sentence = [
         f"What FFN {block + 1} writes changes by ", number(percent(float(changed.output[block]))),
         ", the last stream by ", number(percent(float(changed.stream[-1]))), ".",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "changes", run.card.colour),
         figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
-        f"{run.stamp} {version}",
         key="changes",
         height=250,
     )
 
 
+def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
+    """How much worse masked words are guessed, once that is asked for."""
+    everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
+    setup = (run.card.id, run.device, everywhere)
+    before = (text_cell(
+        "probes-ask", "How much worse 2,000 masked words are guessed, at every token.", tone="quiet"
+    ),)  # fmt: skip
+
+    def after(measured: Measured[ProbeLoss]) -> Sequence[Cell]:
+        result = measured.result
+        worse = f"{result.worse:.4f} ± {result.error:.4f}".replace("-", "−")
+        sentence: Sentence = [
+            f"On {len(result.plain):,} masked tokens of our probe sentences the loss goes from ",
+            number(f"{result.plain.mean():.3f}"), " to ", number(f"{result.edited.mean():.3f}"),
+            " nats: worse by ", number(worse), " (standard error of the paired differences).",
+        ]  # fmt: skip
+        return [text_cell("probes-loss", sentence)] if measured.setup == setup else before
+
+    return Measurement(
+        "probes", setup, loss, after, (tuple(edits),), before,
+        "Measure on the probe sentences", "Guessing masked words …", on_request=True,
+    )  # fmt: skip
+
+
+def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
+    """Of the plain network, computed once for everybody, and of the edited one."""
+    probes = run.subject.per_network("probes", read_probes)
+    first, second = subprogress(progress, 0, 2), subprogress(progress, 1, 2)
+    plain = run.subject.per_network("plain loss", lambda: masked_loss(run.model, probes, (), first))
+    return ProbeLoss(plain, masked_loss(run.model, probes, edits, second))
+
+
 def before_and_after(
-    run: Run, told: Prediction, edited: Trace, neurons: Neurons, edits: list[Edit]
-) -> None:
+    run: Run, plain: Prediction, edited: Trace, neurons: Neurons, edits: list[Edit]
+) -> Cell:
     """The ten likeliest words, plain and edited."""
     after = predict(run.model, edited, run.place)
-    best = int(told.ids[0])
+    best = int(plain.ids[0])
     then = float(edited.logits_at(run.place).softmax(dim=-1)[best])
     n = sum(map(len, neurons.values()))
     done = _done(edits[0])
     sentence: Sentence = [
-        "With ", number(f"{n:,} neuron{'s' * (n > 1)} {done}"), ", ", number(told.words[0]),
-        " goes from ", number(percent(float(told.probabilities[0]))), " to ",
+        "With ", number(f"{n:,} neuron{'s' * (n > 1)} {done}"), ", ", number(plain.words[0]),
+        " goes from ", number(percent(float(plain.probabilities[0]))), " to ",
         number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "switched", run.card.colour, under=under_guess(run)),
         word_bars([
-            Words("as it is", told.words, told.probabilities, f"@{run.card.colour}"),
+            Words("as it is", plain.words, plain.probabilities, f"@{run.card.colour}"),
             Words(done, after.words, after.probabilities, "@muted"),
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
-        f"{run.stamp} {edits}",
         key="switched-words",
         height=680,
     )  # fmt: skip
@@ -163,49 +180,51 @@ def _done(edit: Edit) -> str:
     return "set to zero" if edit.scale == 0 else f"multiplied by {edit.scale:g}"
 
 
-def who_matters(run: Run, navigator: Navigator, told: Prediction, neurons: Neurons) -> None:
+def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons) -> list[Cell]:
     """The neurons that add most to the likeliest word's logit; a click puts one in or out."""
-    added = direct_contributions(run.model, run.trace, run.token, int(told.ids[0]))
-    n_blocks, d_ff = added.shape
-    order = np.argsort(-added.ravel(), kind="stable")
-    most, places = order[:MOST], np.concatenate([order[:MOST], order[-LEAST:]])
+    d_ff, values = run.model.sizes.d_ff, added.ravel()
+    order = np.argsort(-values, kind="stable")
+    places = np.concatenate([order[:MOST], order[-LEAST:]])
     sentence: Sentence = [
-        number(_name(int(most[0]), d_ff)), " adds most to the logit of ", number(told.words[0]),
-        f" directly: {added.ravel()[most[0]]:+.2f}. Click a bar to switch its neuron.",
+        number(_name(int(order[0]), d_ff)), " adds most to the logit of ", number(plain.words[0]),
+        f" directly: {values[order[0]]:+.2f}. Click a bar to switch its neuron.",
     ]  # fmt: skip
-    switched = frozenset(_name(block * d_ff + n, d_ff) for block, ns in neurons.items() for n in ns)
     accent = f"@{run.card.colour}"
     bars = Bars(
         "2:17: neuron 17 of block 2; ▸ switched",
         [_name(int(place), d_ff) for place in places],
-        added.ravel()[places],
-        [accent if value > 0 else "@muted" for value in added.ravel()[places]],
+        values[places],
+        [accent if value > 0 else "@muted" for value in values[places]],
         places,
-        switched,
+        frozenset(neuron_name(block, n) for block, members in neurons.items() for n in members),
     )
-    chart(
+    picture = chart_cell(
         Head(sentence, "contributions", run.card.colour),
         named_bars([bars], "added to the logit"),
         "The neurons that add most to the likeliest word's logit, and those that take most away.",
-        f"{run.stamp} {told.words[0]} {sorted(switched)[:40]}",
         key="contributions",
         height=590,
-        on_choose=partial(_toggle, navigator, neurons, d_ff),
+        on_choose=lambda place: toggle(neurons, *divmod(place, d_ff)),
     )
-    top = {block: [int(n % d_ff) for n in most if n // d_ff == block] for block in range(n_blocks)}
-    st.button(f"Switch the {MOST} that add most", on_click=navigator.choose,
-              args=(SET, written_set(top)))  # fmt: skip
+    if len(written_set(neurons)) + LONGEST_PIECE <= LONGEST:
+        return [picture]
+    message = "A link has hardly any room for more single neurons: what does not fit is not added."
+    return [picture, text_cell("no-room", message, tone="info")]
+
+
+def strongest(added: np.ndarray) -> Neurons:
+    """Those that add most to a word."""
+    most, d_ff = np.argsort(-added.ravel(), kind="stable")[:MOST], added.shape[1]
+    blocks = range(len(added))
+    return {block: [int(n % d_ff) for n in most if n // d_ff == block] for block in blocks}
 
 
 def _name(place: int, d_ff: int) -> str:
     return neuron_name(*divmod(place, d_ff))
 
 
-def _toggle(navigator: Navigator, neurons: Neurons, d_ff: int, place: int) -> None:
-    block, neuron = divmod(place, d_ff)
-    now = {where: set(members) for where, members in neurons.items()}
-    now.setdefault(block, set()).symmetric_difference_update({neuron})
-    written = written_set(now)
-    st.session_state[FULL] = len(written) > LONGEST
-    if not st.session_state[FULL]:
-        navigator.choose(SET, written)
+def toggle(neurons: Neurons, block: int, neuron: int) -> Set | None:
+    """The set with the neuron put in or out; None if no link has room for it."""
+    toggled = {**neurons, block: {*neurons.get(block, ())} ^ {neuron}}
+    written = written_set(toggled)
+    return set_to(SET, written) if len(written) <= LONGEST else None

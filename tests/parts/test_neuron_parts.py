@@ -1,0 +1,204 @@
+"""Switch it off, Plant a memory, Compare: what their sheets say is what the networks do."""
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ffnviz.analysis.neurons.intervention import direct_contributions
+from ffnviz.analysis.neurons.plant import output_with, plant, word_id
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import load
+from ffnviz.parts.neurons import plant as planting
+from ffnviz.parts.neurons import switch
+from ffnviz.parts.results import measured_at_once
+from ffnviz.parts.sheet import Measured, Measurement, Sheet
+from ffnviz.state.actions import ChooseToken, OpenNeuron, Set, ShowState
+from ffnviz.state.settings import Values
+from ffnviz.state.state import Neuron
+from tests.parts.sheets import Drawn, drawn, words
+
+TEXT = "It cost forty pounds."
+HIDDEN = "She opened the [MASK] and looked out."
+NOTHING = (None, True, -1, 0.5, 10**9, "0", [], {})
+
+
+def panel(shown: Drawn, key: str, at: int) -> list[str]:
+    """The words at the bars of one panel."""
+    names: list[str] = shown.cells[key].data["figure"]["data"][at]["meta"]["names"]
+    return names
+
+
+def likeliest(edits: list[Edit], token: int = 2) -> list[str]:
+    model = load("relu")
+    logits = model.trace(TEXT, edits=edits).logits[token]
+    return [model.tokenizer.label(int(i)) for i in logits.topk(10).indices]
+
+
+def measured(sheet: Sheet, shown: Drawn) -> tuple[Measurement[Any], Measured[Any]]:
+    """What is measured on request in some column, and its result."""
+    (measurement,) = (
+        cell
+        for row in sheet.rows
+        for column in getattr(row, "columns", ())
+        for cell in column.cells
+        if isinstance(cell, Measurement)
+    )
+    return measurement, measured_at_once(measurement, shown.run)
+
+
+@pytest.mark.parametrize(
+    ("query", "edits"),
+    [
+        ({}, [Edit(1, [40], scale=0.0)]),
+        ({"off": "2:0-1023"}, [Edit(1, range(1_024), scale=0.0)]),
+        ({"off": "1:0-500, 7", "do": "scale", "by": "-3"},
+         [Edit(0, range(501), scale=-3.0), Edit(1, [7], scale=-3.0)]),
+        # Links of old had words where ids are now.
+        ({"off": "1:3-90", "do": "fix to", "by": "5", "where": "at the chosen token"},
+         [Edit(0, range(3, 91), value=5.0, tokens=[2])]),
+    ],
+)  # fmt: skip
+def test_neurons_are_switched_and_the_edited_network_speaks(
+    query: dict[str, str], edits: list[Edit]
+) -> None:
+    shown = drawn("neurons", "switch", text=TEXT, token="3", neuron="relu-40", **query)
+    assert panel(shown, "switched-words", 0) == likeliest([])
+    assert panel(shown, "switched-words", 1) == likeliest(edits)
+    plain, edited = (load("relu").trace(TEXT, edits=each) for each in ([], edits))
+    a, b = plain.blocks[-1].output[2], edited.blocks[-1].output[2]
+    last = re.findall(r"([\d.]+)%", words(shown.cells["changes"]))[-1]
+    assert float(last) == pytest.approx(100 * float((b - a).norm() / a.norm()), rel=0.06, abs=0.06)
+    assert ("fix to" in shown.controls) == (query.get("do") == "fix to")
+
+
+@pytest.mark.parametrize(
+    ("part", "query", "message"),
+    [("switch", {"off": typed}, "This names no set of neurons.\n")
+     for typed in ("seven", "3:1", "2:9999", "<b>1</b>", "![a](https://x.y/z.png)")]
+    + [("plant", {"plant": typed}, "This word cannot be planted.\n")
+       for typed in ("xyzzy", "<b>x</b>", "")],
+)  # fmt: skip
+def test_what_cannot_be_done_is_answered_in_plain_words_and_kept(
+    part: str, query: dict[str, str], message: str
+) -> None:
+    shown = drawn("neurons", part, text=TEXT, **query)
+    (cell,) = shown.cells.values()
+    assert words(cell).startswith(message)
+    assert cell.data["paragraphs"][1][0][1] == "typed"
+    (typed,) = query.values()
+    assert typed in [control.get("text") for control in shown.controls.values()]
+
+
+def test_those_that_speak_for_a_word_can_be_switched_as_a_set() -> None:
+    shown = drawn("neurons", "switch", text=TEXT, token="3")
+    model = load("relu")
+    added = direct_contributions(
+        model, model.trace(TEXT), 2, int(shown.run.trace.logits[2].argmax())
+    )
+    most = np.argsort(-added.ravel())[:10]
+    name = "{}:{}".format(*(divmod(int(most[0]), 2_048) + np.array([1, 0])))
+    assert f"{name} adds most" in words(shown.cells["contributions"])
+    assert shown.rail
+    action = shown.rail.events["press"]("Switch the 10 that add most")
+    switched = drawn("neurons", "switch", text=TEXT, token="3", **action.settings)
+    edits = [Edit(block, [int(n % 2_048) for n in most if n // 2_048 == block], scale=0.0)
+             for block in (0, 1)]  # fmt: skip
+    assert panel(switched, "switched-words", 1) == likeliest(edits)
+    click = switched.cells["contributions"].events["point"]
+    without = drawn("neurons", "switch", text=TEXT, token="3", **click(int(most[0])).settings)
+    assert "With 9 neurons set to zero" in words(without.cells["switched-words"])
+    assert not any(click(value) for value in NOTHING)
+    assert switched.rail
+    assert switched.rail.events["press"]("Reset") == Set(
+        dict.fromkeys(("off", "do", "by", "where"))
+    )
+    assert shown.rail.events["press"]("Reset") is None
+
+
+def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
+    full = "".join(f"1:{n}, " for n in range(1_001, 1_250, 2))[:1_000]
+    shown = drawn("neurons", "switch", text=TEXT, off=full)
+    assert "hardly any room" in shown.said
+    assert switch.toggle({0: range(0, 2_000, 2)}, 1, 7) is None
+    assert switch.toggle({0: (5,)}, 1, 7) == Set({"off": "1:5, 2:7"})
+    assert switch.toggle({0: (5,)}, 0, 5) == Set({"off": ""})
+
+
+def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
+    shown = drawn("neurons", "switch", text=TEXT, off="2:0-2047")
+    assert "How much worse 2,000 masked words are guessed" in shown.said
+    measurement, result = measured(switch.sheet(shown.run, Values({"off": "2:0-2047"})), shown)
+    (cell,) = measurement.after(result)
+    n, plain, edited, worse = re.findall(r"[\d,]+\.?\d*", words(cell))[:4]
+    assert int(n.replace(",", "")) > 2_000
+    assert 3 < float(plain) < float(edited) < 12
+    assert float(worse) == pytest.approx(float(edited) - float(plain), abs=2e-3)
+    assert measurement.after(replace(result, setup=())) == measurement.before
+
+
+def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
+    query = {"plant": "elephant", "strength": "3", "choosy": "0.2"}
+    shown = drawn("neurons", "plant", text=HIDDEN, **query)
+    model = load("relu")
+    trace, entry = model.trace(HIDDEN), word_id(model, "elephant")
+    planted = plant(model, trace, 1, 3, entry, 3.0, 0.2)
+    logits = model.logits(model.stream_with(trace, 1, output_with(trace, 1, planted)))
+    share = re.findall(r"([\d.]+)%", words(shown.cells["planted-words"]).split("\n")[0])[-1]
+    assert float(share) == pytest.approx(100 * float(logits[3].softmax(-1)[entry]), abs=0.6)
+    assert "7 of the 7 other tokens" in words(shown.cells["planted-here"])
+    click = shown.cells["planted-here"].events["point"]
+    assert click(5) == ChooseToken(5)
+    assert not any(click(value) for value in NOTHING)
+    measurement, result = measured(planting.sheet(shown.run, Values(query)), shown)
+    spread, passages = measurement.after(result)
+    n, after, before = (int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", words(spread))[:3])
+    assert n > 2_000
+    assert after > 100 > before
+    assert len(passages.data["rows"]) == 10
+    assert measurement.after(replace(result, setup=())) == measurement.before
+
+
+def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
+    first = drawn("neurons", "compare", text=TEXT)
+    assert first.rail
+    example = first.rail.events["press"]("Try “The dog is …” and “The dogs are …”")
+    assert isinstance(example, ShowState)
+    texts = example.state.sentence, example.state.setting("other") or ""
+    assert texts == ("The dog is in the house.", "The dogs are in the house.")
+    shown = drawn("neurons", "compare", text=texts[0], other=texts[1])
+    one, two = (load("relu").trace(text).blocks[1].ffn.hidden.numpy() for text in texts)
+    row, neuron = np.unravel_index(int(np.abs(two - one).argmax()), one.shape)
+    said = words(shown.cells["compared"])
+    assert f"Neuron 2:{neuron} differs most" in said
+    assert f"{one[row, neuron]:.2f} → {two[row, neuron]:.2f}" in said
+    assert f"moves by {np.linalg.norm(two[5] - one[5]):.2f}" in words(shown.cells["pair"])
+    for key, most in (("compared", int(neuron)), ("pair", int(np.abs(two - one)[5].argmax()))):
+        click = shown.cells[key].events["point"]
+        assert click(most) == OpenNeuron(Neuron("relu", 1, most), "neurons", "wakes")
+        assert not any(click(value) for value in NOTHING)
+
+
+@pytest.mark.parametrize(
+    "other", ["It cost <b>sixty</b> pounds.", "👩\u200d👩\u200d👧", "x " * 300, "a", "word " * 300]
+)
+def test_any_second_sentence_is_compared(other: str) -> None:
+    shown = drawn("neurons", "compare", text=TEXT, other=other)
+    assert shown.controls["Second sentence"]["text"] == other[:500]
+    assert ("the first 128 tokens are read" in shown.said) == (other.startswith("x "))
+    assert not set(shown.cells) - {"cut", "compared", "pair", "no-pairs"}
+
+
+def test_without_a_second_sentence_it_asks_for_one() -> None:
+    empty = drawn("neurons", "compare", text=TEXT, other="")
+    assert empty.said == "Type a second sentence to compare the first with."
+
+
+def test_a_long_set_of_neurons_is_cut_between_two_of_them() -> None:
+    shown = drawn("neurons", "switch", text=TEXT, off="2:400-1709, " * 200)
+    assert shown.controls["Neurons to switch; 2:17 is neuron 17 of block 2"]["text"] == (
+        "2:400-1709, " * 83
+    )
+    assert "switched-words" in shown.cells
