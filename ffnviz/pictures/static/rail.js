@@ -52,6 +52,7 @@ function slider(tell, control) {
     update(next) {
       ({ stops } = next);
       name.textContent = next.label;
+      input.setAttribute("aria-label", next.label); // what is around both labels the output, which comes first
       input.max = String(stops.length - 1);
       if (sender.shown(next.stop)) input.value = String(next.stop);
       say();
