@@ -92,7 +92,7 @@ def test_another_neuron_has_its_own_name_in_the_boxes(
     where: dict[str, str], called: str, says: str
 ) -> None:
     typed = {"called": "typed for 12", "of": "relu-2-12"}
-    shown = drawn("neurons", "name", names=LINE, **typed, **where)
+    shown = drawn("neurons", "name", names=LINE, measure=True, **typed, **where)
     assert box(shown, "Your name for neuron") == called
     assert shown.controls["Keep this name"]["disabled"] == (not called)
     if says:
@@ -101,18 +101,18 @@ def test_another_neuron_has_its_own_name_in_the_boxes(
 
 def test_a_link_shows_what_was_typed_for_its_neuron() -> None:
     typed = {"called": "better", "tag": "question", "of": "relu-2-469", "names": LINE}
-    shown = drawn("neurons", "name", neuron="relu-469", **typed)
+    shown = drawn("neurons", "name", neuron="relu-469", measure=True, **typed)
     assert name.follow(shown.run, Values(shown.run.state.settings)) is None
     assert box(shown, "Your name for neuron 2:469") == "better"
     assert box(shown, "Tag") == "question"
-    other = drawn("neurons", "name", neuron="relu-12", **typed)
+    other = drawn("neurons", "name", neuron="relu-12", measure=True, **typed)
     assert box(other, "Your name for neuron 2:12") == ""
     assert box(other, "Tag") == "past"
 
 
 def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> None:
     old = {"called": "mine", "guess": "words of my own", "says": "two"}
-    shown = drawn("neurons", "name", neuron="relu-12", **old)
+    shown = drawn("neurons", "name", neuron="relu-12", measure=True, **old)
     assert box(shown, "Your name for neuron 2:12") == "mine"
     assert box(shown, "Words, with commas") == "two"
     assert shown.run.state.setting("of") == "relu-2-12"
@@ -143,7 +143,8 @@ def test_a_row_of_the_table_leads_to_its_block() -> None:
     shown = drawn("neurons", "name", neuron="relu-469", block="2", names=LINE)
     click = shown.cells["names-table"].events["row"]
     assert click(1) == OpenNeuron(Neuron("gelu", 0, 7), "neurons", "name")
-    assert not any(click(value) for value in (None, True, -1, 2, 0.5, "0", [], {}))
+    nothing: list[Any] = [None, True, -1, 2, 0.5, "0", [], {}]
+    assert not any(click(value) for value in nothing)
 
 
 def test_writing_to_the_end_keeps_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +207,8 @@ def test_a_file_is_read_entry_by_entry() -> None:
         answer = asked(shown, "file", {**file, "text": text})
         assert answer.action is None
         assert re.search(f"could not be taken over.\nkept.json: .*{why}", words(answer.note))
-    for sent in (None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": None}):
+    garbage: list[Any] = [None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": 0}]
+    for sent in garbage:
         assert asked(shown, "file", sent) is None
 
 

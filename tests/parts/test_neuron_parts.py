@@ -22,7 +22,7 @@ from tests.parts.sheets import Drawn, drawn, words
 
 TEXT = "It cost forty pounds."
 HIDDEN = "She opened the [MASK] and looked out."
-NOTHING = (None, True, -1, 0.5, 10**9, "0", [], {})
+NOTHING: tuple[Any, ...] = (None, True, -1, 0.5, 10**9, "0", [], {})
 
 
 def panel(shown: Drawn, key: str, at: int) -> list[str]:
@@ -64,7 +64,9 @@ def measured(sheet: Sheet, shown: Drawn) -> tuple[Measurement[Any], Measured[Any
 def test_neurons_are_switched_and_the_edited_network_speaks(
     query: dict[str, str], edits: list[Edit]
 ) -> None:
-    shown = drawn("neurons", "switch", text=TEXT, token="3", neuron="relu-40", **query)
+    shown = drawn(
+        "neurons", "switch", text=TEXT, token="3", neuron="relu-40", measure=True, **query
+    )
     assert panel(shown, "switched-words", 0) == likeliest([])
     assert panel(shown, "switched-words", 1) == likeliest(edits)
     plain, edited = (load("relu").trace(TEXT, edits=each) for each in ([], edits))
@@ -84,7 +86,7 @@ def test_neurons_are_switched_and_the_edited_network_speaks(
 def test_what_cannot_be_done_is_answered_in_plain_words_and_kept(
     part: str, query: dict[str, str], message: str
 ) -> None:
-    shown = drawn("neurons", part, text=TEXT, **query)
+    shown = drawn("neurons", part, text=TEXT, measure=True, **query)
     (cell,) = shown.cells.values()
     assert words(cell).startswith(message)
     assert cell.data["paragraphs"][1][0][1] == "typed"
@@ -103,12 +105,14 @@ def test_those_that_speak_for_a_word_can_be_switched_as_a_set() -> None:
     assert f"{name} adds most" in words(shown.cells["contributions"])
     assert shown.rail
     action = shown.rail.events["press"]("Switch the 10 that add most")
-    switched = drawn("neurons", "switch", text=TEXT, token="3", **action.settings)
+    switched = drawn("neurons", "switch", text=TEXT, token="3", measure=True, **action.settings)
     edits = [Edit(block, [int(n % 2_048) for n in most if n // 2_048 == block], scale=0.0)
              for block in (0, 1)]  # fmt: skip
     assert panel(switched, "switched-words", 1) == likeliest(edits)
     click = switched.cells["contributions"].events["point"]
-    without = drawn("neurons", "switch", text=TEXT, token="3", **click(int(most[0])).settings)
+    without = drawn(
+        "neurons", "switch", text=TEXT, token="3", measure=True, **click(int(most[0])).settings
+    )
     assert "With 9 neurons set to zero" in words(without.cells["switched-words"])
     assert not any(click(value) for value in NOTHING)
     assert switched.rail
@@ -141,7 +145,7 @@ def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
 
 def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
     query = {"plant": "elephant", "strength": "3", "choosy": "0.2"}
-    shown = drawn("neurons", "plant", text=HIDDEN, **query)
+    shown = drawn("neurons", "plant", text=HIDDEN, measure=True, **query)
     model = load("relu")
     trace, entry = model.trace(HIDDEN), word_id(model, "elephant")
     planted = plant(model, trace, 1, 3, entry, 3.0, 0.2)

@@ -139,7 +139,7 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
         scores(score.precision, score.recall, score.chance, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
         key="named",
-        height=560,
+        height=400,
     )
 
 

@@ -45,6 +45,7 @@ export function makeNote() {
     update(name, said) {
       button.setAttribute("aria-label", `${WHAT} ${said}`);
       box.setAttribute("aria-label", said);
+      button.hidden = !name;
       if (note === name) return;
       note = name;
       box.id = `note-${note}`;
