@@ -17,8 +17,8 @@ from tests.browser.test_sparsity import percents
 SENTENCE = "It cost forty pounds."
 
 
-def number_box(journey: Journey) -> str:
-    return journey.page.get_by_label("Neuron, by its number").input_value()
+def number_box(journey: Journey, label: str = "Neuron") -> str:
+    return journey.page.get_by_role("spinbutton", name=label, exact=True).input_value()
 
 
 def test_from_the_card_to_the_neuron(new_page: OpenPage, twins: dict[str, Model]) -> None:
@@ -45,7 +45,7 @@ def test_a_double_click_on_a_cell_shows_how_its_value_comes_about(
     journey.page.wait_for_url("**/neurons?**part=working**")
     journey.settle()
     assert journey.query()["token"] == "4"
-    assert number_box(journey) == str(neuron)
+    assert number_box(journey, "Neuron, by its number") == str(neuron)
     z = float(twins["gelu"].trace(SENTENCE).blocks[1].ffn.pre_activation[3, neuron])
     assert f"= {z:.4f};".replace("-", "−") in journey.sentence("working")
 
@@ -77,7 +77,7 @@ def test_a_neuron_is_chosen_by_number_and_by_strength(
     journey = new_page().open_page("neurons", text=SENTENCE, twin="relu", token="3")
     strongest = np.argsort(-np.abs(hidden(twins, "relu", 1)[2]))
     assert number_box(journey) == str(strongest[0])
-    box = journey.page.get_by_label("Neuron, by its number")
+    box = journey.page.get_by_role("spinbutton", name="Neuron", exact=True)
     box.fill("2047")
     box.press("Enter")
     journey.settle()

@@ -15,10 +15,12 @@ from ffnviz.cli import main
 from ffnviz.cli.app import opened_index
 from ffnviz.models.encoder.model import load
 from ffnviz.models.index_registry import ASKED, show_indexes
-from ffnviz.parts.neurons import browse, wakes
+from ffnviz.parts.neurons import browse
 from ffnviz.pictures.head import Head
 from ffnviz.state import run_factory
+from ffnviz.state.actions import ChooseBlock
 from tests.analysis.neurons.test_index import of_version_2
+from tests.parts.sheets import drawn
 from tests.parts.visits import opened, query, unbroken
 
 SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
@@ -64,8 +66,7 @@ def test_it_is_shown_for_its_network_and_for_no_other(
     n_tokens = read_index(mine, 2_048, 2).n_tokens
     (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
     assert f"{n_tokens} tokens of <b>my dogs</b> (file of 2025-03-09); a token" in all_of_it
-    examples = said_on("wakes", "relu", wakes, "passages", monkeypatch)
-    assert "<b>my dogs</b>" in examples[0]
+    assert "<b>my dogs</b>" in drawn("neurons", "wakes", twin="relu").said
     (all_of_it, *_) = said_on("browse", "gelu", browse, "chart", monkeypatch)
     assert "of our probe set" in all_of_it
 
@@ -85,10 +86,11 @@ def second_block_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-PARTS_WITH_INDEX = ("wakes", "probes", "values", "browse", "name")
+BY_HAND = ("browse", "name")
+SHEETS = ("wakes", "probes", "values")
 
 
-@pytest.mark.parametrize("part", PARTS_WITH_INDEX)
+@pytest.mark.parametrize("part", BY_HAND)
 def test_of_some_blocks_it_is_shown_on_these_and_elsewhere_it_says_which(
     second_block_only: Path, part: str
 ) -> None:
@@ -104,6 +106,19 @@ def test_of_some_blocks_it_is_shown_on_these_and_elsewhere_it_says_which(
     unbroken(go.click().run())
     assert not away.info
     assert query(away).get("block", "2") == "2"  # the last is the usual one
+
+
+@pytest.mark.parametrize("part", SHEETS)
+def test_a_sheet_of_some_blocks_says_elsewhere_which_and_leads_there(
+    second_block_only: Path, part: str
+) -> None:
+    show_indexes([second_block_only])
+    assert "no-index" not in drawn("neurons", part, twin="relu", block="2").cells
+    away = drawn("neurons", part, twin="relu", block="1")
+    assert "This index has block 2 of 2; block 1 is not in it." in away.said
+    assert away.rail is not None
+    assert away.rail.events["press"]("Go to block 2") == ChooseBlock(1)
+    assert away.rail.events["press"]("Go to block 3") is None
 
 
 def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(
@@ -125,9 +140,10 @@ def test_an_older_file_says_what_it_misses_where_values_may_be_negative(
     write_index(build_index(load(twin), [Probe(text, ()) for text in SENTENCES], (), "dogs"), path)
     of_version_2(path)
     show_indexes([path])
-    for part in ("wakes", "values", "browse"):
-        shown = opened("neurons", part=part, twin=twin)
-        assert len([each for each in shown.info if "of an older version" in each.value]) == says
+    shown = opened("neurons", part="browse", twin=twin)
+    assert len([each for each in shown.info if "of an older version" in each.value]) == says
+    for part in ("wakes", "values"):
+        assert ("old-index" in drawn("neurons", part, twin=twin).cells) == bool(says)
 
 
 def test_the_command_says_which_blocks_it_is_of(second_block_only: Path) -> None:

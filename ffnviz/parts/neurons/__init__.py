@@ -16,12 +16,12 @@ from ffnviz.parts.neurons import (
 from ffnviz.parts.part import Part
 
 PARTS = (
-    Part(wakes.render, "What wakes it", "wakes"),
-    Part(probes.render, "On many sentences", "probes", needs=(Capability.INDEX,)),
-    Part(values.render, "Its values", "values", needs=(Capability.INDEX,)),
+    Part(wakes.sheet, "What wakes it", "wakes"),
+    Part(probes.sheet, "On many sentences", "probes", needs=(Capability.INDEX,)),
+    Part(values.sheet, "Its values", "values", needs=(Capability.INDEX,)),
     Part(browse.render, "All neurons", "browse", browse.SETTINGS, (Capability.INDEX,)),
     Part(
-        writes.render,
+        writes.sheet,
         "What it writes",
         "writes",
         needs=(Capability.WORD_HEAD, Capability.WORD_VECTORS),

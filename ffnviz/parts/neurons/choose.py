@@ -14,7 +14,7 @@ from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, i
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.parts.part import Navigator
-from ffnviz.parts.sheet import Button, Choice, Control, NumberBox
+from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
@@ -223,6 +223,14 @@ def index_with_notes(run: Run) -> IndexAtHand:
             tone="info",
         ),))  # fmt: skip
     return IndexAtHand(index)
+
+
+def sheet_of_index(run: Run, rows: Callable[[NeuronIndex], list[Row]]) -> Sheet:
+    """A neuron's rows from the index, or what is said in their place; and ways to another."""
+    known = index_with_notes(run)
+    shown = [] if known.index is None else rows(known.index)
+    notes = [row(known.notes)] if known.notes else []
+    return Sheet([*notes, *shown], [*neuron_controls(run), *known.controls])
 
 
 def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:

@@ -1,35 +1,32 @@
 """A neuron on many sentences: how often it fires, on which tags, and where in the sentence."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.neurons.enrichment import LEVEL, TagCount, tag_counts
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.neurons.choose import chooser, index_of
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import neuron_shown, sheet_of_index
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 SHOWN = 16
 
 
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, _: Values) -> Sheet:
     """The tags beside the positions."""
-    neuron = chooser(run, navigator)
-    index = index_of(run, navigator)
-    if index is None:
-        return
-    tags, positions = st.columns([1.3, 1], gap="medium")
-    with tags:
-        on_which_tags(run, index, neuron)
-    with positions:
-        at_which_positions(run, index, neuron)
+    neuron = neuron_shown(run)
+    return sheet_of_index(run, lambda index: [
+        row(on_which_tags(run, index, neuron), at_which_positions(run, index, neuron),
+            widths=(1.3, 1))
+    ])  # fmt: skip
 
 
-def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
+def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The tags least likely by chance."""
     block = index.by_number[run.state.block]
     fired = int(block.fired_texts[neuron])
@@ -49,7 +46,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
             sentence += [", most of all ", number(beyond[0].tag)]
         sign = ("+ " if side > 0 else "− ") * index.both_sides
         shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
-    chart(
+    return chart_cell(
         Head([*sentence, "."], "tags", run.card.colour),
         figures.tags(
             [f"{sign}{count.tag} ({count.n})" for sign, count in shown],
@@ -61,13 +58,12 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> None:
         ),
         "For each tag, the share of its sentences that wake the neuron, beside the share of the "
         "other sentences.",
-        f"{run.stamp} {neuron}",
         key="tags-of-neuron",
         height=680,
     )
 
 
-def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
+def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The share of tokens at each position that wake it."""
     block = index.by_number[run.state.block]
     fired = block.by_position[:, neuron]
@@ -82,11 +78,10 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> None:
         most = int(shares.argmax())
         sentence += [", most often at ", number(f"position {most + 1}"),
                      f" ({percent(float(shares[most]))})"]  # fmt: skip
-    chart(
+    return chart_cell(
         Head([*sentence, "."], "positions", run.card.colour),
         figures.positions(shares, counts, run.card.colour),
         "The share of tokens at each position that wake the neuron.",
-        f"{run.stamp} {neuron}",
         key="positions-of-neuron",
         height=680,
     )

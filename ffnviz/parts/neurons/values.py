@@ -1,7 +1,6 @@
 """Its values on many sentences: how they are spread, on what tokens, and who fires with it."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.neurons.histogram import edges
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
@@ -9,31 +8,30 @@ from ffnviz.analysis.neurons.token_class import LABELS
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
-from ffnviz.parts.neurons.choose import chooser, index_of
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import neuron_shown, sheet_of_index
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
 OF_BOTH_SIDES = (("1%", 0.01), ("half", 0.5), ("99%", 0.99))
 
 
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, _: Values) -> Sheet:
     """The histogram beside the kinds of tokens and the partners."""
-    neuron = chooser(run, navigator)
-    index = index_of(run, navigator)
-    if index is None:
-        return
-    left, right = st.columns([1.3, 1], gap="medium")
-    with left:
-        how_they_are_spread(run, index, neuron)
-    with right:
-        on_which_tokens(run, index, neuron)
-        who_fires_with_it(run, navigator, index, neuron)
+    neuron = neuron_shown(run)
+    return sheet_of_index(run, lambda index: [row(
+        how_they_are_spread(run, index, neuron),
+        [on_which_tokens(run, index, neuron), who_fires_with_it(run, index, neuron)],
+        widths=(1.3, 1),
+    )])  # fmt: skip
 
 
-def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
+def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The histogram, with quantiles that follow from it."""
     block = index.by_number[run.state.block]
     shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
@@ -56,17 +54,16 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> None:
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
     sentence += ["".join(f", {end}" for end in ends[:1]), *(f" and {end}" for end in ends[1:]), "."]
-    chart(
+    return chart_cell(
         Head(sentence, "spread", run.card.colour),
         figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),
         "How the neuron's values on all tokens are spread.",
-        f"{run.stamp} {neuron}",
         key="values-of-neuron",
         height=680,
     )
 
 
-def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> None:
+def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The share of each kind of token that wakes it."""
     fired = index.by_number[run.state.block].by_class[:, neuron]
     shares = fired / np.maximum(index.of_class, 1)
@@ -75,19 +72,18 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> None:
         "It fires most often on ", number(LABELS[most]), ": on ",
         number(percent(float(shares[most]))), f" of {index.of_class[most]:,}.",
     ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "kinds", run.card.colour),
         named_bars(
             [Bars("", LABELS, 100 * shares, f"@{run.card.colour}")], "% of tokens of that kind"
         ),
         "The share of each kind of token that wakes the neuron.",
-        f"{run.stamp} {neuron}",
         key="kinds-of-neuron",
         height=290,
     )
 
 
-def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron: int) -> None:
+def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The neurons of the block that fire on the same tokens."""
     block = index.by_number[run.state.block]
     partners = block.partners[:, neuron]
@@ -101,7 +97,7 @@ def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron
         ]  # fmt: skip
     else:
         sentence = ["No neuron of this block surely fires together with it."]
-    chart(
+    return chart_cell(
         Head(sentence, "partners", run.card.colour),
         named_bars(
             [
@@ -114,8 +110,7 @@ def who_fires_with_it(run: Run, navigator: Navigator, index: NeuronIndex, neuron
             "cosine of firing, ± 0.04",
         ),
         "The neurons of the block that fire on the same tokens.",
-        f"{run.stamp} {neuron}",
         key="partners-of-neuron",
         height=340,
-        on_choose=lambda other: navigator.meet(run.neuron(other), "values"),
+        on_choose=lambda other: OpenNeuron(run.neuron(other), "neurons", "values"),
     )  # fmt: skip

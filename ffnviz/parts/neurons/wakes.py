@@ -1,7 +1,6 @@
 """What wakes a neuron: on this sentence, by its key, and its strongest examples."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.neurons.memory import key_matches
 from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
@@ -10,31 +9,31 @@ from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
-from ffnviz.parts.neurons.choose import chooser, index_of
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import Passage, passages
+from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
 
 
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, _: Values) -> Sheet:
     """Its values over what its key matches, beside its examples."""
-    neuron = chooser(run, navigator)
-    here, examples = st.columns([1.15, 1], gap="medium")
-    with here:
-        on_this_sentence(run, neuron, navigator)
-        what_its_key_matches(run, neuron)
-    with examples:
-        index = index_of(run, navigator)
-        if index is not None:
-            strongest_examples(run, index, neuron)
+    neuron, known = neuron_shown(run), index_with_notes(run)
+    examples = [] if known.index is None else strongest_examples(run, known.index, neuron)
+    here = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
+    return Sheet(
+        [row(here, [*known.notes, *examples], widths=(1.15, 1))],
+        [*neuron_controls(run), *known.controls],
+    )
 
 
-def on_this_sentence(run: Run, neuron: int, navigator: Navigator) -> None:
+def on_this_sentence(run: Run, neuron: int) -> Cell:
     """Its value on every token."""
     block, accent = run.state.block, run.card.colour
     values = neuron_values(run.trace, block, neuron)
@@ -52,18 +51,17 @@ def on_this_sentence(run: Run, neuron: int, navigator: Navigator) -> None:
             ": ",
             number(signed(values[most])),
         ]
-    chart(
+    return chart_cell(
         Head([*sentence, "."], "fires", accent),
         figures.values(run.labels, values, run.token, accent, threshold),
         "The neuron's value on each token of the sentence.",
-        f"{run.stamp} {neuron}",
         key="neuron-values",
         height=310,
-        on_choose=lambda token: navigator.do(ChooseToken(token)),
+        on_choose=ChooseToken,
     )
 
 
-def what_its_key_matches(run: Run, neuron: int) -> None:
+def what_its_key_matches(run: Run, neuron: int) -> Cell:
     """The words whose embedding would wake it most."""
     found = key_matches(run.model, run.state.block, neuron, 16)
     half = len(found.words) // 2
@@ -74,7 +72,7 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
         number(found.words[0]), " best: alone in the stream it would give a pre-activation of ",
         number(signed(found.scores[0])), ".",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "keymatch", run.card.colour),
         named_bars(
             [
@@ -84,13 +82,12 @@ def what_its_key_matches(run: Run, neuron: int) -> None:
             "pre-activation from the embedding alone",
         ),
         "The words whose embeddings match the neuron's key best.",
-        f"{run.stamp} {neuron}",
         key="key-matches",
         height=330,
     )
 
 
-def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
+def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
     """The sentences in which it is strongest; where it may be below zero, of each side."""
     found = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
     above, below = (
@@ -112,13 +109,12 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> None:
             (sentence if shown else [number(f"It never fired {side} zero"), *never], shown)
             for (sentence, shown), side in zip(lists, ("above", "below"), strict=True)
         ]
-    for (sentence, shown), side in zip(lists, ("", "-below"), strict=False):
-        passages(
-            Head(sentence, "examples", run.card.colour),
-            shown,
-            f"{run.stamp} {neuron}",
-            key=f"examples-of-neuron{side}",
+    return [
+        passages_cell(
+            Head(sentence, "examples", run.card.colour), shown, f"examples-of-neuron{side}"
         )
+        for (sentence, shown), side in zip(lists, ("", "-below"), strict=False)
+    ]
 
 
 def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:

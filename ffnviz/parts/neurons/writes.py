@@ -1,32 +1,28 @@
 """What a neuron writes: the words it promotes and suppresses, and the neurons most like it."""
 
-import streamlit as st
-
 from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, written_words
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent
-from ffnviz.parts.neurons.choose import chooser
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 WORDS = 14
 NEURONS = 10
 
 
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, _: Values) -> Sheet:
     """Its words beside its relatives."""
-    neuron = chooser(run, navigator)
-    words, relatives = st.columns([1, 1], gap="medium")
-    with words:
-        its_words(run, neuron)
-    with relatives:
-        most_like_it(run, neuron, navigator)
+    neuron = neuron_shown(run)
+    return Sheet([row(its_words(run, neuron), most_like_it(run, neuron))], neuron_controls(run))
 
 
-def its_words(run: Run, neuron: int) -> None:
+def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
@@ -35,7 +31,7 @@ def its_words(run: Run, neuron: int) -> None:
         number(suppressed.words[0]), "; its value vector is ", number(f"{norm:.2f} long"),
         f", longer than {percent(larger_than)} of the block's.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "writes", run.card.colour),
         named_bars(
             [
@@ -45,13 +41,12 @@ def its_words(run: Run, neuron: int) -> None:
             "added to the logit by a unit of activation",
         ),
         "The words whose logits the neuron raises most, and those it lowers most.",
-        f"{run.stamp} {neuron}",
         key="written-words",
         height=630,
     )
 
 
-def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
+def most_like_it(run: Run, neuron: int) -> Cell:
     """The neurons with the most similar keys and values; a click meets one."""
     block = run.state.block
     by_key, by_value = similar(run.model, block, neuron, NEURONS)
@@ -65,7 +60,7 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
         names = [neuron_name(block, n) for n in found.neurons]
         return Bars(title, names, found.cosines, colour, found.neurons)
 
-    chart(
+    return chart_cell(
         Head(sentence, "similar", run.card.colour),
         named_bars(
             [
@@ -75,8 +70,7 @@ def most_like_it(run: Run, neuron: int, navigator: Navigator) -> None:
             "cosine; click a bar to meet that neuron",
         ),
         "The neurons of this block whose keys and values are most like this one's.",
-        f"{run.stamp} {neuron}",
         key="similar-neurons",
         height=630,
-        on_choose=lambda other: navigator.do(ChooseNeuron(run.neuron(other))),
+        on_choose=lambda other: ChooseNeuron(run.neuron(other)),
     )
