@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,12 +9,9 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.analysis.vocabulary.decoding import Strategy
-from ffnviz.analysis.vocabulary.writing import Writing, write_word
 from ffnviz.models.card import NetworkSize
-from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.encoder.model import load
 from ffnviz.parts.neurons import kept_names
-from ffnviz.parts.vocabulary import writing
 from tests.parts.visits import TEXT, opened, query, unbroken
 from tests.table import Table
 
@@ -128,20 +124,6 @@ def test_a_row_of_the_table_leads_to_its_block(monkeypatch: pytest.MonkeyPatch) 
     press(app, "second row")
     shown = query(app)
     assert (shown["twin"], shown["block"], shown["neuron"]) == ("gelu", "1", "gelu-7")
-
-
-def test_writing_to_the_end_keeps_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    def again(model: Model, written: Writing, how: Strategy) -> Writing:
-        """The first word once more: 128 passes would only take longer."""
-        first = written.steps or write_word(model, written, how).steps
-        return replace(written, steps=(*written.steps, first[0]))
-
-    monkeypatch.setattr(writing, "write_word", again)
-    app = opened("vocabulary", part="write", words="119", text="The")
-    press(app, "Write 10")
-    assert query(app)["words"] == "128"
-    assert not app.info  # which is there when nothing is written
-    assert not opened("vocabulary", part="write", words="130", text="The").info
 
 
 def test_a_text_beyond_its_limit_is_cut() -> None:
