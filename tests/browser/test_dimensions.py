@@ -5,13 +5,13 @@ import re
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from tests.browser.test_sparsity import percents, shown
 
 from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, parameters
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
+from tests.parts.test_sparsity_sheets import percents, shown
 
 SENTENCE = "She opened the [MASK] and looked out."
 

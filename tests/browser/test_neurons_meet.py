@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.browser.test_sparsity import percents
 
 from ffnviz.analysis.neurons.enrichment import tag_counts
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
@@ -13,6 +12,7 @@ from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_neurons import hidden, point_at
+from tests.parts.test_sparsity_sheets import percents
 
 SENTENCE = "It cost forty pounds."
 

@@ -5,7 +5,6 @@ import re
 import numpy as np
 import pytest
 from playwright.sync_api import expect
-from tests.browser.test_sparsity import percents
 
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.models.edit import Edit
@@ -13,6 +12,7 @@ from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_neurons_meet import number_box
+from tests.parts.test_sparsity_sheets import percents
 
 SENTENCE = "It cost forty pounds."
 

@@ -16,7 +16,7 @@ TWINS = ("relu", "gelu")
 
 
 def part(name: str, **query: str) -> Drawn:
-    return drawn("sparsity", name, text=SENTENCE, **query)
+    return drawn("sparsity", name, True, text=SENTENCE, **query)
 
 
 def percents(sentence: str) -> list[float]:
@@ -49,7 +49,8 @@ def test_awake_says_the_share_now_and_before_training(block: int) -> None:
     assert now == shown(float((hidden > 0).double().mean()))
     assert 45 < before < 55
     assert cell.events["point"](5) == ChooseToken(5)
-    assert [cell.events["point"](sent) for sent in (99, -1, True, "5", None, {})] == [None] * 6
+    garbage: list[object] = [99, -1, True, "5", None, {}]
+    assert [cell.events["point"](sent) for sent in garbage] == [None] * 6
 
 
 @pytest.mark.parametrize("threshold", [0.001, 0.1, 1.0])

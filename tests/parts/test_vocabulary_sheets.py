@@ -15,7 +15,7 @@ SENTENCE = "She opened the [MASK] and looked out."
 
 
 def part(name: str, text: str = SENTENCE, **query: str) -> Drawn:
-    return drawn("vocabulary", name, text=text, **query)
+    return drawn("vocabulary", name, True, text=text, **query)
 
 
 def pressed(made: Drawn, label: str) -> Any:
