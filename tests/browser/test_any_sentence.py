@@ -7,7 +7,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
 from tests.browser.conftest import OpenPage
 from tests.browser.test_parts import turned
-from tests.browser.test_sparsity import percents
+from tests.parts.test_sparsity_sheets import percents
 
 # Shorter and longer ones: tests/parts/test_any_sentence.py.
 TEXT = '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}'

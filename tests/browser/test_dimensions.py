@@ -11,7 +11,7 @@ from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
-from tests.browser.test_sparsity import percents, shown
+from tests.parts.test_sparsity_sheets import percents, shown
 
 SENTENCE = "She opened the [MASK] and looked out."
 

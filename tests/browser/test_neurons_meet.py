@@ -12,7 +12,7 @@ from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_neurons import hidden, point_at
-from tests.browser.test_sparsity import percents
+from tests.parts.test_sparsity_sheets import percents
 
 SENTENCE = "It cost forty pounds."
 

@@ -85,10 +85,3 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
             for app in (first, second)]  # fmt: skip
     assert asked == [5]
     assert said[0] == said[1], "the second visitor is told when it was measured for the first"
-
-
-def test_words_are_written_on_a_first_visit_and_none_after_start_over() -> None:
-    app = opened("vocabulary", part="write")
-    assert not any("Press “Write a word”" in info.value for info in app.info)
-    press(app, "Start over")
-    assert any("Press “Write a word”" in info.value for info in app.info)

@@ -2,22 +2,18 @@
 
 import json
 import re
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ffnviz.analysis.neurons.names import Name, to_line
-from ffnviz.analysis.vocabulary.decoding import Strategy
-from ffnviz.analysis.vocabulary.writing import Writing, write_word
-from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.encoder.model import load
 from ffnviz.parts.neurons import name
-from ffnviz.parts.vocabulary import writing
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
 from tests.parts.sheets import Drawn, drawn, words
-from tests.parts.visits import TEXT, opened, query, unbroken
+from tests.parts.visits import TEXT, opened, query
 
 LINE = '[["relu",2,469,"verbs"],["gelu",1,7,"numbers","","two, three"]]'
 
@@ -145,21 +141,6 @@ def test_a_row_of_the_table_leads_to_its_block() -> None:
     assert click(1) == OpenNeuron(Neuron("gelu", 0, 7), "neurons", "name")
     nothing: list[Any] = [None, True, -1, 2, 0.5, "0", [], {}]
     assert not any(click(value) for value in nothing)
-
-
-def test_writing_to_the_end_keeps_what_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    def again(model: Model, written: Writing, how: Strategy) -> Writing:
-        """The first word once more: 128 passes would only take longer."""
-        first = written.steps or write_word(model, written, how).steps
-        return replace(written, steps=(*written.steps, first[0]))
-
-    monkeypatch.setattr(writing, "write_word", again)
-    app = opened("vocabulary", part="write", words="119", text="The")
-    next(button for button in app.button if button.label == "Write 10").click()
-    unbroken(app.run())
-    assert query(app)["words"] == "128"
-    assert not app.info  # which is there when nothing is written
-    assert not opened("vocabulary", part="write", words="130", text="The").info
 
 
 def test_a_text_beyond_its_limit_is_cut() -> None:

@@ -1,0 +1,120 @@
+"""The Sparsity page says what the twins' traces say, for every part and control."""
+
+import re
+
+import pytest
+import torch
+
+from ffnviz.analysis.sparsity.gate import gated_token
+from ffnviz.figures.wording import percent
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.state.actions import ChooseToken, Set
+from tests.parts.sheets import Drawn, drawn, words
+
+SENTENCE = "She opened the [MASK] and looked out."
+TWINS = ("relu", "gelu")
+
+
+def part(name: str, **query: str) -> Drawn:
+    return drawn("sparsity", name, True, text=SENTENCE, **query)
+
+
+def percents(sentence: str) -> list[float]:
+    return [float(number) for number in re.findall(r"([\d.]+)%", sentence)]
+
+
+def shown(share: float) -> float:
+    return round(100 * share, 1 if share < 0.0995 else 0)
+
+
+def ours(name: str) -> Model:
+    model = load(name)
+    assert isinstance(model, Model)
+    return model
+
+
+def test_the_bend_counts_what_lies_below_zero() -> None:
+    cells = part("bend", block="1").cells
+    for twin in TWINS:
+        values = load(twin).trace(SENTENCE).blocks[0].ffn.pre_activation
+        below = percents(words(cells[f"bend-{twin}"]))[0]
+        assert below == shown(float((values < 0).double().mean()))
+
+
+@pytest.mark.parametrize("block", [1, 2])
+def test_awake_says_the_share_now_and_before_training(block: int) -> None:
+    cell = part("awake", block=str(block)).cells["awake"]
+    hidden = load("relu").trace(SENTENCE).blocks[block - 1].ffn.hidden
+    now, before = percents(words(cell))
+    assert now == shown(float((hidden > 0).double().mean()))
+    assert 45 < before < 55
+    assert cell.events["point"](5) == ChooseToken(5)
+    garbage: list[object] = [99, -1, True, "5", None, {}]
+    assert [cell.events["point"](sent) for sent in garbage] == [None] * 6
+
+
+@pytest.mark.parametrize("threshold", [0.001, 0.1, 1.0])
+def test_the_threshold_counts_anew(threshold: float) -> None:
+    made = part("awake", twin="gelu", threshold=str(threshold))
+    hidden = load("gelu").trace(SENTENCE).blocks[1].ffn.hidden.abs().double()
+    now = percents(words(made.cells["awake"]))[0]
+    assert now == shown(float((hidden > threshold).double().mean()))
+    beyond = words(made.cells["against-threshold"])
+    assert f"further than {threshold:g} from zero" in beyond
+    (slider,) = made.controls.values()
+    assert slider["label"].startswith("A GELU neuron is awake")
+    assert slider["stops"][slider["stop"]] == f"{threshold:g}"
+
+
+def test_keeping_few_neurons_says_how_far_the_output_is_off() -> None:
+    model = ours("relu")
+    ffn = model.trace(SENTENCE).blocks[1].ffn
+    weight = model.encoder.blocks[1].ffn.compress.weight
+    strength = ffn.hidden[3].abs() * weight.norm(dim=0)
+    kept = strength.argsort(descending=True)[:20]
+    lost = torch.ones(2048).index_fill(0, kept, 0.0) * ffn.hidden[3]
+    error = float((weight @ lost).norm() / ffn.output[3].norm())
+    sentence = words(part("keep", keep="1").cells["keep-words"])
+    assert "With only each token's 20 strongest neurons" in sentence
+    assert percents(sentence)[0] == pytest.approx(shown(error), abs=1)
+    assert percents(words(part("keep", keep="100").cells["keep-words"])) == [0.0, 0.0]
+
+
+def test_never_awake_counts_the_neurons_of_the_sentence() -> None:
+    cells = part("never").cells
+    hidden = load("relu").trace(SENTENCE).blocks[1].ffn.hidden
+    never = int((hidden <= 0).all(dim=0).sum())
+    assert f"{never:,} of 2,048 neurons" in words(cells["never"])
+    assert words(cells["never-numbers"]).count("never above zero on 257,280 tokens") == 2
+
+
+def test_birth_says_where_training_began_and_ended() -> None:
+    cells = part("birth").cells
+    before, after, *_ = percents(words(cells["birth"]))  # a third is the least on the way
+    assert before == 51
+    assert after < 10
+    assert "T5-Base 3% (published)" in str(cells["birth"].data)
+    assert "of T5-Base and ViT-B/16" in words(cells["birth-published"])
+
+
+def test_swapping_names_the_words_of_both_activations() -> None:
+    cells = part("swap").cells
+    for twin in TWINS:
+        model = load(twin)
+        best = model.tokenizer.label(int(model.trace(SENTENCE).logits_at(3).argmax()))
+        assert f"instead of {best} (" in words(cells[f"swap-{twin}"])
+
+
+@pytest.mark.parametrize(("seed", "draws", "place"), [(0, 4, 2), (1, 4, 2), (1, 1024, 10)])
+def test_the_gates_are_drawn_again_and_more_often(seed: int, draws: int, place: int) -> None:
+    model = load("gelu")
+    gated = gated_token(model, model.trace(SENTENCE), 1, 3, seed)
+    made = part("gate", gate_draws=str(draws), gate_seed=str(seed))
+    errors = words(made.cells["gate-errors"])
+    assert f"off by {percent(gated.errors[0])}" in errors
+    assert f"{draws:,} draws, by {percent(gated.errors[place])}." in errors
+    assert f"GELU says door, the mean of {draws:,} draws door" in words(made.cells["gate-words"])
+    assert made.rail is not None
+    assert made.rail.events["press"]("Draw again") == Set({"gate_seed": str(seed + 1)})
+    moved = made.rail.events["move"]({"name": "gate_draws", "value": 10, "done": True})
+    assert moved == (Set({"gate_draws": "1024"}), True)

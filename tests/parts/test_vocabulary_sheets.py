@@ -1,0 +1,128 @@
+"""The Vocabulary page: the softmax, its cuts, writing on, the lens, the parts of a logit."""
+
+import re
+from typing import Any
+
+import pytest
+
+from ffnviz.analysis.vocabulary.decoding import Strategy
+from ffnviz.analysis.vocabulary.writing import begin, write_word
+from ffnviz.models.encoder.model import load
+from ffnviz.state.actions import Set, ShowState
+from tests.parts.sheets import Drawn, drawn, words
+
+SENTENCE = "She opened the [MASK] and looked out."
+
+
+def part(name: str, text: str = SENTENCE, **query: str) -> Drawn:
+    return drawn("vocabulary", name, True, text=text, **query)
+
+
+def pressed(made: Drawn, label: str) -> Any:
+    assert made.rail is not None
+    return made.rail.events["press"](label)
+
+
+def test_all_probabilities_sum_to_one_and_have_torchs_entropy() -> None:
+    p = load("relu").trace(SENTENCE).logits_at(3).double().softmax(dim=-1)
+    sentence = words(part("softmax").cells["distribution"])
+    assert "8,192 probabilities sum to 1.000000" in sentence
+    assert f"{float(-(p * p.log2()).sum()):.2f} bits" in sentence
+
+
+def test_the_cuts_leave_what_counting_leaves() -> None:
+    def cut(**query: str) -> str:
+        return words(part("softmax", **query).cells["cut-words"])
+
+    assert "nothing is cut: all 8,192 words stay" in cut()
+    p = load("relu").trace(SENTENCE).logits_at(3).double().softmax(-1).sort(descending=True)[0]
+    n = int((p.cumsum(dim=0) < 0.8).sum()) + 1
+    assert f"the cut keeps {n:,} words" in cut(top_p="0.8")
+    n = int((p[:5].cumsum(dim=0) / p[:5].sum() < 0.8).sum()) + 1
+    assert f"the cut keeps {n:,} words" in cut(top_p="0.8", top_k="5")
+    assert "the cut keeps 1 word" in cut(top_p="0.8", top_k="5", temperature="0.1")
+
+
+def test_a_slider_also_stops_where_a_link_has_it() -> None:
+    for name in ("softmax", "write"):
+        slider = part(name, top_k="7").controls["top-k: keep the k likeliest"]
+        assert slider["stops"][slider["stop"]] == "7"
+        assert slider["stops"][-1] == "all"
+
+
+def test_by_chance_the_seed_decides() -> None:
+    def picked(seed: str) -> str:
+        made = part("softmax", temperature="3", pick="chance", seed=seed)
+        assert made.controls["Seed"]["text"] == seed
+        return words(made.cells["cut-words"]).partition("pick is ")[2]
+
+    assert picked("11") == picked("11") != picked("12")
+    assert "Seed" not in part("softmax").controls, "where nothing is left to chance"
+
+
+def test_words_are_written_one_at_a_time_and_ten_at_once() -> None:
+    model, text = load("relu"), "Once upon a [MASK]"
+    expected = begin(model, text)
+    for _ in range(11):
+        expected = write_word(model, expected, Strategy(top_k=8_192))
+    made = part("write", text, words="11", step="3")
+    assert words(made.cells["written"]) == f"“Once upon a” {expected.written.strip()}"
+    assert words(made.cells["step"]).startswith("Word 3")
+    assert pressed(made, "Write a word") == Set({"words": "12", "step": None})
+    assert pressed(made, "Write 10") == Set({"words": "21", "step": None})
+    assert pressed(made, "Start over") == Set({"words": "0", "step": None})
+    assert pressed(made, "Write 11") is None
+    point = made.cells["written"].events["point"]
+    assert point(1) == Set({"step": "2"})
+    assert [point(sent) for sent in (11, -1, True, "1", None)] == [None] * 5
+    taken = pressed(made, "Use as my sentence")
+    assert isinstance(taken, ShowState)
+    assert (taken.state.sentence, taken.state.token) == (expected.text, None)
+    assert dict(taken.state.settings)["words"] == "0"
+
+
+def test_nothing_is_written_after_starting_over_and_no_more_than_is_read() -> None:
+    nothing = part("write", words="0")
+    assert "Press “Write a word”" in nothing.said
+    assert pressed(nothing, "Start over") is pressed(nothing, "Use as my sentence") is None
+    full = part("write", words="130", text="The")
+    assert "The network reads no more than this" in full.said
+    assert pressed(full, "Write a word") is pressed(full, "Write 10") is None
+    assert pressed(part("write", words="119", text="The"), "Write 10") == (
+        Set({"words": "128", "step": None})
+    )
+
+
+def test_a_link_brings_back_the_same_text() -> None:
+    link = {"words": "8", "pick": "by chance", "top_k": "40"}
+    one, other = (
+        words(part("write", "The old man", seed=seed, **link).cells["written"]) for seed in "78"
+    )
+    assert one != other
+    again = part("write", "The old man", seed="7", **link)
+    assert words(again.cells["written"]) == one
+
+
+def test_the_lens_ends_at_the_prediction() -> None:
+    model, cells = load("gelu"), part("lens", twin="gelu").cells
+    best = model.tokenizer.label(int(model.trace(SENTENCE).logits_at(3).argmax()))
+    assert f"first predicts {best} after" in words(cells["lens"])
+    assert words(cells["followed"]).startswith(best)
+    assert "rank 1 at the end" in words(cells["followed"])
+
+
+@pytest.mark.parametrize("place", [0, 4, 9])
+def test_the_parts_sum_to_the_logit_for_every_word(place: int) -> None:
+    model = load("relu")
+    best = model.trace(SENTENCE).logits_at(3).topk(10)
+    made = part("parts", parts_word=str(place))
+    sentence = words(made.cells["parts"])
+    name = model.tokenizer.label(int(best.indices[place]))
+    assert f"the logit of {name}" in sentence
+    summed, said = re.findall(r"(-?\d+\.\d{4})", sentence)
+    assert float(summed) == pytest.approx(float(said), abs=2e-4)
+    assert float(said) == pytest.approx(float(best.values[place]), abs=2e-4)
+    assert made.controls["Word"]["options"][made.controls["Word"]["stop"]] == name
+    assert made.rail is not None
+    moved = made.rail.events["move"]({"name": "parts_word", "value": place, "done": True})
+    assert moved == (Set({"parts_word": str(place)}), True)
