@@ -1,25 +1,27 @@
 """Ways to write it: rows, columns, NumPy, a batch; each is run, and each gives the same."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.dimensions.forms import BATCH, TOKENS, Form, forms
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.measurement import about, measure_button
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.results import about
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import choice_setting
+from ffnviz.state.settings import Values, choice_setting
 
 RUNS = 5
 FORM = choice_setting(
     "form",
     {"rows": "rows", "columns": "columns", "numpy": "NumPy", "batch": f"a batch of {BATCH}"},
-)
+).with_control("Way to write it")
 SETTINGS = (FORM,)
 NAMES = {
     "rows": "rows, PyTorch", "columns": "columns, PyTorch", "numpy": "rows, NumPy",
@@ -72,25 +74,26 @@ print(x.shape, z.shape, y.shape)
 }
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The equation and its code beside what each way gives."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block)
-    written, given = st.columns([1.1, 1], gap="medium")
-    with written:
-        form = str(st.segmented_control("Way to write it", required=True,
-                                        label_visibility="collapsed",
-                                        **navigator.options(FORM)))  # fmt: skip
-        st.markdown(f"**{EQUATIONS[form]}**")
-        st.code(code(run, form), language=None, wrap_lines=True)
-        if form == "columns":
-            st.markdown("Many textbooks write columns, and call W what is Wᵀ here.")
-    with given:
-        measured = measure_button("forms", setup, run, measure)
-        if measured is None:
-            return
-        what_each_gives(run, measured.result, form, f"{measured.when} {measured.setup}")
-        about(measured, setup, run)
+    form = values[FORM]
+    written = [
+        text_cell("equation", [(EQUATIONS[form], "strong")]),
+        code_cell("code", code(run, form)),
+    ]
+    if form == "columns":
+        books = "Many textbooks write columns, and call W what is Wᵀ here."
+        written.append(text_cell("textbooks", books))
+
+    def after(measured: Measured[dict[str, Form]]) -> list[Cell]:
+        return [what_each_gives(run, measured.result, form), *about(measured, setup, run)]
+
+    before = text_cell(
+        "unmeasured", "What each way gives and takes is measured first.", tone="quiet"
+    )
+    given = Measurement("forms", setup, measure, after, before=[before])
+    return Sheet([row(written, given, widths=(1.1,))])
 
 
 def measure(run: Run, progress: Progress) -> dict[str, Form]:
@@ -112,29 +115,27 @@ def code(run: Run, form: str) -> str:
     return (START + CODE[form]).format(**given)
 
 
-def what_each_gives(run: Run, found: dict[str, Form], form: str, version: str) -> None:
-    """Shapes, the largest difference, and the times."""
-    shown = found.get(form, found["rows"])
-    way = form if form in found else "rows"
-    shapes = " → ".join(f"({', '.join(f'{n:,}' for n in shape)})" for shape in shown.shapes)
+def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str) -> Cell:
+    """Shapes, the largest difference, and the times; of rows, where the wanted way is not there."""
+    way = wanted if wanted in by_form else "rows"
+    form = by_form[way]
+    shapes = " → ".join(f"({', '.join(f'{n:,}' for n in shape)})" for shape in form.shapes)
     against = "its texts one by one" if way == "batch" else "what the network computed"
-    each = 1_000 * shown.time.median / shown.n_tokens
+    times = {name: 1_000 * each.time.median / each.n_tokens for name, each in by_form.items()}
     sentence: Sentence = [
-        number(shapes), f" takes {short(each, 3)} microseconds a token, and differs from {against} "
-        "by at most ", number(short(shown.difference, 1)), ".",
+        number(shapes), f" takes {short(times[way], 3)} microseconds a token, and differs from "
+        f"{against} by at most ", number(short(form.difference, 1)), ".",
     ]  # fmt: skip
-    accent = f"@{run.card.colour}"
     bars = Bars(
         "",
-        [NAMES[name] for name in found],
-        np.array([1_000 * form.time.median / form.n_tokens for form in found.values()]),
-        [accent if name == way else "@muted" for name in found],
+        [NAMES[name] for name in times],
+        np.array(list(times.values())),
+        [f"@{run.card.colour}" if name == way else "@muted" for name in times],
     )
-    chart(
+    return chart_cell(
         Head(sentence, "forms", run.card.colour),
         named_bars([bars], "microseconds a token, median"),
         "The time that each way of writing the FFN takes for a token.",
-        f"{run.stamp} {version} {form}",
         key="forms",
         height=390,
     )

@@ -1,21 +1,21 @@
 """Separate the inseparable: points that no line divides, lifted to where a flat cut does."""
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from ffnviz.analysis.dimensions.points import MOST, PRESETS, SIDE, Points, best_line
 from ffnviz.analysis.dimensions.separate import PHIS, Separated, by_width, separate
 from ffnviz.figures.dimensions import separate as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.sheet import Button, Sheet, row, set_to
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.points import Point, point_square
-from ffnviz.pictures.slider import nearest, slider
+from ffnviz.pictures.points import Point, points_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, choice_setting, count_setting
+from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
 CLASSES = ("circles", "squares")
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256)
@@ -44,113 +44,86 @@ def _written(points: tuple[Point, ...]) -> str:
 SHAPE = choice_setting(
     "shape",
     {"rings": "rings", "spirals": "spirals", "xor": "XOR", "halves": "halves", "mine": "my points"},
-)
+).with_control("Points")
 POINTS: Setting[tuple[Point, ...]] = Setting("points", (), _read, _written)
-PHI = choice_setting("lift_phi", {"relu": "ReLU"} | {n: each.label for n, each in PHIS.items()})
-D_FF = count_setting("lift", 8, WIDTHS[0], WIDTHS[-1])
-FIRST = choice_setting("lift_w1", {"random": "random W₁", "trained": "trained W₁"})
+PHI = choice_setting(
+    "lift_phi", {"relu": "ReLU"} | {n: each.label for n, each in PHIS.items()}
+).with_control("φ")
+D_FF = count_setting("lift", 8, WIDTHS[0], WIDTHS[-1]).with_control("d_ff, hidden units", WIDTHS)
+FIRST = choice_setting("lift_w1", {"random": "random W₁", "trained": "trained W₁"}).with_control(
+    "First layer"
+)
 DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The points, the controls, and what the read-out sees."""
-    points = points_of(navigator)
-    d_ff = WIDTHS[nearest(WIDTHS, navigator.value(D_FF), by_ratio=True)]
-    square, controls, seen = st.columns([1.15, 0.75, 1.1], gap="medium")
-    with controls:
-        what_to_lift(navigator, d_ff)
-    phi, draw = navigator.value(PHI), navigator.value(DRAW)
-    trained = navigator.value(FIRST) == "trained"
-    setup = (_written(_as_tuple(points)), phi, d_ff, draw, trained)
-    found = run.subject.per_network(
-        f"separated {setup}", lambda: separate(points, phi, d_ff, draw, trained)
+def sheet(run: Run, values: Values) -> Sheet:
+    """The points beside what the read-out sees of them."""
+    points, own = points_of(values)
+    phi, d_ff, draw, first = values[PHI], values[D_FF], values[DRAW], values[FIRST]
+    lifted = run.subject.per_network(
+        f"separated {_written(own)} {phi} {d_ff} {draw} {first}",
+        lambda: separate(points, phi, d_ff, draw, first == "trained"),
     )
-    line = run.subject.per_network(f"best line {setup[0]}", lambda: best_line(points))
-    with square:
-        the_points(run, navigator, points, found, line, setup)
-    if not len(points.first):
-        return
-    with seen:
-        what_the_cut_sees(run, points, found, setup)
-        widths = f"by width {setup[0]} {phi} {draw}"
-        right = run.subject.per_network(widths, lambda: by_width(points, phi, WIDTHS, draw))
-        against_width(run, points, right, line, setup)
-
-
-def points_of(navigator: Navigator) -> Points:
-    """The preset, or the person's own."""
-    shape = navigator.value(SHAPE)
-    if shape in PRESETS:
-        return PRESETS[shape]()
-    own = navigator.value(POINTS)
-    places = np.array([point[:2] for point in own], dtype=np.int64).reshape(-1, 2)
-    return Points(places, np.array([point[2] for point in own], dtype=bool))
-
-
-def _as_tuple(points: Points) -> tuple[Point, ...]:
-    return tuple(
-        (int(x), int(y), bool(first))
-        for (x, y), first in zip(points.places, points.first, strict=True)
-    )
-
-
-def what_to_lift(navigator: Navigator, d_ff: int) -> None:
-    """The preset, φ, d_ff, and where W₁ comes from."""
-    st.selectbox("Points", **navigator.options(SHAPE))
-    st.selectbox("φ", **navigator.options(PHI))
-    slider(
-        "d_ff, hidden units",
-        [f"{width:,}" for width in WIDTHS],
-        WIDTHS.index(d_ff),
-        key="lift-d_ff",
-        on_choose=lambda stop, done: navigator.choose(D_FF, WIDTHS[stop], done),
-    )
-    st.segmented_control("W₁", required=True, label_visibility="collapsed",
-                         **navigator.options(FIRST))  # fmt: skip
-    draw = navigator.value(DRAW)
-    st.button("Draw W₁ again", on_click=navigator.choose, args=(DRAW, (draw + 1) % (DRAWS + 1)))
-    st.markdown(
+    line = run.subject.per_network(f"best line {_written(own)}", lambda: best_line(points))
+    square = the_points(run, own, PHIS[phi].label, lifted, line)
+    seen = [text_cell("no-points", "Of no points there is nothing to see.", tone="quiet")]
+    if own:
+        right = run.subject.per_network(
+            f"by width {_written(own)} {phi} {draw}", lambda: by_width(points, phi, WIDTHS, draw)
+        )
+        seen = [
+            what_the_cut_sees(run, points, lifted),
+            against_width(run, len(own), right, line, d_ff),
+        ]
+    how = text_cell(
+        "how",
         "Click in the square to put a point; click a point to take it away. The thin lines are "
-        "where the hidden units bend. This small network has nothing to do with your sentence."
+        "where the hidden units bend. This small network has nothing to do with your sentence.",
     )
+    again = Button("Draw W₁ again", set_to(DRAW, (draw + 1) % (DRAWS + 1)))
+    return Sheet([row([square, how], seen)], [SHAPE, PHI, FIRST, D_FF, again])
+
+
+def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
+    """The preset, or the person's own; also as a link and the square have them."""
+    shape = values[SHAPE]
+    if shape not in PRESETS:
+        own = values[POINTS]
+        places = np.array([point[:2] for point in own], dtype=np.int64).reshape(-1, 2)
+        return Points(places, np.array([point[2] for point in own], dtype=bool)), own
+    points = PRESETS[shape]()
+    rows = zip(points.places.tolist(), points.first.tolist(), strict=True)
+    return points, tuple((x, y, first) for (x, y), first in rows)
 
 
 def the_points(
-    run: Run, navigator: Navigator, points: Points, found: Separated, line: int,
-    setup: tuple[object, ...],
-) -> None:  # fmt: skip
+    run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int
+) -> Cell:  # fmt: skip
     """The square."""
-
-    def changed(new: list[Point]) -> None:
-        navigator.do(Set({SHAPE.name: "mine", POINTS.name: _written(tuple(new))}))
-
-    n, d_ff = len(points.first), len(found.bias)
-    phi = PHIS[navigator.value(PHI)].label
+    n, d_ff = len(own), len(lifted.bias)
     sentence: Sentence = ["There are no points yet: click in the square, or choose some."]
     if n:
         sentence = [
             "Lifted to ", number(f"{d_ff:,} dimension{'s' * (d_ff > 1)}"), f" with {phi}, ",
-            number(f"{found.right} of {n} points"), " are on their side of a flat cut; ",
+            number(f"{lifted.right} of {n} points"), " are on their side of a flat cut; ",
         ]  # fmt: skip
         sentence += (
             ["no straight line in the plane does better than ", number(f"{line}"), "."]
             if line < n
             else ["here a straight line in the plane can do it, too."]
         )
-    point_square(
+    return points_cell(
         Head(sentence, "separate", run.card.colour),
-        _as_tuple(points),
+        own,
         SIDE,
         MOST,
         CLASSES,
-        found.score,
-        bends(found) if navigator.value(PHI) != "identity" else np.zeros((0, 4)),
+        lifted.score,
+        bends(lifted) if phi != PHIS["identity"].label else np.zeros((0, 4)),
         "Points of two classes",
-        f"{run.stamp} {setup}",
         key="points",
-        on_change=changed,
+        on_change=lambda new: Set({SHAPE.name: "mine", POINTS.name: _written(tuple(new))}),
     )
 
 
@@ -163,41 +136,34 @@ def bends(found: Separated) -> NDArray[np.float64]:
     return np.concatenate([foot - along, foot + along], axis=1)
 
 
-def what_the_cut_sees(
-    run: Run, points: Points, found: Separated, setup: tuple[object, ...]
-) -> None:
+def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
     """The lifted points, the cut on edge."""
-    wrong = len(points.first) - found.right
+    wrong = len(points.first) - lifted.right
     sentence: Sentence = [
         "Seen along the cut it is a straight line, with ",
         number(f"{wrong} point{'s' * (wrong != 1)}"), " on the wrong side.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "lifted", run.card.colour),
-        figures.lifted(found.away, found.across, points.first, CLASSES),
+        figures.lifted(lifted.away, lifted.across, points.first, CLASSES),
         "The lifted points by their distance from the flat cut and their place along it.",
-        f"{run.stamp} {setup}",
         key="lifted",
         height=330,
     )
 
 
-def against_width(
-    run: Run, points: Points, right: NDArray[np.int64], line: int, setup: tuple[object, ...]
-) -> None:
+def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: int) -> Cell:
     """How many are right with a random W₁ of each width."""
-    n, d_ff = len(points.first), setup[2]
-    enough = [width for width, found in zip(WIDTHS, right, strict=True) if found == n]
+    enough = [width for width, count in zip(WIDTHS, right, strict=True) if count == n]
     sentence: Sentence = (
         ["Even with a random W₁, ", number(f"d_ff {enough[0]:,}"), " is enough for all of them."]
         if enough
         else ["With a random W₁ ", number(f"no d_ff up to {WIDTHS[-1]}"), " is enough."]
     )
-    chart(
+    return chart_cell(
         Head(sentence, "lifted-width", run.card.colour),
-        figures.by_width(WIDTHS, right, n, line, int(str(d_ff)), f"@{run.card.colour}"),
+        figures.by_width(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
         "The share of points on their side of the cut against the number of hidden units.",
-        f"{run.stamp} {setup}",
         key="lifted-width",
         height=300,
     )
