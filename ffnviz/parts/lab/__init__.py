@@ -19,16 +19,16 @@ from ffnviz.parts.lab import (
 from ffnviz.parts.part import Part
 
 PARTS = (
-    Part(summary.render, "All claims", "claims", needs=FFN_NEEDS),
-    Part(positions.render, "Position-wise", "positions", positions.SETTINGS, FFN_NEEDS),
-    Part(sharing.render, "Sharing", "sharing", needs=FFN_NEEDS),
+    Part(summary.sheet, "All claims", "claims", needs=FFN_NEEDS),
+    Part(positions.sheet, "Position-wise", "positions", positions.SETTINGS, FFN_NEEDS),
+    Part(sharing.sheet, "Sharing", "sharing", needs=FFN_NEEDS),
     Part(convolution.sheet, "Convolution", "convolution", needs=FFN_NEEDS),
     Part(bend.sheet, "Delete the bend", "bend", needs=NEEDS),
     Part(linear.sheet, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS),
     Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS),
     Part(hears.sheet, "Who hears whom", "hears", hears.SETTINGS, NEEDS),
-    Part(residual.render, "Residual", "residual", residual.SETTINGS, NEEDS),
-    Part(zoo.render, "Zoo", "zoo", zoo.SETTINGS, NEEDS),
-    Part(width.render, "How wide?", "width", width.SETTINGS, WIDTH_NEEDS),
+    Part(residual.sheet, "Residual", "residual", residual.SETTINGS, NEEDS),
+    Part(zoo.sheet, "Zoo", "zoo", zoo.SETTINGS, NEEDS),
+    Part(width.sheet, "How wide?", "width", width.SETTINGS, WIDTH_NEEDS),
     Part(dropout.sheet, "Dropout", "dropout", dropout.SETTINGS, NEEDS),
 )

@@ -1,46 +1,39 @@
 """Position-wise: change, delete or shuffle tokens, and see who notices."""
 
 import numpy as np
-import streamlit as st
 from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
-from ffnviz.state.settings import choice_setting
+from ffnviz.state.settings import Values, choice_setting
 
 TITLES = {
     "change": "Change each token in turn",
     "delete": "Delete each token in turn",
     "shuffle": "Shuffle all tokens",
 }
-WAY = choice_setting("way", {way: TITLES[way] for way in WAYS})
+WAY = choice_setting("way", {way: TITLES[way] for way in WAYS}).with_control("What is done")
 SETTINGS = (WAY,)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The verdicts beside the two maps."""
-    way = navigator.value(WAY)
-    found = try_positions(experiment_subject(run), way)
-    left, right = st.columns([1, 2], gap="medium")
-    with left:
-        st.segmented_control("What is done", required=True, label_visibility="collapsed",
-                             **navigator.options(WAY))  # fmt: skip
-        show_verdicts(
-            run, Head(tally(found.findings), "lab-positions", run.card.colour), found.findings, way
-        )
-    with right:
-        two_maps(run, found, way)
+    way = values[WAY]
+    moved = try_positions(experiment_subject(run), way)
+    head = Head(tally(moved.findings), "lab-positions", run.card.colour)
+    verdicts = verdicts_of(head, moved.findings)
+    return Sheet([row(verdicts, two_maps(run, moved, way), widths=(1, 2))])
 
 
-def two_maps(run: Run, found: Positions, way: str) -> None:
+def two_maps(run: Run, found: Positions, way: str) -> Cell:
     """The FFN's map beside the attention's; of a network that is not ours, the FFN's."""
     labels = run.labels[: found.ffn.shape[1]]
     rows = ["moved"] if way == "shuffle" else labels
@@ -51,11 +44,10 @@ def two_maps(run: Run, found: Positions, way: str) -> None:
         shown.append(
             Map("at the attention's input", found.attention, "@positive_mid", rows, labels)
         )
-    chart(
+    return chart_cell(
         Head(_sentence(found, way), "lab-maps", run.card.colour),
         maps(shown, len(shown), "of its length", ("done to", "seen at")),
         "How far each token's output moves.",
-        f"{run.stamp} {way}",
         key="lab-positions",
         height=620 if way != "shuffle" else 300,
     )

@@ -1,7 +1,6 @@
 """Residual and LayerNorm: what is added to the stream, and where the LayerNorm stands."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.lab.residual import (
     D_FF,
@@ -18,55 +17,40 @@ from ffnviz.analysis.lab.residual import (
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
-from ffnviz.parts.measurement import one_at_a_time, stop_if_unwanted
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.jobs.serial_queue import heavy
+from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.slider import nearest, slider
+from ffnviz.pictures.table import table_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import count_setting
+from ffnviz.state.settings import Values, count_setting
 
-LAYERS = count_setting("layers", DEPTH, 2, DEEPEST)
-SETTINGS = (LAYERS,)
 STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
+LAYERS = count_setting("layers", DEPTH, 2, DEEPEST).with_control(
+    "layers of the untrained stacks", STOPS
+)
+SETTINGS = (LAYERS,)
 MOST_TOKENS = 40
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """The verdicts, the stream's norms, and two untrained stacks."""
-    depth = navigator.value(LAYERS)
-    subject = experiment_subject(run)
-    with one_at_a_time():
-        drawn = run.subject.per_sentence(
-            ("stacks", depth), lambda: stacks(subject, depth, stop_if_unwanted)
-        )
-    found = try_residual(subject, depth, drawn=drawn)
-    left, middle, right = st.columns([0.9, 1.1, 1], gap="medium")
-    with left:
-        show_verdicts(
-            run,
-            Head(tally(found.findings), "lab-residual", run.card.colour),
-            found.findings,
-            str(depth),
-        )
-    with middle:
-        norms(run, found)
-        directions(run, found)
-    with right:
-        gradients(run, found, depth)
-        slider(
-            "layers of the untrained stacks",
-            [str(stop) for stop in STOPS],
-            nearest(STOPS, depth),
-            key="lab-layers",
-            on_choose=lambda stop, done: navigator.choose(LAYERS, STOPS[stop], done),
-        )
-        waists(run)
+    depth, subject = values[LAYERS], experiment_subject(run)
+    with heavy():
+        drawn = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
+    residual = try_residual(subject, depth, drawn=drawn)
+    head = Head(tally(residual.findings), "lab-residual", run.card.colour)
+    return Sheet([row(
+        verdicts_of(head, residual.findings),
+        [norms(run, residual), directions(run, residual)],
+        [gradients(run, residual, depth), waists(run)],
+        widths=(0.9, 1.1, 1),
+    )])  # fmt: skip
 
 
-def norms(run: Run, found: Residual) -> None:
+def norms(run: Run, found: Residual) -> Cell:
     """What each sub-layer adds, as a share of the stream, per token."""
     labels = _labels(run)
     last = list(found.added)[-1]
@@ -81,18 +65,17 @@ def norms(run: Run, found: Residual) -> None:
         name: (values[: len(labels)], colours[place % len(colours)])
         for place, (name, values) in enumerate(found.added.items())
     }
-    chart(
+    return chart_cell(
         Head(sentence, "lab-norms", run.card.colour),
         grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
                 exponentformat="power"),
         "The length of what each sub-layer adds, against the stream's, for each token.",
-        run.stamp,
         key="lab-norms",
         height=335,
     )  # fmt: skip
 
 
-def directions(run: Run, found: Residual) -> None:
+def directions(run: Run, found: Residual) -> Cell:
     """The cosine between each block's input and output, per token."""
     labels = _labels(run)
     last = len(found.cosines)
@@ -109,17 +92,16 @@ def directions(run: Run, found: Residual) -> None:
         f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
         for k, row in enumerate(found.cosines, start=1)
     }
-    chart(
+    return chart_cell(
         Head(sentence, "lab-cosines", run.card.colour),
         grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
-        run.stamp,
         key="lab-cosines",
         height=285,
     )
 
 
-def gradients(run: Run, found: Residual, depth: int) -> None:
+def gradients(run: Run, found: Residual, depth: int) -> Cell:
     """Gradient norms per layer of the two stacks."""
     pre, post = (found.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
@@ -127,7 +109,7 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
         " with post-LN and ", number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",
         "draws.",
     ]  # fmt: skip
-    chart(
+    return chart_cell(
         Head(sentence, "lab-gradients", run.card.colour),
         lines(
             np.arange(1, depth + 1),
@@ -136,25 +118,26 @@ def gradients(run: Run, found: Residual, depth: int) -> None:
             axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
-        f"{run.stamp} {depth}",
         key="lab-gradients",
         height=300,
     )  # fmt: skip
 
 
-def waists(run: Run) -> None:
+def waists(run: Run) -> Cell:
     """The widths of a ResNet's bottleneck, as wide outside, beside the FFN's."""
-    config = run.model.sizes
-    d, f = config.d_model, config.d_ff
+    d, f = run.model.sizes.d_model, run.model.sizes.d_ff
     widths = bottleneck(d)
-    st.markdown(
+    why = (
         f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two networks added to a stream, with opposite "
-        "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:\n\n"
-        "| network | widths | weights |\n|---|---|---|\n"
-        f"| **FFN** | {d:,} → {f:,} → {d:,} | {2 * d * f:,} |\n"
-        f"| **ResNet bottleneck** | {' → '.join(f'{width:,}' for width in widths)} "
-        f"| {bottleneck_weights(widths):,} |\n"
+        "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:"
     )
+    rows = [
+        ("FFN", f"{d:,} → {f:,} → {d:,}", f"{2 * d * f:,}"),
+        ("ResNet bottleneck", " → ".join(f"{width:,}" for width in widths),
+         f"{bottleneck_weights(widths):,}"),
+    ]  # fmt: skip
+    head = Head([why], "", run.card.colour)
+    return table_cell("lab-waists", head, ["network", "widths", "weights"], rows)
 
 
 def _labels(run: Run) -> list[str]:

@@ -1,32 +1,28 @@
 """Parameter sharing: over positions, not over blocks."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import experiment_subject, show_verdicts, tally
-from ffnviz.parts.part import Navigator
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 
-def render(run: Run, navigator: Navigator) -> None:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """The verdicts beside the word's contexts and the blocks' weights."""
-    found = try_sharing(experiment_subject(run))
-    left, right = st.columns([1, 2], gap="medium")
-    with left:
-        show_verdicts(
-            run, Head(tally(found.findings), "lab-sharing", run.card.colour), found.findings, ""
-        )
-    with right:
-        one_word(run, found)
-        other_block(run, found)
+    shared = try_sharing(experiment_subject(run))
+    head = Head(tally(shared.findings), "lab-sharing", run.card.colour)
+    pictures = [one_word(run, shared), *other_block(run, shared)]
+    return Sheet([row(verdicts_of(head, shared.findings), pictures, widths=(1, 2))])
 
 
-def one_word(run: Run, found: Sharing) -> None:
+def one_word(run: Run, found: Sharing) -> Cell:
     """How far apart the same word's inputs and outputs are."""
     word = run.labels[run.token]
     names = ["alone"] if found.alone else [
@@ -42,20 +38,19 @@ def one_word(run: Run, found: Sharing) -> None:
         Bars("FFN input, distance from the chosen one", names, np.array(found.inputs), "@muted"),
         Bars("FFN output", names, np.array(found.outputs), f"@{run.card.colour}"),
     ]
-    chart(
+    return chart_cell(
         Head(sentence, "lab-word", run.card.colour),
         named_bars(panels, "distance / length"),
         "How far the same word's inputs and outputs lie apart in its contexts.",
-        run.stamp,
         key="lab-word",
         height=min(330, 130 + 44 * len(names)),
     )
 
 
-def other_block(run: Run, found: Sharing) -> None:
-    """How different two blocks' weights are."""
+def other_block(run: Run, found: Sharing) -> list[Cell]:
+    """How different two blocks' weights are; nothing if there is one only."""
     if found.other is None:
-        return
+        return []
     mine, other = run.state.block + 1, found.other + 1
     sentence: Sentence = [
         f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
@@ -66,11 +61,10 @@ def other_block(run: Run, found: Sharing) -> None:
         Bars("distance / length", found.matrices, np.array(found.blocks), f"@{run.card.colour}"),
         Bars("cosine", found.matrices, np.array(found.cosines), "@muted"),
     ]
-    chart(
+    return [chart_cell(
         Head(sentence, "lab-blocks", run.card.colour),
         named_bars(panels, ""),
         "How far two blocks' weights lie apart, and their cosines.",
-        run.stamp,
         key="lab-blocks",
         height=290,
-    )
+    )]  # fmt: skip

@@ -8,7 +8,7 @@ from ffnviz.analysis.needs import ours
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.verdicts import Claim, verdicts, verdicts_cell
+from ffnviz.pictures.verdicts import Claim, verdicts_cell
 from ffnviz.state.run import Run
 
 R = TypeVar("R")
@@ -43,17 +43,6 @@ def verdicts_of(head: Head, findings: Sequence[Finding]) -> Cell:
     groups = [("", [as_claim(finding) for finding in findings])]
     dense = len(findings) > MOST_SPACED
     return verdicts_cell(head, groups, f"verdicts-{head.note}", dense=dense)
-
-
-def show_verdicts(run: Run, head: Head, findings: Sequence[Finding], version: str) -> None:
-    """One experiment's claims."""
-    verdicts(
-        head,
-        [("", [as_claim(finding) for finding in findings])],
-        f"{run.stamp} {version}",
-        key=f"verdicts-{head.note}",
-        dense=len(findings) > MOST_SPACED,
-    )
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:

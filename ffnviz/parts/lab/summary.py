@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.needs import Capability, missing
@@ -15,66 +13,59 @@ from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.parts.lab.subject import as_claim, experiment_subject, tally_of_all
-from ffnviz.parts.measurement import Measurement, measure_button
-from ffnviz.parts.part import Navigator, live
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.saving import save_button
-from ffnviz.pictures.verdicts import verdicts
+from ffnviz.pictures.saving import saving_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.verdicts import verdicts_cell
+from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
 
 COLUMNS = 5
 BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The button over the claims, and the handout beside it."""
-    setup = (
-        run.card.id,
-        run.card.label,
-        run.device,
-        run.state.block,
-        run.token,
-        run.state.sentence,
-    )
-    buttons = st.container(horizontal=True, vertical_alignment="center")
-    with buttons:
-        measured = measure_button(
-            "lab",
-            setup,
-            run,
-            test_all,
-            label="Test all claims",
-            doing=f"{_n_possible(run)} experiments on this network and this sentence …",
-        )
-    if measured is None:
-        return
-    with buttons:
-        take_along(measured, pictures(run) if measured.setup == setup else [])
-    if measured.setup != setup:
-        st.warning(
+def sheet(run: Run, _: Values) -> Sheet:
+    """The claims of all experiments, and the handout."""
+    state, card = run.state, run.card
+    setup = (card.id, card.label, run.device, state.block, run.token, state.sentence)
+
+    def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
+        shown = pictures(run) if measured.setup == setup else []
+        when = [f"Tested at {measured.when} on {measured.where}."]
+        old = (
             "These verdicts are for another sentence or setting. "
             "Press “Test all claims” for this one."
         )
-    findings = [finding for found in measured.result for finding in found]
-    tested = [(e, found) for e, found in zip(EXPERIMENTS, measured.result, strict=True) if found]
-    verdicts(
-        Head(
-            tally_of_all(findings),
-            "lab",
-            run.card.colour,
-        ),
-        [
-            (experiment.title, [as_claim(finding) for finding in found])
-            for experiment, found in tested
-        ],
-        f"{run.stamp} {measured.when}",
+        warning = [row(text_cell("lab-old", old, tone="warning"))]
+        return [
+            *(warning if measured.setup != setup else []),
+            row(all_claims(run, measured.result)),
+            row(text_cell("lab-when", when, tone="quiet"), handout_button(measured, shown)),
+        ]
+
+    return Sheet([Measurement(
+        "lab", setup, test_all, after, label="Test all claims",
+        doing=f"{_n_possible(run)} experiments on this network and this sentence …",
+    )])  # fmt: skip
+
+
+def all_claims(run: Run, results: Sequence[tuple[Finding, ...]]) -> Cell:
+    """Each experiment's claims under its title, which leads to it."""
+    findings = [finding for result in results for finding in result]
+    tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
+    return verdicts_cell(
+        Head(tally_of_all(findings), "lab", run.card.colour),
+        [(experiment.title, [as_claim(finding) for finding in result])
+         for experiment, result in tested],
         key="verdicts-all",
         columns=COLUMNS,
         dense=True,
-        on_choose=lambda place: navigator.turn(PAGE, tested[place][0].name),
-    )
+        on_choose=lambda place: OpenPage(PAGE, tested[place][0].name),
+    )  # fmt: skip
 
 
 def _n_possible(run: Run) -> int:
@@ -108,9 +99,9 @@ def pictures(run: Run) -> list[Bars]:
     ]  # fmt: skip
 
 
-def take_along(
-    measured: Measurement[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
-) -> None:
+def handout_button(
+    measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
+) -> Cell:
     """The handout as a file."""
     _, label, _, block, _, text = measured.setup
     rows = [
@@ -132,5 +123,4 @@ def take_along(
         rows, str(text), f"{label}, block {int(str(block)) + 1}", counted,
         f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
-    save_button("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")
-    st.markdown(f"Tested at **{measured.when}** on {measured.where}.")
+    return saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

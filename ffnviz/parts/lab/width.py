@@ -1,7 +1,6 @@
 """How wide? Neurons removed in order of importance."""
 
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
 from ffnviz.analysis.number_format import short
@@ -11,57 +10,51 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import cached_result, experiment_subject, show_verdicts, tally
-from ffnviz.parts.measurement import measure_button
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.lab.subject import cached_result, experiment_subject, tally, verdicts_of
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.slider import nearest, slider
+from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import number_setting
+from ffnviz.state.settings import Values, number_setting
 
-LEFT = number_setting("left", 10, 100 * SHARES[-1], 100)
+LEFT = number_setting("left", 10, 100 * SHARES[-1], 100).with_control(
+    "neurons left in every block", [100 * share for share in SHARES[::-1]], "{:g}%".format
+)
 SETTINGS = (LEFT,)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
-    """The verdicts, the curve and its slider, and the words."""
-    found = cached_result(run, "width", try_width) if run.card.ours else measured_beside(run)
-    if found is None:
-        return
-    stops = SHARES[::-1]
-    stop = nearest(stops, navigator.value(LEFT) / 100, by_ratio=True)
-    place = len(stops) - 1 - stop
-    left, middle, right = st.columns([0.8, 1, 1.2], gap="medium")
-    with left:
-        show_verdicts(
-            run, Head(tally(found.findings), "lab-width", run.card.colour), found.findings, ""
-        )
-        saved(found, place)
-    with middle:
-        curve(run, found, place)
-        slider(
-            "neurons left in every block",
-            [f"{100 * each:g}%" for each in stops],
-            stop,
-            key="lab-left",
-            on_choose=lambda k, done: navigator.choose(LEFT, 100 * stops[k], done),
-        )
-    with right:
-        words(run, found, place)
-
-
-def measured_beside(run: Run) -> Width | None:
-    """Of a network that is not ours, whose passes may take long; None until it is there."""
+def sheet(run: Run, values: Values) -> Sheet:
+    """The verdicts, the curve and the words; of a network that is not ours they take a while."""
+    share = values[LEFT] / 100
+    if run.card.ours:
+        return Sheet([cut_to(run, cached_result(run, "width", try_width), share)])
     state = run.state
     setup = (run.card.id, run.device, state.block, run.token, state.sentence, state.special)
-    measured = measure_button(
-        "width", setup, run, cut, label="Cut again", doing=f"{2 * len(SHARES)} passes …"
+
+    def after(measured: Measured[Width]) -> list[Row]:
+        rows = [cut_to(run, measured.result, share)]
+        if measured.setup != setup:
+            why = "This is for another sentence or setting. Press “Cut again” for this one."
+            rows.insert(0, row(text_cell("lab-width-old", why, tone="warning")))
+        return rows
+
+    return Sheet([Measurement("width", setup, cut, after, label="Cut again",
+                              doing=f"{2 * len(SHARES)} passes …")])  # fmt: skip
+
+
+def cut_to(run: Run, width: Width, share: float) -> Row:
+    """What is left at the width nearest to a share of all neurons."""
+    place = min(range(len(SHARES)), key=lambda at: abs(np.log(SHARES[at] / share)))
+    head = Head(tally(width.findings), "lab-width", run.card.colour)
+    return row(
+        [verdicts_of(head, width.findings), saved(run, width, place)],
+        curve(run, width, place),
+        words(run, width, place),
+        widths=(0.8, 1, 1.2),
     )
-    if measured is not None and measured.setup != setup:
-        st.warning("This is for another sentence or setting. Press “Cut again” for this one.")
-    return None if measured is None else measured.result
 
 
 def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
@@ -69,7 +62,7 @@ def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
     return try_width(experiment_subject(run))
 
 
-def curve(run: Run, found: Width, place: int) -> None:
+def curve(run: Run, found: Width, place: int) -> Cell:
     """How far the prediction moves, against d_ff."""
     cut, drawn = found.important[place], found.random[place]
     sentence: Sentence = [
@@ -83,7 +76,7 @@ def curve(run: Run, found: Width, place: int) -> None:
         "at random": (_divergences(found.random), "@muted", "dash"),
     }
     marks = [int(n) for n in widths[::2]]
-    chart(
+    return chart_cell(
         Head(sentence, "lab-width-curve", run.card.colour),
         lines(
             widths, series,
@@ -94,13 +87,12 @@ def curve(run: Run, found: Width, place: int) -> None:
                      "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
         ),
         "How far the prediction moves as neurons are removed, by importance and at random.",
-        f"{run.stamp} {place}",
         key="lab-width",
         height=560,
     )  # fmt: skip
 
 
-def words(run: Run, found: Width, place: int) -> None:
+def words(run: Run, found: Width, place: int) -> Cell:
     """The likeliest words: uncut, cut by importance, cut at random."""
     whole, cut, drawn = found.important[0], found.important[place], found.random[place]
     sentence: Sentence = [
@@ -117,27 +109,24 @@ def words(run: Run, found: Width, place: int) -> None:
             (f"{drawn.d_ff:,} at random", drawn, "@muted"),
         )
     ]
-    chart(
+    return chart_cell(
         Head(sentence, "lab-width-words", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The likeliest words with all neurons, with the most important, and with random ones.",
-        f"{run.stamp} {place}",
         key="lab-width-words",
         height=640,
     )
 
 
-def saved(found: Width, place: int) -> None:
+def saved(run: Run, found: Width, place: int) -> Cell:
     """What the cut saves."""
-    parameters, adds = found.parameters, found.multiply_adds
-    st.markdown(
-        f"| one FFN | d_ff {found.important[0].d_ff:,} | d_ff {found.important[place].d_ff:,} | "
-        "saved |\n|---|---|---|---|\n"
-        f"| parameters | {parameters[0]:,} | {parameters[place]:,} | "
-        f"{percent(float(1 - parameters[place] / parameters[0]))} |\n"
-        f"| multiply-adds per token | {adds[0]:,} | {adds[place]:,} | "
-        f"{percent(float(1 - adds[place] / adds[0]))} |\n"
-    )
+    counts = {"parameters": found.parameters, "multiply-adds per token": found.multiply_adds}
+    rows = [
+        (name, f"{n[0]:,}", f"{n[place]:,}", percent(float(1 - n[place] / n[0])))
+        for name, n in counts.items()
+    ]
+    d_ff = [f"d_ff {found.important[at].d_ff:,}" for at in (0, place)]
+    return table_cell("lab-saved", Head([], "", run.card.colour), ["one FFN", *d_ff, "saved"], rows)
 
 
 def _divergences(cuts: tuple[Cut, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
