@@ -8,7 +8,8 @@ from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.lab.handout import Row, handout
+from ffnviz.figures.lab.handout import Row as HandoutRow
+from ffnviz.figures.lab.handout import handout
 from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
@@ -105,7 +106,7 @@ def handout_button(
     """The handout as a file."""
     _, label, _, block, _, text = measured.setup
     rows = [
-        Row(
+        HandoutRow(
             experiment.title,
             claim.kind,
             claim.sign,
