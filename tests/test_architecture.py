@@ -17,7 +17,7 @@ LIBRARIES = {
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
     "ffnviz.jobs.indexing": {"torch", "pyarrow", "ray"},
     "ffnviz.figures": {"numpy"},
-    "ffnviz.pictures": {"numpy", "plotly", "pygments", "streamlit"},
+    "ffnviz.pictures": {"numpy", "plotly", "pygments"},
 }
 
 

@@ -15,7 +15,7 @@ SEEN = """
 import json
 import ffnviz.app.main
 from ffnviz.app.lecture.editor_scene import numbers_of
-from ffnviz.export.parts import pictures_of
+from ffnviz.export.sheets import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.lab import PARTS, fit
@@ -26,7 +26,7 @@ catalog = ffnviz.app.main.build_catalog()
 state = from_url("lab", {"text": "It cost forty pounds.", "part": "zoo"}, catalog)
 run = make_run(state, "cpu", catalog.networks)
 zoo = next(part for part in PARTS if part.name == "zoo")
-shown = pictures_of(zoo, state, lambda state: make_run(state, "cpu", catalog.networks), catalog)
+shown = cells_shown(zoo, state, lambda state: make_run(state, "cpu", catalog.networks), catalog)
 print(json.dumps({
     "package": ffnviz.__file__,
     "pictures": [repr(picture.data) for picture in shown],

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
-from typing import cast
 
 import streamlit as st
 
@@ -26,7 +25,7 @@ from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
-from ffnviz.parts.part import MakeSheet, Page, Part
+from ffnviz.parts.part import Page, Part
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
@@ -53,9 +52,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()
     if run is not None and part.follow is not None and not missing:
-        if part.sheet is None:
-            part.follow(run, session.navigator())
-        elif (action := part.follow(run, Values(session.state.settings))) is not None:
+        action = part.follow(run, Values(session.state.settings))
+        if action is not None:
             session.do(action)
         run = session.run()
     session.write_url(run)
@@ -66,9 +64,6 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     elif editor.is_open(page.name):
         draw(session, run, Sheet([]), (), Frame(top(session, page, run)))
         editor.show_desk(session)
-    elif part.sheet is None and run is not None and not missing:
-        draw(session, run, Sheet([]), (), frame_of(session, page, part, run))
-        part.render(run, session.navigator())
     else:
         sheet = sheet_of(part, run, missing, Values(session.state.settings))
         draw(session, run, sheet, part.settings, frame_of(session, page, part, run))
@@ -118,7 +113,7 @@ def sheet_of(part: Part, run: Run | None, missing: Sequence[Capability], values:
     if missing:
         why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
         return Sheet([row(text_cell("missing", why, tone="info"))], [])
-    sheet = cast(MakeSheet, part.sheet)(run, values)
+    sheet = part.sheet(run, values)
     offer = export_widget.offer(run) if part.name == "journey" else None
     if offer is None:
         return sheet

@@ -14,11 +14,11 @@ from typing import Any
 
 import streamlit as st
 
+from ffnviz.app.mounting import mount_cell
 from ffnviz.jobs.job_pool import JOB_POOL, Job, JobStatus, Order, QueueIsFullError
 from ffnviz.parts.results import where
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.state.run import Run
 
 LOOK_EVERY_S = 0.5

@@ -14,7 +14,6 @@ from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
 from ffnviz.models.registry import available_networks
 from ffnviz.models.trace import words_among
-from ffnviz.parts.part import Navigator
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
 from ffnviz.state.actions import Action, OpenNeuron, OpenPage, Type, reduce
@@ -123,10 +122,6 @@ class Session:
         state = self.state
         up_to = self._text_up_to_token(state)
         self.do(Type(sentence, up_to is not None and with_masks(sentence).startswith(up_to)))
-
-    def navigator(self) -> Navigator:
-        """What parts get."""
-        return Navigator(lambda: self.state, self.do, self.run)
 
     def page_to_turn_to(self) -> str | None:
         """The page that a click asked for, by its id; asked for once."""

@@ -9,12 +9,12 @@ from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, start_of
 from ffnviz.export.journey_file import made_by
-from ffnviz.export.parts import pictures_of
+from ffnviz.export.sheets import cells_shown
 from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.parts import PAGES
-from ffnviz.pictures.declare import Collected
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.story import spans
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
@@ -121,7 +121,7 @@ def _scene(
     page = next(page for page in PAGES if page.name == scene.state.page)
     part = page.part(scene.state.part)
     shown = [
-        p for p in pictures_of(part, scene.state, make_run, catalog) if _is_looked_at(p, scene)
+        p for p in cells_shown(part, scene.state, make_run, catalog) if _is_looked_at(p, scene)
     ]
     return made | {
         "journey": None,
@@ -129,9 +129,9 @@ def _scene(
     }
 
 
-def _is_looked_at(picture: Collected, scene: Scene) -> bool:
+def _is_looked_at(picture: Cell, scene: Scene) -> bool:
     note = picture.data.get("head", {}).get("note")
-    return picture.name in SHOWN and note is not None and scene.look in ("", note)
+    return picture.picture in SHOWN and note is not None and scene.look in ("", note)
 
 
 def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
@@ -142,12 +142,12 @@ def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
     return {"ask": spans(ask), "options": list(asked.options), "answer": asked.answer}
 
 
-def _picture(told: _Told, prefix: str, picture: Collected) -> dict[str, Any]:
-    told.pictures.add(picture.name)
+def _picture(told: _Told, prefix: str, picture: Cell) -> dict[str, Any]:
+    told.pictures.add(picture.picture)
     told.notes.add(picture.data["head"]["note"])
     told.arrays |= {f"{prefix}{name}": values for name, values in picture.arrays.items()}
     data: Mapping[str, Any] = {**picture.data, **UNANSWERED}
-    return {"name": picture.name, "prefix": prefix, "data": data}
+    return {"name": picture.picture, "prefix": prefix, "data": data}
 
 
 def _journey(told: _Told, run: Run) -> int:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_numbers, as_order
 from ffnviz.pictures.reach import reach
@@ -41,23 +40,6 @@ class ActivationMap:
     order: NDArray[np.integer]
     texts: Sequence[str]
     token: int
-
-
-def activation_maps(
-    head: Head,
-    maps: Sequence[ActivationMap],
-    neuron: tuple[str, int],
-    orders: Sequence[str],
-    order: str,
-    stamp: str,
-    key: str,
-    on_choose: Callable[[str, int], None],
-    on_order: Callable[[str], None],
-    on_open: Callable[[str, int, int], None],
-) -> None:
-    """Show them by themselves."""
-    cell = maps_cell(head, maps, neuron, orders, order, key, on_choose, on_order, on_open)
-    mount_cell(cell, stamp)
 
 
 def maps_cell(

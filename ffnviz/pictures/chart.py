@@ -10,21 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
-
-
-def chart(
-    head: Head,
-    figure: Mapping[str, Any],
-    alt: str,
-    stamp: str,
-    key: str,
-    height: int = 420,
-    on_choose: Callable[[int], None] | None = None,
-) -> None:
-    """Show a figure by itself."""
-    mount_cell(chart_cell(head, figure, alt, key, height, on_choose), stamp)
 
 
 def chart_cell(

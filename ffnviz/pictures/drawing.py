@@ -4,19 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.sent import numbers
-
-
-def drawing(
-    label: str,
-    values: Sequence[float],
-    accent: str,
-    key: str,
-    on_draw: Callable[[list[float]], None],
-) -> None:
-    """Show the curve by itself."""
-    mount_cell(drawing_cell(label, values, accent, key, on_draw))
 
 
 def drawing_cell(

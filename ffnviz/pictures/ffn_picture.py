@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_order
 from ffnviz.pictures.reach import reach
@@ -36,20 +35,6 @@ class Stage:
     values: NDArray[np.floating]
     neurons: bool
     scale: str
-
-
-def ffn_picture(
-    head: Head,
-    stages: list[Stage],
-    steps: list[tuple[str, str]],
-    order: NDArray[np.integer],
-    neuron: int | None,
-    stamp: str,
-    key: str,
-    on_choose: Callable[[int], None],
-) -> None:
-    """Show them by themselves."""
-    mount_cell(ffn_cell(head, stages, steps, order, neuron, key, on_choose), stamp)
 
 
 def ffn_cell(

@@ -7,24 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import entry, place
-
-
-def neuron_card(
-    head: Head,
-    title: str,
-    texts: Sequence[str],
-    values: NDArray[np.floating],
-    token: int,
-    words: Sequence[str],
-    stamp: str,
-    key: str,
-    on_meet: Callable[[int | None], None],
-) -> None:
-    """Show it by itself."""
-    mount_cell(neuron_card_cell(head, title, texts, values, token, words, key, on_meet), stamp)
 
 
 def neuron_card_cell(

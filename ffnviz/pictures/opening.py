@@ -1,19 +1,16 @@
 """A text file that a person brings: the browser reads it, and sends its text to the session."""
 
 from collections.abc import Callable
+from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry
 
-_mount = declare("opening")
 
-
-def open_file(
+def opening_cell(
     label: str, accept: str, longest: int, key: str, on_text: Callable[[str, str], None]
-) -> None:
-    """Show what a file can be chosen with.
+) -> Cell:
+    """What a file can be chosen with.
 
     Args:
         label: says which file.
@@ -23,10 +20,10 @@ def open_file(
         on_text: called with the file's name and its text.
     """
 
-    def chosen() -> None:
-        sent = st.session_state[key].file
+    def chosen(sent: Any) -> None:
         name, text = entry(sent, "name"), entry(sent, "text")
         if isinstance(name, str) and isinstance(text, str):
             on_text(name, text[: longest + 1])
 
-    _mount({"label": label, "accept": accept, "longest": longest}, key=key, on_file_change=chosen)
+    data = {"label": label, "accept": accept, "longest": longest}
+    return Cell("opening", key, data, events={"file": chosen})

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 
 
@@ -22,16 +21,6 @@ class Passage:
     before: str
     at: str
     after: str
-
-
-def passages(
-    head: Head,
-    shown: Sequence[Passage],
-    stamp: str,
-    key: str,
-) -> None:
-    """Show the sentences by themselves."""
-    mount_cell(passages_cell(head, shown, key), stamp)
 
 
 def passages_cell(head: Head, shown: Sequence[Passage], key: str) -> Cell:

@@ -7,30 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
 
 Point = tuple[int, int, bool]  # column, row from below, whether it is of the first class
-
-
-def point_square(
-    head: Head,
-    points: Sequence[Point],
-    side: int,
-    most: int,
-    classes: tuple[str, str],
-    score: NDArray[np.floating],
-    lines: NDArray[np.floating],
-    label: str,
-    stamp: str,
-    key: str,
-    on_change: Callable[[list[Point]], None],
-) -> None:
-    """Show them by themselves."""
-    mount_cell(
-        points_cell(head, points, side, most, classes, score, lines, label, key, on_change), stamp
-    )
 
 
 def points_cell(

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 
 
@@ -29,16 +28,6 @@ class Panel:
     probabilities: NDArray[np.floating]
     colour: str
     of: str = "probability"
-
-
-def prediction_bars(
-    head: Head,
-    panels: Sequence[Panel],
-    stamp: str,
-    key: str,
-) -> None:
-    """Show the panels by themselves."""
-    mount_cell(prediction_cell(head, panels, key), stamp)
 
 
 def prediction_cell(head: Head, panels: Sequence[Panel], key: str) -> Cell:

@@ -3,7 +3,6 @@
 import base64
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 
 
 def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> Cell:
@@ -21,8 +20,3 @@ def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, k
         data = content.encode() if isinstance(content, str) else content
         file = {"name": name, "type": kind, "base64": base64.b64encode(data).decode()}
     return Cell("saving", key, {"label": label, "file": file})
-
-
-def save_button(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> None:
-    """Show the button by itself."""
-    mount_cell(saving_cell(label, content, name, kind, key))

@@ -4,12 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import entry, place
-
-_mount = declare("scene_list")
 
 
 @dataclass(frozen=True)
@@ -29,14 +25,14 @@ class Listed:
     thumbnail: str
 
 
-def scene_list(
+def scene_list_cell(
     scenes: Sequence[Listed],
     chosen: int,
     key: str,
     on_choose: Callable[[int], None],
     on_move: Callable[[int, int], None],
-) -> None:
-    """Show them, one below the other.
+) -> Cell:
+    """Scenes, one below the other.
 
     Args:
         scenes: in their order.
@@ -46,16 +42,15 @@ def scene_list(
         on_move: called with the place of the scene that moves, and the place that it gets.
     """
 
-    def chose() -> None:
-        at = place(st.session_state[key].choose, len(scenes))
+    def chose(sent: Any) -> None:
+        at = place(sent, len(scenes))
         if at is not None:
             on_choose(at)
 
-    def moved() -> None:
-        sent = st.session_state[key].move
+    def moved(sent: Any) -> None:
         start, end = (place(entry(sent, name), len(scenes)) for name in ("from", "to"))
         if start is not None and end is not None:
             on_move(start, end)
 
     data: dict[str, Any] = {"scenes": [asdict(scene) for scene in scenes], "chosen": chosen}
-    _mount(data, key=key, on_choose_change=chose, on_move_change=moved)
+    return Cell("scene_list", key, data, events={"choose": chose, "move": moved})

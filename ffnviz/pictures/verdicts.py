@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
 
@@ -35,19 +34,6 @@ class Claim:
     check: str
     said: str = ""
     label: str = ""
-
-
-def verdicts(
-    head: Head,
-    groups: Sequence[tuple[str, Sequence[Claim]]],
-    stamp: str,
-    key: str,
-    columns: int = 1,
-    dense: bool = False,
-    on_choose: Callable[[int], None] | None = None,
-) -> None:
-    """Show the claims by themselves."""
-    mount_cell(verdicts_cell(head, groups, key, columns, dense, on_choose), stamp)
 
 
 def verdicts_cell(

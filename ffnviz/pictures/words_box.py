@@ -4,12 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.pictures.declare import declare
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.story import Words, spans
-
-_mount = declare("words_box")
 
 
 @dataclass(frozen=True)
@@ -27,7 +23,7 @@ class Choice:
     now: str
 
 
-def words_box(
+def words_cell(
     label: str,
     text: str,
     longest: int,
@@ -36,8 +32,8 @@ def words_box(
     key: str,
     on_text: Callable[[str], None],
     on_ask: Callable[[], None],
-) -> None:
-    """Show it.
+) -> Cell:
+    """The box.
 
     Args:
         label: says what is written here.
@@ -50,8 +46,7 @@ def words_box(
         on_ask: called when somebody wants to choose a number.
     """
 
-    def wrote() -> None:
-        sent = st.session_state[key].text
+    def wrote(sent: Any) -> None:
         if isinstance(sent, str):
             on_text(sent[:longest])
 
@@ -62,4 +57,4 @@ def words_box(
         "reads": spans(reads),
         "choices": choices and [[each.name, each.meaning, each.now] for each in choices],
     }
-    _mount(data, key=key, on_text_change=wrote, on_ask_change=on_ask)
+    return Cell("words_box", key, data, events={"text": wrote, "ask": lambda _: on_ask()})

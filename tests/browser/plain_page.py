@@ -3,7 +3,7 @@
 import base64
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,7 +15,7 @@ import plotly
 from playwright.sync_api import Locator, Page
 
 import ffnviz
-from ffnviz.pictures import declare
+from ffnviz.app import mounting
 
 PICTURES = Path(ffnviz.__file__).parent / "pictures" / "static"
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
@@ -92,11 +92,11 @@ def payload(show: Callable[[], None]) -> tuple[str, Payload]:
     def mount(data: Any, **_: object) -> None:
         sent.append(data)
 
-    with mock.patch.object(declare, "_registered", return_value=mount):
+    with mock.patch.object(mounting, "_component", return_value=mount):
         show()
     (data,) = sent
-    if isinstance(data, Mapping):
-        return str(data["picture"]), {"plain": data}
+    if isinstance(data, list):
+        return str(data[0]["picture"]), {"plain": data[0]}
     header = json.loads(data[4 : 4 + int.from_bytes(data[:4], "little")])
     return str(header["picture"]), {"packed": base64.b64encode(data).decode()}
 

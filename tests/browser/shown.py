@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ffnviz.app.mounting import mount_cell
 from ffnviz.app.rail import rail_cell
 from ffnviz.figures.layout import axis, layout
 from ffnviz.parts.sheet import Button, Control, Switch
@@ -14,7 +15,6 @@ from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.classroom import Attending, classroom_cell
 from ffnviz.pictures.code import code_cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
@@ -22,21 +22,20 @@ from ffnviz.pictures.foot import foot_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.local_storage import storage_cell
 from ffnviz.pictures.neuron_card import neuron_card_cell
-from ffnviz.pictures.opening import open_file
+from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.pictures.points import points_cell
 from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.scene_list import Listed, scene_list
+from ffnviz.pictures.scene_list import Listed, scene_list_cell
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
-from ffnviz.pictures.slider import slider
 from ffnviz.pictures.story import Asked, Told, story_cell
 from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.verdicts import Claim, verdicts_cell
 from ffnviz.pictures.welcome import welcome_cell
-from ffnviz.pictures.words_box import Choice, words_box
+from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.settings import Values, choice_setting, number_setting, text_setting
 
 D_MODEL, D_FF = 64, 256
@@ -197,21 +196,18 @@ def show_sentences(seed: int) -> None:
 
 def show_scene_list(seed: int) -> None:
     scenes = [Listed(f"Scene {n} of {seed}", "Sparsity", "It rained.", "") for n in range(3)]
-    scene_list(scenes, seed % 3, "scenes", never, never)
+    mount_cell(scene_list_cell(scenes, seed % 3, "scenes", never, never))
 
 
 def show_words_box(seed: int) -> None:
     choices = [Choice("says", "the likeliest word", f"“{seed}”"), Choice("d_ff", "neurons", "9")]
-    words_box("What to say", f"It says {{says}} {seed}.", 90, ["It says ", ("x", "number")],
+    cell = words_cell("What to say", f"It says {{says}} {seed}.", 90, ["It says ", ("x", "number")],
               choices, "words", never, never)  # fmt: skip
-
-
-def show_slider(seed: int) -> None:
-    slider("How many", ["one", "two", "three"], seed % 3, "slider", never)
+    mount_cell(cell)
 
 
 def show_opening(seed: int) -> None:
-    open_file(f"File {seed}", ".json", 9, "opening", never)
+    mount_cell(opening_cell(f"File {seed}", ".json", 9, "opening", never))
 
 
 def show_saving(seed: int) -> None:
@@ -312,7 +308,6 @@ ALL: dict[str, Callable[[int], None]] = {
     "saving": show_saving,
     "scene_list": show_scene_list,
     "sentences": show_sentences,
-    "slider": show_slider,
     "story": show_story,
     "table": show_table,
     "text": show_text,

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from ffnviz.app.mounting import mount_cell
 from ffnviz.pictures.classroom import Attending, classroom_cell
-from ffnviz.pictures.declare import mount_cell
 from ffnviz.pictures.local_storage import storage_cell
 from tests.browser import shown
 from tests.browser.plain_page import PlainPage, payload
@@ -24,7 +24,7 @@ CLICKS = {
     "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
     "neuron_card": ("li button", "meet", {"token": 0}),
     "points": ("canvas", "points", [[3, 3, 1], [9, 12, 0], [0, 15, 1]]),
-    "slider": ("input", "move", {"stop": 0, "done": True}),
+    "rail": (".choice button", "move", {"name": "kind", "value": 0, "done": True}),
     "verdicts": ("h3 button", "group", 0),
 }
 
@@ -220,18 +220,18 @@ def test_in_a_wide_layer_no_neuron_vanishes_or_takes_anothers_name(
     assert plain.aloud("ffn").startswith(f"neuron {loud} · ")
 
 
-def test_a_destroyed_slider_tells_nothing_more(plain: PlainPage) -> None:
-    slider = plain.hang("slider", lambda: shown.show_slider(0)).locator("input")
+def test_a_destroyed_rail_tells_nothing_more(plain: PlainPage) -> None:
+    slider = plain.hang("rail", lambda: shown.show_rail(0)).locator("[type=range]")
     plain.page.clock.install()
     slider.press("ArrowRight")  # under way: the page does not answer
     slider.evaluate(
-        """(input) => { input.value = "2"; input.dispatchEvent(new Event("input")); }"""
+        """(input) => { input.value = "0"; input.dispatchEvent(new Event("input")); }"""
     )
     assert plain.told() == [
-        ["move", {"stop": 1, "done": False}],
-        ["move", {"stop": 1, "done": True}],
+        ["move", {"name": "keep", "value": 2, "done": False}],
+        ["move", {"name": "keep", "value": 2, "done": True}],
     ]
-    plain.page.evaluate("made.slider.destroy()")
+    plain.page.evaluate("made.rail.destroy()")
     plain.page.clock.run_for(5_000)
     assert plain.told() == []
 

@@ -49,7 +49,6 @@ def drawn(page: str, part: str = "", measure: bool = True, **query: str) -> Draw
         action = shown.follow(run, Values(state.settings))
         state = state if action is None else reduce(state, action, catalog)
         run = make_run(state, "cpu", network_sizes())
-    assert shown.sheet is not None
     values = Values(state.settings)
     sheet = shown.sheet(run, values)
 

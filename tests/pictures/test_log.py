@@ -3,11 +3,11 @@
 import logging
 import sys
 
-from ffnviz.pictures import declare
+from ffnviz.app import mounting
 
 
 def record_of(error: OSError) -> logging.LogRecord:
-    logger = logging.getLogger(declare._SERVER_LOG)
+    logger = logging.getLogger(mounting._SERVER_LOG)
     try:
         raise error
     except OSError:

@@ -1,9 +1,7 @@
 """What our pictures send does what it says; anything else that a browser sends does nothing."""
 
-import importlib
 import json
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,6 @@ from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.sent import numbers, place
-from ffnviz.pictures.slider import slider
 from ffnviz.pictures.verdicts import verdicts_cell
 
 HEAD = Head(["Seen."], "note", "relu")
@@ -54,7 +51,7 @@ def maps(trigger: str) -> Callable[[Say], Cell]:
 
 
 # What mounts a picture, the trigger of a click, clicks with what they say, and clicks on nothing.
-PICTURES: dict[str, tuple[Callable[[Say], Cell | None], str, list[Any], list[Any]]] = {
+PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
     "chips": (
         lambda say: chips_cell(
             HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", say, ["a", "b"], lambda _: None
@@ -72,11 +69,6 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell | None], str, list[Any], list[Any
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
     ),
     "ffn_picture": (picture, "neuron", [(1, (1,))], [2]),
-    "slider": (
-        lambda say: slider("", ["a", "b"], 0, "k", on_choose=say),
-        "move", [({"stop": 1, "done": False}, (1, False)), ({"stop": 0, "done": True}, (0, True))],
-        [{"stop": 2, "done": True}, {"done": True}],
-    ),
     "examples": (
         lambda say: examples_cell([("t", ["One.", "Two."])], "k", on_choose=say),
         "sentence", [("Two.", ("Two.",))], ["Three.", "\ud800", "t"],
@@ -109,7 +101,6 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell | None], str, list[Any], list[Any
          {"map": "/etc", "neuron": 3, "token": 1}, {"map": "gelu", "neuron": 3}],
     ),
 }  # fmt: skip
-MOUNTED = ("slider",)  # by themselves, not as a cell
 NOTHING: list[Any] = [
     None, True, False, -1, 0.5, 1.0, 10**400, 1e999, float("nan"), "", "0", "x", [], [0], {},
     {"map": None, "neuron": None, "token": False, "stop": None, "done": 1},
@@ -120,24 +111,14 @@ NOTHING: list[Any] = [
 
 
 @pytest.fixture
-def send(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, Any], list[tuple[Any, ...]]]:
+def send() -> Callable[[str, Any], list[tuple[Any, ...]]]:
     """Mounts a picture, sends it a click, and gives what it said."""
 
     def sent(name: str, value: Any) -> list[tuple[Any, ...]]:
         show, trigger, _, _ = PICTURES[name]
         said: list[tuple[Any, ...]] = []
-        if name not in MOUNTED:
-            cell = show(lambda *what: said.append(what))
-            assert cell is not None
-            cell.events[trigger](value)
-            return said
-        module = importlib.import_module(f"ffnviz.pictures.{name.split()[0]}")
-        mounted: dict[str, Any] = {}
-        monkeypatch.setattr(module, "_mount", lambda *_, **given: mounted.update(given))
-        clicked = {"k": SimpleNamespace(**{trigger: value})}
-        monkeypatch.setattr(module, "st", SimpleNamespace(session_state=clicked))
-        show(lambda *what: said.append(what))
-        mounted[f"on_{trigger}_change"]()
+        cell = show(lambda *what: said.append(what))
+        cell.events[trigger](value)
         return said
 
     return sent

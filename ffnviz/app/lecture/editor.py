@@ -16,6 +16,7 @@ from ffnviz.app.lecture.draft import (
 )
 from ffnviz.app.lecture.editor_scene import form_of_scene
 from ffnviz.app.lecture.story import go, start
+from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
@@ -23,9 +24,9 @@ from ffnviz.lecture.reading import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureE
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.lecture.writing import written_lecture
 from ffnviz.parts import PAGES
-from ffnviz.pictures.opening import open_file
-from ffnviz.pictures.saving import save_button
-from ffnviz.pictures.scene_list import Listed, scene_list
+from ffnviz.pictures.opening import opening_cell
+from ffnviz.pictures.saving import saving_cell
+from ffnviz.pictures.scene_list import Listed, scene_list_cell
 
 PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
 
@@ -98,7 +99,7 @@ def the_scenes(made: Draft, place: int) -> None:
         Listed(scene.title, where(scene), scene.state.sentence, thumbnails.get(number, ""))
         for number, scene in made.scenes
     ]
-    scene_list(listed, place, "desk-list", on_choose=choose, on_move=move)
+    mount_cell(scene_list_cell(listed, place, "desk-list", on_choose=choose, on_move=move))
 
 
 def where(scene: Scene) -> str:
@@ -148,19 +149,23 @@ def buttons(session: Session, made: Draft, lecture: Lecture | None) -> None:
         st.button("Back to the page", on_click=leave)
         st.button("Show it", on_click=follow, disabled=lecture is None)
         text = written_lecture(lecture, session.catalog) if lecture else None
-        save_button("Save as a file", text, "my-lecture.toml", "application/toml", key="desk-save")
+        mount_cell(
+            saving_cell(
+                "Save as a file", text, "my-lecture.toml", "application/toml", key="desk-save"
+            )
+        )
         st.button("Begin a new one", on_click=built_in, disabled=not made.scenes)
 
 
 def bring(session: Session) -> None:
     """A lecture of a file takes the place of this one."""
-    open_file(
+    mount_cell(opening_cell(
         f"Open a lecture: a .toml file of up to {LONGEST_FILE:,} characters",
         ".toml",
         LONGEST_FILE,
         key="desk-file",
         on_text=lambda name, text: take(session, name, text),
-    )
+    ))  # fmt: skip
     problem = st.session_state.get(PROBLEM)
     if problem:
         st.error("The file could not be opened.")

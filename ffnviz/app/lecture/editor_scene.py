@@ -7,12 +7,13 @@ from typing import Any
 import streamlit as st
 
 from ffnviz.app.lecture.draft import draft, form_key, keep
+from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import MEANINGS, computed
 from ffnviz.lecture.reading import LENGTHS
 from ffnviz.lecture.scene import Question, Scene
-from ffnviz.pictures.words_box import Choice, words_box
+from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.run import Run
 
 ALL = "all pictures"
@@ -88,8 +89,8 @@ def words(
     choices = None
     if run is None or st.session_state.get(ASKED) == number:
         choices = numbers_of(run)
-    words_box(label, text, LENGTHS[kind], read(text, run), choices, f"words-{number}-{kind}",
-              on_text, ask)  # fmt: skip
+    key = f"words-{number}-{kind}"
+    mount_cell(words_cell(label, text, LENGTHS[kind], read(text, run), choices, key, on_text, ask))
 
 
 def read(text: str, run: Run | None) -> Sentence:

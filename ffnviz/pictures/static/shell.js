@@ -38,7 +38,6 @@ const PICTURES = {
   scene_list: () => import("./scene_list.js"),
   sentences: () => import("./sentences.js"),
   story: () => import("./story.js"),
-  slider: () => import("./slider.js"),
   table: () => import("./table.js"),
   text: () => import("./text.js"),
   verdicts: () => import("./verdicts.js"),

@@ -1,0 +1,43 @@
+"""Hangs one picture into the page by itself, where a page has Streamlit's own widgets beside it."""
+
+import logging
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.payload import pack
+
+_SERVER_LOG = "streamlit.web.server.starlette.starlette_routes"
+
+
+@cache
+def _component() -> Callable[..., Any]:
+    # Registered when first mounted, not on import: only a running Streamlit knows the asset folder.
+    return st.components.v2.component("ffnviz.picture", js="adapter.js")
+
+
+def mount_cell(cell: Cell, stamp: str = "") -> None:
+    """Show one picture; a stamp is told to the browser once painted."""
+    key = cell.key
+
+    def heard(name: str, act: Callable[[Any], Any]) -> Callable[[], None]:
+        return lambda: act(getattr(st.session_state[key], name))
+
+    callbacks = {f"on_{name}_change": heard(name, act) for name, act in cell.events.items()}
+    data = {"picture": cell.picture, **cell.data} | ({"stamp": stamp} if stamp else {})
+    # In a list: of an object, Streamlit would look at each value whether it is a table.
+    sent: Any = pack(data, cell.arrays) if cell.arrays else [data]
+    _component()(data=sent, key=key, **callbacks)
+
+
+def _without_trace(record: logging.LogRecord) -> bool:
+    """A file that is not there is answered with 404; one line in the log says enough."""
+    if record.exc_info and isinstance(record.exc_info[1], FileNotFoundError):
+        record.exc_info = None
+    return True
+
+
+logging.getLogger(_SERVER_LOG).addFilter(_without_trace)

@@ -1,0 +1,32 @@
+"""What a part of any page shows, for a file: the cells of its sheet, measured where it measures."""
+
+from collections.abc import Callable
+
+from ffnviz.parts.part import Part
+from ffnviz.parts.results import measured_at_once
+from ffnviz.parts.sheet import cells_of, resolved
+from ffnviz.pictures.cell import Cell
+from ffnviz.state.actions import reduce
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+from ffnviz.state.state import Catalog, State
+
+
+def cells_shown(
+    part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog
+) -> list[Cell]:
+    """All cells of a part's sheet, in order; what it measures is measured at once.
+
+    Args:
+        part: of any page.
+        state: what is looked at; settings of the part are part of it.
+        run_of: what is computed for a state.
+        catalog: what there is to be looked at.
+    """
+    if part.follow is not None:
+        action = part.follow(run_of(state), Values(state.settings))
+        state = state if action is None else reduce(state, action, catalog)
+    run = run_of(state)
+    sheet = part.sheet(run, Values(state.settings))
+    made = resolved(sheet, lambda measurement: measured_at_once(measurement, run))
+    return list(cells_of(made.rows))
