@@ -37,11 +37,11 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
         controls.append(Choice("Beside it", labels, lambda at: ChoosePartner(others[at]), beside,
                                bare=True))  # fmt: skip
     if run is not None and run.special:
-        controls.append(special_tokens(session, run))
+        controls.append(special_tokens(run))
     return rail_cell(controls, Values(), {}, "network" if ours else "any-network")
 
 
-def special_tokens(session: Session, run: Run) -> Switch:
+def special_tokens(run: Run) -> Switch:
     """Whether special tokens are shown and counted: everywhere, or nowhere."""
     places = words_among(run.whole.tokens)
 
@@ -52,7 +52,7 @@ def special_tokens(session: Session, run: Run) -> Switch:
     names = " and ".join(run.special)
     return Switch(
         f"Show and count {names}",
-        session.state.special,
+        run.state.special,
         chosen,
         help=f"The network reads {names} beside your words. Hidden, they are in no picture, table, "
         "share or average; the network reads them all the same.",

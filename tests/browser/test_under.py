@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.pictures.chart import chart
-from ffnviz.pictures.prediction import Panel, prediction_bars
+from ffnviz.app.mounting import mount_cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.prediction import Panel, prediction_cell
 from tests.browser import shown
 from tests.browser.conftest import OpenPage
 from tests.browser.plain_page import PlainPage
@@ -20,7 +21,8 @@ UNDER = replace(
 
 def show_chart(under: bool) -> None:
     head = UNDER if under else shown.HEAD
-    chart(head, shown.figure(1), "Shares.", f"chart {under}", "chart", height=660)
+    cell = chart_cell(head, shown.figure(1), "Shares.", "chart", height=660)
+    mount_cell(cell, f"chart {under}")
 
 
 @pytest.mark.parametrize("high", [1080, 720])
@@ -45,7 +47,8 @@ def test_a_chart_with_a_line_under_it_is_as_high_as_without(plain: PlainPage, hi
 
 def test_what_was_typed_stays_text_below_the_bars(plain: PlainPage) -> None:
     panel = Panel("with", ["a", "b"], np.array([0.6, 0.4]), "relu")
-    host = plain.hang("bars", lambda: prediction_bars(UNDER, [panel], "bars", "bars"))
+    cell = prediction_cell(UNDER, [panel], "bars")
+    host = plain.hang("bars", lambda: mount_cell(cell, "bars"))
     expect(host.locator(".under")).to_have_text(LINE)
     expect(host.locator(".under bdi")).to_have_text(["<b>phone", "<b>ph + one"])
     bars, line = host.locator(".panels").bounding_box(), host.locator(".under").bounding_box()

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
-from ffnviz.pictures.activation_map import ActivationMap, activation_maps
+from ffnviz.app.mounting import mount_cell
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.head import Head
 from tests.browser.plain_page import PlainPage, payload, served
 
@@ -41,10 +42,11 @@ def a_wide_map() -> ActivationMap:
 
 
 def show(shown: ActivationMap) -> None:
-    activation_maps(
+    cell = maps_cell(
         Head(["A map."], "any-maps", "#009e73"), [shown], ("wide", 777), ("index",), "index",
-        "stamp", "k", on_choose=lambda *_: None, on_order=lambda _: None, on_open=lambda *_: None,
+        "k", on_choose=lambda *_: None, on_order=lambda _: None, on_open=lambda *_: None,
     )  # fmt: skip
+    mount_cell(cell, "stamp")
 
 
 def test_every_neuron_that_stands_out_is_seen_and_named(browser: Browser, files: str) -> None:

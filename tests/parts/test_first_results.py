@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 import streamlit
-from streamlit.testing.v1 import AppTest
 
 from ffnviz.analysis.lab.approximation import approximate
 from ffnviz.analysis.spread import Progress
@@ -12,12 +11,12 @@ from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.app import measuring
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
-from ffnviz.parts import measurement
 from ffnviz.parts.lab import fit
 from ffnviz.parts.sheet import Measurement
 from ffnviz.parts.timing import convolution
 from ffnviz.state import run_factory
 from ffnviz.state.settings import Values
+from tests.app.sent_cells import said as measured_said
 from tests.at_once import AtOnce
 from tests.parts.sheets import drawn
 from tests.parts.visits import opened
@@ -25,16 +24,10 @@ from tests.parts.visits import opened
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for module in (measurement, measuring):
-        monkeypatch.setattr(module, "JOB_POOL", AtOnce())
+    monkeypatch.setattr(measuring, "JOB_POOL", AtOnce())
     run_factory.CACHE.clear()
     yield
     run_factory.CACHE.clear()
-
-
-def press(app: AppTest, label: str) -> None:
-    next(button for button in app.button if button.label == label).click().run()
-    assert not app.exception
 
 
 def test_a_fit_is_computed_for_the_first_visitor_and_kept_for_the_next(
@@ -80,8 +73,7 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
         return as_convolution(model, trace, block, repeats, progress)
 
     monkeypatch.setattr(convolution, "as_convolution", counted)
-    first, second = (opened("timing", part="convolution", repeats="5") for _ in range(2))
-    said = [next(m.value for m in app.markdown if "Measured at" in m.value)
-            for app in (first, second)]  # fmt: skip
+    visits = [opened("timing", part="convolution", repeats="5") for _ in range(2)]
+    said = [measured_said(app, "measured-when") for app in visits]
     assert asked == [5]
     assert said[0] == said[1], "the second visitor is told when it was measured for the first"

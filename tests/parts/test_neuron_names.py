@@ -12,6 +12,7 @@ from ffnviz.parts.neurons import name
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
+from tests.app.sent_cells import said
 from tests.parts.sheets import Drawn, drawn, words
 from tests.parts.visits import TEXT, opened, query
 
@@ -127,9 +128,9 @@ def test_a_name_is_kept_with_its_block() -> None:
 def test_the_guess_is_counted_on_sentences_held_back() -> None:
     shown = drawn("neurons", "name", neuron="relu-469", called="<i>verbs</i> | of being",
                   guess="words", says="is, has")  # fmt: skip
-    said = words(shown.cells["named"])
-    assert said.startswith("“<i>verbs</i> | of being”: ")
-    (right, guessed), (both, fires) = re.findall(r"(\d+) of the (\d+)", said)
+    named = words(shown.cells["named"])
+    assert named.startswith("“<i>verbs</i> | of being”: ")
+    (right, guessed), (both, fires) = re.findall(r"(\d+) of the (\d+)", named)
     assert right == both
     assert int(right) <= min(int(guessed), int(fires))
     assert f"{int(fires) - int(both)} missed" in words(shown.cells["mistakes"])
@@ -170,7 +171,7 @@ def test_a_text_of_endless_blanks_has_a_short_url_and_says_what_is_left_out() ->
     app = opened("neurons", text=text)
     assert len(query(app)["text"]) <= 2_000
     assert app.session_state["text"] == text
-    assert "too long" in app.warning[0].value
+    assert "too long" in said(app, "left-out")
 
 
 def test_a_file_is_read_entry_by_entry() -> None:

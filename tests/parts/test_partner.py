@@ -1,21 +1,30 @@
 """Which network stands beside the one that drives the page."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
+import streamlit
 
 from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.analysis.vocabulary.writing import begin, write_word
 from ffnviz.app import session
+from ffnviz.app.main import build_catalog
+from ffnviz.app.model_selector import network_cell
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
+from ffnviz.pictures.cell import Cell
 from ffnviz.state import run_factory
+from ffnviz.state.actions import reduce
+from ffnviz.state.state import from_url
+from tests.app.sent_cells import sent_cells
 from tests.parts.sheets import drawn
-from tests.parts.visits import TEXT, opened, query, unbroken
+from tests.parts.visits import TEXT, opened
 
 
 def test_with_two_networks_there_is_nothing_to_choose() -> None:
-    assert [box.label for box in opened("").selectbox] == []
+    (network, block) = sent_cells(opened(""))["network"]["controls"]
+    assert (network["options"], block["options"]) == (["ReLU", "GELU"], ["block 1", "block 2"])
 
 
 def test_with_three_one_chooses_which_stands_beside(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -28,14 +37,26 @@ def test_with_three_one_chooses_which_stands_beside(monkeypatch: pytest.MonkeyPa
         session, "available_networks", lambda: dict.fromkeys(("relu", "gelu", "third"))
     )
     monkeypatch.setattr(run_factory, "open_network", any_of_three)
-    app = opened("")
-    (box,) = app.selectbox
-    assert box.value == "gelu"
-    unbroken(box.select("third").run())
-    assert query(app)["partner"] == "third"
-    unbroken(app.button_group(key="twin").set_value("third").run())
-    assert app.selectbox[0].value == "relu"
-    assert query(app)["partner"] == "relu", "the two change places"
+    catalog = build_catalog()
+    state = from_url("journey", {"text": TEXT}, catalog)
+
+    def beside() -> tuple[dict[str, Any], Cell]:
+        monkeypatch.setattr(streamlit, "session_state", {"state": state})
+        cell = network_cell(session.Session(catalog), None)
+        assert cell is not None
+        (box,) = (each for each in cell.data["controls"] if each["label"] == "Beside it")
+        return box, cell
+
+    box, cell = beside()
+    assert box["options"][box["stop"]] == "beside GELU"
+    action, _ = cell.events["move"]({"name": "Beside it", "value": 1})
+    state = reduce(state, action, catalog)
+    assert state.partner == "third"
+    action, _ = beside()[1].events["move"]({"name": "Network", "value": 2})
+    state = reduce(state, action, catalog)
+    assert (state.network, state.partner) == ("third", "relu"), "the two change places"
+    box, _ = beside()
+    assert box["options"][box["stop"]] == "beside ReLU"
 
 
 def test_what_one_network_wrote_is_not_shown_as_anothers_of_that_name_and_colour(

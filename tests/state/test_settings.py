@@ -1,25 +1,33 @@
 """Settings: any text gives a legal value, one name is one setting, and a URL stays short."""
 
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ffnviz.models.card import NetworkSize
 from ffnviz.parts import PAGES
 from ffnviz.parts.neurons.kept_names import NAMES, ROOM_IN_URL
 from ffnviz.parts.part import Part
+from ffnviz.state.actions import Set, reduce
 from ffnviz.state.settings import (
     ENCODED,
     Setting,
+    Values,
     count_setting,
     number_setting,
     shortened,
     text_setting,
 )
-from ffnviz.state.state import ROOM_FOR_SENTENCE, from_url
-from tests.table import Table, house_of
+from ffnviz.state.state import ROOM_FOR_SENTENCE, Catalog, from_url
+
+
+def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> Catalog:
+    """One page, of these parts."""
+    return Catalog({"page": parts}, {"relu": NetworkSize(1, 4)}, ("token",), "Hello.")
+
 
 PARTS = [part for page in PAGES for part in page.parts]
 SETTINGS = [setting for part in PARTS for setting in part.settings]
@@ -135,18 +143,19 @@ def test_no_page_has_a_url_that_servers_refuse(part: Part) -> None:
     assert len(url) + len("&text=") + ROOM_FOR_SENTENCE + names < 8_000
 
 
-@given(st.one_of(st.none(), st.integers(), st.floats()))
-def test_what_a_browser_sends_is_made_legal_before_it_is_kept(value: float | None) -> None:
+@given(st.floats(allow_nan=False))
+def test_what_is_set_is_made_legal_before_it_is_kept(value: float) -> None:
     setting = number_setting("x", 5.0, 1.0, 9.0)
-    table = Table(setting)
-    table.navigator().choose(setting, cast(float, value))
-    assert 1 <= table.navigator().value(setting) <= 9
-    assert all(1 <= float(text) <= 9 for _, text in table.state.settings)
+    catalog = house_of({"part": (setting,)})
+    state = reduce(from_url("page", {}, catalog), Set({"x": setting.text(value)}), catalog)
+    assert 1 <= Values(state.settings)[setting] <= 9
 
 
-def test_every_text_box_knows_how_much_it_takes() -> None:
-    box, number = text_setting("x", longest=17), number_setting("y", 1, 0, 2)
-    navigator = Table(box, number).navigator()
-    assert navigator.widget(box)["max_chars"] == 17
-    assert "max_chars" not in navigator.widget(number)
+def test_values_are_those_that_are_set_or_the_usual_ones() -> None:
+    word, number = text_setting("x", "moon", longest=17), number_setting("y", 1, 0, 2)
+    values = Values({"y": "1.5", "z": "of another part"})
+    assert (values[word], values[number]) == ("moon", 1.5)
+    assert values.but(word, "sun")[word] == "sun"
+    assert values[word] == "moon", "the first is as it was"
+    assert not Values()
     assert len(quote_plus(",")) == ENCODED

