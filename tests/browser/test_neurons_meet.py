@@ -149,12 +149,13 @@ def test_the_table_of_all_neurons_sorts_by_a_column_and_leads_to_the_row_that_wa
     journey = new_page().open_page("neurons", part="browse", text=SENTENCE, twin="relu")
     rows = journey.page.locator("tbody tr")
     assert rows.count() == 500
-    numbers = journey.page.get_by_role("button", name="neuron", exact=True)
+    numbers = journey.page.locator("thead button").first
     numbers.click()
     assert rows.first.locator("td").first.inner_text() == "2047"
     numbers.click()
     assert rows.first.locator("td").first.inner_text() == "0"
     rows.nth(2).click()
-    journey.page.wait_for_url("**part=wakes**")
+    journey.page.wait_for_url("**neuron=relu-2")
     journey.settle()
-    assert journey.query()["neuron"] == "relu-2"
+    assert "part" not in journey.query()
+    assert "Neuron 2:2 " in journey.sentence("fires")

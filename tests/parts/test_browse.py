@@ -10,13 +10,14 @@ from ffnviz.state.actions import OpenNeuron
 from tests.parts.sheets import drawn, words
 
 
-def table(**query: str) -> list[list[Any]]:
-    rows: list[list[Any]] = drawn("neurons", "browse", **query).cells["all-neurons"].data["rows"]
+def table(sort: str = "often", find: str = "") -> list[list[Any]]:
+    shown = drawn("neurons", "browse", sort=sort, find=find)
+    rows: list[list[Any]] = shown.cells["all-neurons"].data["rows"]
     return rows
 
 
-def neurons(**query: str) -> list[int]:
-    return [row[0] for row in table(**query)]
+def neurons(sort: str = "often", find: str = "") -> list[int]:
+    return [row[0] for row in table(sort, find)]
 
 
 def test_the_table_is_in_the_order_that_was_chosen() -> None:
@@ -63,5 +64,6 @@ def test_a_click_on_a_row_meets_its_neuron() -> None:
     cell = shown.cells["all-neurons"]
     number = cell.data["rows"][3][0]
     assert cell.events["row"](3) == OpenNeuron(shown.run.neuron(number), "neurons", "wakes")
-    for garbage in (len(cell.data["rows"]), -1, "3", True, None, [3], {}):
+    nothing: list[Any] = [len(cell.data["rows"]), -1, "3", True, None, [3], {}]
+    for garbage in nothing:
         assert cell.events["row"](garbage) is None

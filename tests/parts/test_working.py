@@ -13,10 +13,9 @@ SENTENCE = "It cost forty pounds."
 NUMBERS = ("neuron", "output", "logit")
 
 
-def shown(number: str, twin: str = "relu", **query: str) -> Drawn:
-    asked = {"text": SENTENCE, "token": "3", "neuron": f"{twin}-40", "component": "7",
-             "logit_word": "2"}  # fmt: skip
-    return drawn("neurons", "working", number=number, twin=twin, **{**asked, **query})
+def shown(number: str, twin: str = "relu", component: str = "7") -> Drawn:
+    return drawn("neurons", "working", text=SENTENCE, twin=twin, token="3", neuron=f"{twin}-40",
+                 number=number, component=component, logit_word="2")  # fmt: skip
 
 
 def sent(sheet: Drawn, name: str, value: Any) -> Any:
