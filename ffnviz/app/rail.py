@@ -1,5 +1,6 @@
 """The controls of a part, as one cell: what is declared, drawn in one place with one look."""
 
+import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -63,7 +64,7 @@ def rail_cell(
                               "help": "", "text": str(control.value), "example": "",
                               "longest": None})  # fmt: skip
             case Download():
-                file = [control.name, control.kind, control.content]
+                file = [control.name, control.kind, *_packed(control.content)]
                 drawn.append({**_button("download", control.label), "file": file})
             case Upload():
                 drawn.append({**_button("upload", control.label, control.help),
@@ -115,6 +116,13 @@ def nearest(stops: Sequence[float], value: float) -> int:
 
 def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) -> dict[str, Any]:  # noqa: A002
     return {"kind": kind, "name": label, "label": label, "help": help, "disabled": disabled}
+
+
+def _packed(content: str | bytes) -> tuple[str, str]:
+    """What is in a file, as text, and how that was written."""
+    if isinstance(content, str):
+        return content, "text"
+    return base64.b64encode(content).decode(), "base64"
 
 
 def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:

@@ -116,7 +116,7 @@ class Download:
     label: str
     name: str
     kind: str
-    content: str
+    content: str | bytes
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sent import place
 
+DRAWN = 500  # rows, of however many; all are sorted and saved
+
 
 def table_cell(
     key: str,
@@ -15,7 +17,7 @@ def table_cell(
     rows: Sequence[Sequence[str | float]],
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
-    """Rows under the names of their columns; numbers stand to the right.
+    """Rows under the names of their columns, a click on which sorts; numbers stand to the right.
 
     Args:
         key: unique on the sheet.
@@ -25,7 +27,7 @@ def table_cell(
         on_choose: gives the action for the place of a clicked row.
     """
     data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json(),
-            "clickable": on_choose is not None}  # fmt: skip
+            "clickable": on_choose is not None, "drawn": DRAWN}  # fmt: skip
     if on_choose is None:
         return Cell("table", key, data)
     clicked = lambda row: None if place(row, len(rows)) is None else on_choose(row)  # noqa: E731

@@ -45,7 +45,7 @@ def test_a_double_click_on_a_cell_shows_how_its_value_comes_about(
     journey.page.wait_for_url("**/neurons?**part=working**")
     journey.settle()
     assert journey.query()["token"] == "4"
-    assert number_box(journey, "Neuron, by its number") == str(neuron)
+    assert number_box(journey) == str(neuron)
     z = float(twins["gelu"].trace(SENTENCE).blocks[1].ffn.pre_activation[3, neuron])
     assert f"= {z:.4f};".replace("-", "−") in journey.sentence("working")
 
@@ -127,36 +127,35 @@ def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, 
     assert number_box(journey) == str(by_value.neurons[0])
 
 
-@pytest.mark.parametrize("twin", ["relu", "gelu"])
-@pytest.mark.parametrize("what", ["the neuron", "an output component", "a logit"])
-def test_the_snippet_and_the_file_give_the_number_again(
-    new_page: OpenPage,
-    twins: dict[str, Model],
-    twin: str,
-    what: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_the_file_of_the_working_is_what_the_snippet_reads(
+    new_page: OpenPage, twins: dict[str, Model], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    journey = new_page().open_page("neurons", part="working", text=SENTENCE, twin=twin, token="3",
-                                   neuron=f"{twin}-40", number=what, component="7",
-                                   word="2")  # fmt: skip
+    journey = new_page().open_page("neurons", part="working", text=SENTENCE, twin="relu", token="3",
+                                   neuron="relu-40")  # fmt: skip
     with journey.page.expect_download() as download:
         journey.page.get_by_role("button", name="Download").click()
     name = download.value.suggested_filename
     download.value.save_as(tmp_path / name)
     monkeypatch.chdir(tmp_path)
-    code = journey.page.get_by_test_id("stCode").inner_text()
     ran: dict[str, float] = {}
-    exec(code, ran)  # what a student would paste
-    trace = twins[twin].trace(SENTENCE)
-    ffn = trace.blocks[1].ffn
-    expected = {
-        "the neuron": float(ffn.pre_activation[2, 40]),
-        "an output component": float(ffn.output[2, 7]),
-        "a logit": float(trace.logits[2].topk(3).values[2]),
-    }[what]
-    assert ran["z"] == pytest.approx(expected, abs=1e-4)
-    if what == "the neuron":
-        assert ran["h"] == pytest.approx(float(ffn.hidden[2, 40]), abs=1e-4)
-    shown = f"{expected:.4f}".replace("-", "−")
-    assert shown in journey.sentence("working")
+    exec(journey.page.locator(".code code").inner_text(), ran)  # what a student would paste
+    z = float(twins["relu"].trace(SENTENCE).blocks[1].ffn.pre_activation[2, 40])
+    assert ran["z"] == pytest.approx(z, abs=1e-4)
+
+
+def test_the_table_of_all_neurons_sorts_by_a_column_and_leads_to_the_row_that_was_clicked(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page().open_page("neurons", part="browse", text=SENTENCE, twin="relu")
+    rows = journey.page.locator("tbody tr")
+    assert rows.count() == 500
+    numbers = journey.page.locator("thead button").first
+    numbers.click()
+    assert rows.first.locator("td").first.inner_text() == "2047"
+    numbers.click()
+    assert rows.first.locator("td").first.inner_text() == "0"
+    rows.nth(2).click()
+    journey.page.wait_for_url("**neuron=relu-2")
+    journey.settle()
+    assert "part" not in journey.query()
+    assert "Neuron 2:2 " in journey.sentence("fires")

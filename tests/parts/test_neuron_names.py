@@ -196,7 +196,7 @@ def test_a_file_is_read_entry_by_entry() -> None:
 
 def test_what_is_exported_can_be_imported() -> None:
     shown = drawn("neurons", "name", names=LINE)
-    file, _, content = shown.controls["Export names"]["file"]
+    file, _, content, _ = shown.controls["Export names"]["file"]
     sent = {"control": "Import names", "name": file, "text": content}
     assert asked(drawn("neurons", "name"), "file", sent).action == Set({"names": LINE})
     assert "Export names" not in drawn("neurons", "name").controls

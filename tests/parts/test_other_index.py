@@ -15,13 +15,10 @@ from ffnviz.cli import main
 from ffnviz.cli.app import opened_index
 from ffnviz.models.encoder.model import load
 from ffnviz.models.index_registry import ASKED, show_indexes
-from ffnviz.parts.neurons import browse
-from ffnviz.pictures.head import Head
 from ffnviz.state import run_factory
 from ffnviz.state.actions import ChooseBlock
 from tests.analysis.neurons.test_index import of_version_2
 from tests.parts.sheets import drawn
-from tests.parts.visits import opened, query, unbroken
 
 SENTENCES = tuple(f"The {w} had {n} dogs." for n in range(4) for w in ("cat", "sea", "man"))
 
@@ -45,29 +42,14 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         clear()
 
 
-def said_on(
-    part: str, twin: str, one: object, draws: str, monkeypatch: pytest.MonkeyPatch
-) -> list[str]:
-    said: list[str] = []
-
-    def note(head: Head, *_: object, **__: object) -> None:
-        said.append("".join(part if isinstance(part, str) else part[0] for part in head.sentence))
-
-    monkeypatch.setattr(one, draws, note)
-    opened("neurons", part=part, twin=twin)
-    return said
-
-
-def test_it_is_shown_for_its_network_and_for_no_other(
-    mine: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_is_shown_for_its_network_and_for_no_other(mine: Path) -> None:
     show_indexes([mine])
     os.utime(mine, (0, datetime(2025, 3, 9, 12).timestamp()))
     n_tokens = read_index(mine, 2_048, 2).n_tokens
-    (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
+    all_of_it = drawn("neurons", "browse", twin="relu").said
     assert f"{n_tokens} tokens of <b>my dogs</b> (file of 2025-03-09); a token" in all_of_it
     assert "<b>my dogs</b>" in drawn("neurons", "wakes", twin="relu").said
-    (all_of_it, *_) = said_on("browse", "gelu", browse, "chart", monkeypatch)
+    all_of_it = drawn("neurons", "browse", twin="gelu").said
     assert "of our probe set" in all_of_it
 
 
@@ -86,26 +68,7 @@ def second_block_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-BY_HAND = ("browse", "name")
-SHEETS = ("wakes", "probes", "values")
-
-
-@pytest.mark.parametrize("part", BY_HAND)
-def test_of_some_blocks_it_is_shown_on_these_and_elsewhere_it_says_which(
-    second_block_only: Path, part: str
-) -> None:
-    show_indexes([second_block_only])
-    there = opened("neurons", part=part, twin="relu", block="2")
-    assert not there.info
-    assert not there.error
-    away = opened("neurons", part=part, twin="relu", block="1")
-    assert [said.value for said in away.info] == [
-        "This index has block 2 of 2; block 1 is not in it."]  # fmt: skip
-    (go,) = (button for button in away.button if button.key == "to-block-1")
-    assert go.label == "Go to block 2"
-    unbroken(go.click().run())
-    assert not away.info
-    assert query(away).get("block", "2") == "2"  # the last is the usual one
+SHEETS = ("wakes", "probes", "values", "browse", "name")
 
 
 @pytest.mark.parametrize("part", SHEETS)
@@ -122,13 +85,13 @@ def test_a_sheet_of_some_blocks_says_elsewhere_which_and_leads_there(
 
 
 def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(
-    second_block_only: Path, monkeypatch: pytest.MonkeyPatch
+    second_block_only: Path,
 ) -> None:
     show_indexes([second_block_only])
     of_all = build_index(load("relu"), [Probe(text, ()) for text in SENTENCES], (), "my dogs")
     fired = of_all.blocks[1].fired
     assert (fired != of_all.blocks[0].fired).any()
-    (all_of_it, *_) = said_on("browse", "relu", browse, "chart", monkeypatch)
+    all_of_it = drawn("neurons", "browse", twin="relu").said
     assert f"{int((fired == 0).sum()):,} of 2,048 neurons of block 2 never fire" in all_of_it
 
 
@@ -140,9 +103,7 @@ def test_an_older_file_says_what_it_misses_where_values_may_be_negative(
     write_index(build_index(load(twin), [Probe(text, ()) for text in SENTENCES], (), "dogs"), path)
     of_version_2(path)
     show_indexes([path])
-    shown = opened("neurons", part="browse", twin=twin)
-    assert len([each for each in shown.info if "of an older version" in each.value]) == says
-    for part in ("wakes", "values"):
+    for part in ("wakes", "values", "browse"):
         assert ("old-index" in drawn("neurons", part, twin=twin).cells) == bool(says)
 
 

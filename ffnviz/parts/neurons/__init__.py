@@ -19,14 +19,14 @@ PARTS = (
     Part(wakes.sheet, "What wakes it", "wakes"),
     Part(probes.sheet, "On many sentences", "probes", needs=(Capability.INDEX,)),
     Part(values.sheet, "Its values", "values", needs=(Capability.INDEX,)),
-    Part(browse.render, "All neurons", "browse", browse.SETTINGS, (Capability.INDEX,)),
+    Part(browse.sheet, "All neurons", "browse", browse.SETTINGS, (Capability.INDEX,)),
     Part(
         writes.sheet,
         "What it writes",
         "writes",
         needs=(Capability.WORD_HEAD, Capability.WORD_VECTORS),
     ),
-    Part(working.render, "Show the working", "working", working.SETTINGS),
+    Part(working.sheet, "Show the working", "working", working.SETTINGS),
     Part(
         switch.sheet,
         "Switch it off",

@@ -1,9 +1,6 @@
 """All neurons: how often each is awake, in a table to sort and to search."""
 
-from collections.abc import Mapping
-
 import numpy as np
-import streamlit as st
 
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.browsing import HIGH, Overview, overview
@@ -11,41 +8,32 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.neurons.choose import dated, index_of, neuron_shown, word_at
-from ffnviz.parts.part import Navigator, live
-from ffnviz.pictures.chart import chart
+from ffnviz.parts.neurons.choose import dated, neuron_shown, sheet_of_index, word_at
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.table import DRAWN, table_cell
+from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
-from ffnviz.state.settings import choice_setting, text_setting
+from ffnviz.state.settings import Values, choice_setting, text_setting
 
 ORDER = choice_setting(
     "sort",
     {"often": "most often awake", "rare": "rarest", "selective": "most selective",
      "number": "by number"},
-)  # fmt: skip
-FIND = text_setting("find", longest=40)
+).with_control("Sort")  # fmt: skip
+FIND = text_setting("find", longest=40).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
 
 
-@live
-def render(run: Run, navigator: Navigator) -> None:
+def sheet(run: Run, values: Values) -> Sheet:
     """How often, beside the table."""
-    index = index_of(run, navigator)
-    if index is None:
-        return
-    left, right = st.columns([1, 1.35], gap="medium")
-    with left:
-        how_often(run, index)
-    with right:
-        the_table(run, navigator, index)
-
-
-def _overview(run: Run, index: NeuronIndex) -> Overview:
-    block = run.state.block
-    made: Overview = run.subject.per_network(
-        f"overview of block {block}", lambda: overview(index, block, word_at(run))
+    return sheet_of_index(
+        run,
+        lambda index: [row(how_often(run, index), the_table(run, values, index), widths=(1, 1.35))],
+        SETTINGS,
     )
-    return made
 
 
 def _on_books(run: Run, never: int) -> Sentence:
@@ -62,7 +50,7 @@ def _on_books(run: Run, never: int) -> Sentence:
     ]  # fmt: skip
 
 
-def how_often(run: Run, index: NeuronIndex) -> None:
+def how_often(run: Run, index: NeuronIndex) -> Cell:
     """The share of tokens on which each neuron fires, in order, for all blocks of the index."""
     chosen, neuron = run.state.block, neuron_shown(run)
     shares = {number: block.fired / index.n_tokens for number, block in index.by_number.items()}
@@ -81,62 +69,50 @@ def how_often(run: Run, index: NeuronIndex) -> None:
         for number, values in shares.items()
         if number != chosen
     } | {f"block {chosen + 1}": (np.sort(here)[::-1], accent, 4.0)}
-    chart(
+    return chart_cell(
         Head(sentence, "awake-ranks", run.card.colour),
         figures.ranked(series, int((here > here[neuron]).sum())),
         "How often the neurons of each block fire, the most often first; the chosen one is marked.",
-        f"{run.stamp} {neuron}",
         key="awake-ranks",
         height=560,
     )
 
 
-def the_table(run: Run, navigator: Navigator, index: NeuronIndex) -> None:
+def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     """The neurons; a click on a row meets one."""
-    rows = _overview(run, index)
-    choose, find = st.columns([1, 1])
-    with choose:
-        order = st.selectbox("Sort", **navigator.options(ORDER))
-    with find:
-        st.text_input(
-            "Find a word or a tag", autocomplete="off", placeholder="sea", **navigator.widget(FIND)
-        )
-    shown = _found(_ordered(rows, str(order)), rows, navigator.value(FIND))
-    key = f"all-neurons-{run.card.id}-{run.state.block}"
-
-    def meet() -> None:
-        chosen = st.session_state[key].selection.rows
-        if chosen and 0 <= chosen[0] < len(shown):
-            navigator.meet(run.neuron(int(shown[chosen[0]])), "wakes")
-
-    st.dataframe(
-        _columns(rows, shown, index.both_sides), key=key, height=520, hide_index=True,
-        on_select=meet, selection_mode="single-row",
-        column_config={
-            name: st.column_config.NumberColumn(format="%.2f")
-            for name in ("% of tokens", "% of texts", "F1", "mean", f"{HIGH:.0%} below", "most",
-                         "least")
-        },
-    )  # fmt: skip
-    st.markdown(
-        f"{len(shown):,} of {len(rows.awake):,} neurons. F1: how well “it fires” and “the text has "
-        "this tag” agree, from 0 to 1. Tick a row to meet its neuron."
+    block = run.state.block
+    rows: Overview = run.subject.per_network(
+        f"overview of block {block}", lambda: overview(index, block, word_at(run))
+    )
+    shown = _found(_ordered(rows, values[ORDER]), rows, values[FIND])
+    columns = {
+        "neuron": shown.tolist(),
+        "% of tokens": _short(100 * rows.awake[shown]),
+        "% of texts": _short(100 * rows.texts[shown]),
+        "tag": [rows.tag[neuron] for neuron in shown],
+        "F1": _short(rows.selective[shown]),
+        "strongest at": [rows.words[neuron] for neuron in shown],
+        "mean": _short(rows.mean[shown]),
+        f"{HIGH:.0%} below": _short(rows.high[shown]),
+        "most": _short(rows.most[shown]),
+        **({"least": _short(rows.least[shown])} if index.both_sides else {}),
+    }
+    first = f", the first {DRAWN} in the table" if len(shown) > DRAWN else ""
+    sentence: Sentence = [
+        number(f"{len(shown):,} of {len(rows.awake):,} neurons"), f"{first}. F1: how well “it "
+        "fires” and “the text has this tag” agree, from 0 to 1. Click a row to meet its neuron.",
+    ]  # fmt: skip
+    return table_cell(
+        "all-neurons",
+        Head(sentence, "", run.card.colour),
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        lambda place: OpenNeuron(run.neuron(int(shown[place])), "neurons", "wakes"),
     )
 
 
-def _columns(rows: Overview, shown: np.ndarray, both_sides: bool) -> Mapping[str, object]:
-    columns = {
-        "neuron": shown,
-        "% of tokens": 100 * rows.awake[shown],
-        "% of texts": 100 * rows.texts[shown],
-        "tag": [rows.tag[neuron] for neuron in shown],
-        "F1": rows.selective[shown],
-        "strongest at": [rows.words[neuron] for neuron in shown],
-        "mean": rows.mean[shown],
-        f"{HIGH:.0%} below": rows.high[shown],
-        "most": rows.most[shown],
-    }
-    return columns | ({"least": rows.least[shown]} if both_sides else {})
+def _short(numbers: np.ndarray) -> list[float]:
+    return [round(float(each), 2) for each in numbers]
 
 
 def _ordered(rows: Overview, order: str) -> np.ndarray:

@@ -1,19 +1,16 @@
 """Which neuron: by number, one that means something, or one of the token's strongest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-
-import streamlit as st
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
 from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, interpretable_neurons
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
-from ffnviz.parts.part import Navigator
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
@@ -29,43 +26,6 @@ def neuron_shown(run: Run) -> int:
     if chosen is not None and chosen.index < run.model.sizes.d_ff:
         return chosen.index
     return strongest_neuron(run.trace, run.state.block, run.token)
-
-
-def chooser(run: Run, navigator: Navigator) -> int:
-    """The controls; returns the neuron shown."""
-    shown, d_ff = neuron_shown(run), run.model.sizes.d_ff
-    strongest = strongest_neurons(run.trace, run.state.block, run.token, STRONGEST)
-    clear = {each.neuron: each for each in clear_neurons(run)}
-    by_number, by_strength, by_meaning = "neuron-number", "neuron-strongest", "neuron-clear"
-    st.session_state[by_number] = shown
-    st.session_state[by_strength] = shown if shown in strongest else None
-    st.session_state[by_meaning] = shown if shown in clear else None
-
-    def choose(key: str) -> None:
-        number = st.session_state[key]
-        if number is not None and 0 <= number < d_ff:
-            navigator.do(ChooseNeuron(run.neuron(int(number))))
-
-    with st.container(horizontal=True, vertical_alignment="center", key="choose-neuron"):
-        st.markdown("**Neuron**", width="content")
-        st.number_input(
-            "Neuron, by its number", 0, d_ff - 1, step=1, key=by_number,
-            on_change=choose, args=(by_number,), label_visibility="collapsed", width=150,
-        )  # fmt: skip
-        if clear:
-            st.markdown("or a clear one:", width="content")
-            st.pills(
-                "Neurons that mean something", list(clear), key=by_meaning, on_change=choose,
-                args=(by_meaning,),
-                format_func=lambda neuron: _called(clear[neuron]),
-                label_visibility="collapsed", width="content",
-            )  # fmt: skip
-        st.markdown("or the strongest on this token:", width="content")
-        st.pills(
-            "The strongest on this token", strongest, key=by_strength, on_change=choose,
-            args=(by_strength,), label_visibility="collapsed", width="content",
-        )  # fmt: skip
-    return shown
 
 
 def neuron_controls(run: Run) -> list[Control]:
@@ -155,35 +115,6 @@ def _read(run: Run, path: Path) -> NeuronIndex:
     )
 
 
-def index_of(run: Run, navigator: Navigator) -> NeuronIndex | None:
-    """The network's index; where it has nothing of the block, or cannot be read, says so instead.
-
-    Returns:
-        None where something was said.
-    """
-    known = run.card.provenance
-    if known is None or known.index is None:
-        st.info(f"Not for {run.card.label}: {Capability.INDEX.value}")
-        return None
-    try:
-        index = _read(run, known.index)
-    except IndexFileError as error:
-        st.error(
-            "The index of what wakes each neuron cannot be shown. `ffnviz index` makes it anew."
-        )
-        st.text(str(error))
-        return None
-    if run.state.block not in index.by_number:
-        _which_blocks(run, navigator, index)
-        return None
-    if run.card.signed and not index.both_sides:
-        st.info(
-            f"This index is of an older version: it has a neuron fire only above "
-            f"{index.threshold:g}, and no examples from below zero. `ffnviz index` makes it anew."
-        )
-    return index
-
-
 @dataclass(frozen=True)
 class IndexAtHand:
     """The network's index, or what is said in its place.
@@ -225,12 +156,21 @@ def index_with_notes(run: Run) -> IndexAtHand:
     return IndexAtHand(index)
 
 
-def sheet_of_index(run: Run, rows: Callable[[NeuronIndex], list[Row]]) -> Sheet:
-    """A neuron's rows from the index, or what is said in their place; and ways to another."""
+def sheet_of_index(
+    run: Run, rows: Callable[[NeuronIndex], list[Row]], controls: Sequence[Control] | None = None
+) -> Sheet:
+    """A neuron's rows from the index, or what is said in their place; and ways to another.
+
+    Args:
+        run: what is shown.
+        rows: what is made of the index.
+        controls: in the place of those that choose a neuron.
+    """
     known = index_with_notes(run)
     shown = [] if known.index is None else rows(known.index)
     notes = [row(known.notes)] if known.notes else []
-    return Sheet([*notes, *shown], [*neuron_controls(run), *known.controls])
+    controls = neuron_controls(run) if controls is None else controls
+    return Sheet([*notes, *shown], [*controls, *known.controls])
 
 
 def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
@@ -246,19 +186,3 @@ def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
     after = [number for number in numbers if number > here][:1]
     buttons = [Button(f"Go to block {n + 1}", ChooseBlock(n)) for n in before + after]
     return IndexAtHand(None, (note,), tuple(buttons))
-
-
-def _which_blocks(run: Run, navigator: Navigator, index: NeuronIndex) -> None:
-    """What the index has instead of the block on the screen, and the way to the nearest."""
-    here, numbers = run.state.block, index.numbers
-    st.info(
-        f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
-        f"{run.model.sizes.n_blocks}; block {here + 1} is not in it."
-    )
-    before = [number for number in numbers if number < here][-1:]
-    after = [number for number in numbers if number > here][:1]
-    for number in before + after:
-        st.button(
-            f"Go to block {number + 1}", key=f"to-block-{number}", on_click=navigator.do,
-            args=(ChooseBlock(number),),
-        )  # fmt: skip

@@ -193,10 +193,11 @@ function measure(tell, control) {
 function button(tell, control) {
   const made = element("button", { type: "button", class: "action" });
   let file = null;
-  made.onclick = () => {
-    if (file) download(new Blob([file[2]], { type: file[1] }), file[0]);
-    else tell("press", control.name);
-  };
+  function save([name, type, content, written]) {
+    const bytes = written === "base64" ? Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0)) : content;
+    download(new Blob([bytes], { type }), name);
+  }
+  made.onclick = () => (file ? save(file) : tell("press", control.name));
   return {
     element: made,
     update(next) {
