@@ -97,7 +97,7 @@ ACT = """async (kind) => {
             const others = all('.row [aria-pressed="false"]');
             others[Math.floor(Math.random() * others.length)].click();
         },
-        block: () => [...document.querySelectorAll('[role="radio"][aria-checked="false"]')]
+        block: () => all('[role="radio"][aria-checked="false"]')
             .find((button) => /^block/.test(button.textContent)).click(),
         slider: () => {
             const [slider] = all("input[type=range]");

@@ -1,19 +1,25 @@
 """Somebody with a page open, as a browser is to the server: a socket that types and presses."""
 
 import asyncio
+import json
 import random
 import time
 from dataclasses import dataclass, field
 
 import websockets
+from streamlit.components.v2.bidi_component.main import _make_trigger_aggregator_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+
+from ffnviz.pictures.payload import unpacked
 
 WORDS = ("the", "old", "man", "opened", "a", "door", "and", "saw", "his", "little", "dog", "run",
          "over", "green", "hills", "while", "rain", "fell", "on", "quiet", "houses")  # fmt: skip
 LETTERS_A_KEY = 4  # so many letters appear at once: fewer keys, the same pace
 QUIET_S = 1.0  # no other run for so long: settled
 PATIENCE_S = 180
+SHEET = "ffnviz.sheet"
+EVENTS = {"button": "press", "measure": "measure"}  # of a control, by its kind
 
 
 @dataclass
@@ -43,7 +49,9 @@ class Person:
     shown: str = ""
     _box: str = ""
     _page_hash: str = ""
-    _buttons: dict[str, str] = field(default_factory=dict)
+    _sheet: str = ""
+    _pressed: int = 0
+    _buttons: dict[str, dict[str, str]] = field(default_factory=dict)
     _looks: dict[str, "asyncio.Task[None]"] = field(default_factory=dict)
     _finished: float = 0.0
     _done: asyncio.Event = field(default_factory=asyncio.Event)
@@ -88,9 +96,12 @@ class Person:
         """Press a button, and wait for the page; tells whether there is such a button."""
         if label not in self._buttons:
             return False
+        self._pressed += 1
+        event = {"number": self._pressed, "cell": "rail", **self._buttons[label]}
+        sent = {"event": "event", "value": {"sheet": str(id(self)), "events": [event]}}
         message = BackMsg()
         widget = message.rerun_script.widget_states.widgets.add()
-        widget.id, widget.trigger_value = self._buttons[label], True
+        widget.id, widget.json_trigger_value = self._sheet, json.dumps([sent])
         await self._ask(message)
         await self.page_there()
         return True
@@ -183,7 +194,6 @@ class Person:
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
         if kind == "new_session" and not message.metadata.run.fragment_ids:
-            self._buttons.clear()
             self._stop_looking(list(self._looks))
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             element = message.delta.new_element
@@ -192,8 +202,9 @@ class Person:
                     self._box = element.text_input.id
                     self.shown = element.text_input.value or element.text_input.default
                     self.pause_s = element.text_input.live_debounce_ms / 1_000
-                case "button" if not element.button.disabled:
-                    self._buttons[element.button.label] = element.button.id
+                case "bidi_component" if element.bidi_component.component_name == SHEET:
+                    self._sheet = _make_trigger_aggregator_id(element.bidi_component.id)
+                    self._see_buttons(element.bidi_component.bytes)
                 case "exception":
                     self.broken += 1
         elif kind == "navigation":
@@ -209,6 +220,19 @@ class Person:
             self.runs += 1
             self._finished = time.perf_counter()
             self._done.set()
+
+    def _see_buttons(self, packed: bytes) -> None:
+        header, new = unpacked(packed)
+        digest, _ = header["cells"].get("rail", ("", ""))
+        if "rail" not in header["cells"]:
+            self._buttons.clear()
+        elif digest in new:  # else they are as they were
+            controls = unpacked(new[digest])[0]["controls"]
+            self._buttons = {
+                each["label"]: {"name": EVENTS[each["kind"]], "value": each["name"]}
+                for each in controls
+                if each["kind"] in EVENTS and not (each["disabled"] or each.get("busy"))
+            }
 
     def _stop_looking(self, fragments: list[str]) -> None:
         for fragment in fragments:

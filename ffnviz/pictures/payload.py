@@ -50,3 +50,16 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     text = json.dumps({**header, "arrays": places}).encode()
     text += b" " * (-len(text) % ALIGNMENT)
     return len(text).to_bytes(4, "little") + text + bytes(body)
+
+
+def unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The header of what `pack` made, and its arrays as they lie there."""
+    length = int.from_bytes(packed[:4], "little")
+    header = json.loads(packed[4 : 4 + length])
+    places = sorted(header["arrays"].items(), key=lambda each: each[1]["offset"])
+    ends = [*(place["offset"] for _, place in places[1:]), len(packed) - 4 - length][: len(places)]
+    start = 4 + length
+    return header, {
+        name: packed[start + place["offset"] : start + end]
+        for (name, place), end in zip(places, ends, strict=True)
+    }

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder import model
 from ffnviz.state import run_factory
-from tests.app.sent_cells import said
+from tests.sent_cells import said
 
 APP = Path(__file__).parents[2] / "app.py"
 AWKWARD = {

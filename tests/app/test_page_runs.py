@@ -9,7 +9,7 @@ from ffnviz.app import page_controls, session
 from ffnviz.models.encoder.model import load
 from ffnviz.server.idle_collection import IdleCollector
 from ffnviz.state.run_factory import Gpu
-from tests.app.sent_cells import said, sent_cells
+from tests.sent_cells import said, sent_cells
 
 APP = Path(__file__).parents[2] / "app.py"
 

@@ -20,8 +20,8 @@ from ffnviz.state.settings import (
     number_setting,
     text_setting,
 )
-from tests.app.sent_cells import sent_cells
 from tests.parts.visits import opened
+from tests.sent_cells import sent_cells
 
 KEEP = number_setting("keep", 5, 1, 100).with_control("Keep", (1.0, 5.0, 100.0), "{:g}%".format)
 WORD = text_setting("word", longest=9).with_control("A word", example="moon")

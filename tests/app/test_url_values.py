@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.models.encoder.model import load
-from tests.app.sent_cells import said, sent_cells
+from tests.sent_cells import said, sent_cells
 
 APP = Path(__file__).parents[2] / "app.py"
 # Its last word, the default token, is neither the third token nor the last.

@@ -16,10 +16,10 @@ from ffnviz.parts.sheet import Measurement
 from ffnviz.parts.timing import convolution
 from ffnviz.state import run_factory
 from ffnviz.state.settings import Values
-from tests.app.sent_cells import said as measured_said
 from tests.at_once import AtOnce
 from tests.parts.sheets import drawn
 from tests.parts.visits import opened
+from tests.sent_cells import said as measured_said
 
 
 @pytest.fixture(autouse=True)

@@ -12,9 +12,9 @@ from ffnviz.parts.neurons import name
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
-from tests.app.sent_cells import said
 from tests.parts.sheets import Drawn, drawn, words
 from tests.parts.visits import TEXT, opened, query
+from tests.sent_cells import said
 
 LINE = '[["relu",2,469,"verbs"],["gelu",1,7,"numbers","","two, three"]]'
 

