@@ -73,7 +73,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     file = f"{shown.file}.npz"
     download = Download(f"Download {file}", file, "application/octet-stream", saved(shown))
     return Sheet(
-        [row(the_terms(run, shown), compute_it_again(shown), widths=(1.5, 1))],
+        [row(the_terms(run, shown), compute_it_again(shown), widths=(1.9, 1))],
         [*neuron_controls(run), *controls, download],
     )
 
