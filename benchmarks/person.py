@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 
 import websockets
-from streamlit.components.v2.bidi_component.main import _make_trigger_aggregator_id
+from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
@@ -203,7 +203,7 @@ class Person:
                     self.shown = element.text_input.value or element.text_input.default
                     self.pause_s = element.text_input.live_debounce_ms / 1_000
                 case "bidi_component" if element.bidi_component.component_name == SHEET:
-                    self._sheet = _make_trigger_aggregator_id(element.bidi_component.id)
+                    self._sheet = _make_trigger_id(element.bidi_component.id, "events")
                     self._see_buttons(element.bidi_component.bytes)
                 case "exception":
                     self.broken += 1
