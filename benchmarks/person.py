@@ -222,12 +222,12 @@ class Person:
             self._done.set()
 
     def _see_buttons(self, packed: bytes) -> None:
-        header, new = unpacked(packed)
-        digest, _ = header["cells"].get("rail", ("", ""))
+        header, _ = unpacked(packed)
+        digest, *_ = header["cells"].get("rail", [""])
         if "rail" not in header["cells"]:
             self._buttons.clear()
-        elif digest in new:  # else they are as they were
-            controls = unpacked(new[digest])[0]["controls"]
+        elif digest in header["new"]:  # else they are as they were
+            controls = header["new"][digest]["controls"]
             self._buttons = {
                 each["label"]: {"name": EVENTS[each["kind"]], "value": each["name"]}
                 for each in controls

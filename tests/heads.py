@@ -1,13 +1,9 @@
 """The sentences above the pictures, and the lines under them, as a page sends them."""
 
-from collections.abc import Mapping
-from typing import Any
-
 import pytest
 
 from ffnviz.app import measuring
-from ffnviz.pictures import cell
-from ffnviz.pictures.payload import pack
+from ffnviz.pictures.cell import Cell
 from tests.at_once import AtOnce
 
 
@@ -23,13 +19,14 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> Heads:
     sent = Heads()
     sent.under = {}
 
-    def packed(data: Mapping[str, Any], arrays: Any) -> bytes:
-        if "head" in data:
-            head = data["head"]
+    def drawn(self: Cell) -> dict[str, tuple[str, bytes]]:
+        if "head" in self.data:
+            head = self.data["head"]
             sent.append("".join(text for text, _ in head["spans"]))
             sent.under[head["note"]] = "".join(text for text, _ in head["under"])
-        return pack(data, arrays)
+        return packed(self)
 
+    packed = Cell.packed
     monkeypatch.setattr(measuring, "JOB_POOL", AtOnce())
-    monkeypatch.setattr(cell, "pack", packed)
+    monkeypatch.setattr(Cell, "packed", drawn)
     return sent

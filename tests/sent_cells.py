@@ -14,12 +14,9 @@ def sent_cells(app: AppTest) -> dict[str, dict[str, Any]]:
         for each in app.get("bidi_component")
         if each.proto.component_name == "ffnviz.sheet"
     )
-    header, new = unpacked(component.bytes)
-    return {
-        key: unpacked(new[digest])[0]
-        for key, (digest, _) in header["cells"].items()
-        if digest in new
-    }
+    header, _ = unpacked(component.bytes)
+    new: dict[str, dict[str, Any]] = header["new"]
+    return {key: new[digest] for key, (digest, *_) in header["cells"].items() if digest in new}
 
 
 def said(app: AppTest, key: str) -> str:

@@ -1,10 +1,12 @@
 """The one component that draws a part's sheet.
 
-A cell travels once: what the browser has is known by digests, kept for the session. A browser that
+A cell travels once, and so does each of its arrays: what the browser has is known by digests, kept
+for the session. A browser that
 has lost a cell (it was loaded anew while the session stayed, or a message was overtaken by the
 next) asks, and gets all.
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,14 +19,14 @@ from ffnviz.app import measuring
 from ffnviz.app.rail import CANCEL, MEASURE, rail_cell
 from ffnviz.app.session import Session
 from ffnviz.parts.sheet import Answer, Measured, Measurement, Sheet, cells_of, resolved, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, digest_of
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values
 
-KEPT = 64  # cells of which sheet.js keeps the data
+KEPT = 256  # cells and arrays that sheet.js keeps
 
 
 @cache
@@ -38,7 +40,7 @@ class Browser:
     """What the browser of a session has.
 
     Attributes:
-        digests: of the cells it keeps, the last used last.
+        digests: of the cells and arrays it keeps, the last used last.
         heard: by the sheet's own number in the browser: how many of its events were handled.
     """
 
@@ -142,13 +144,19 @@ def _browser() -> Browser:
 def _sent(cells: Sequence[Cell], stamp: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The header, and what the browser lacks of the cells."""
     browser = _browser()
-    arrays, named = {}, {}
+    arrays, named, new = {}, {}, {}
     for cell in cells:
-        digest, packed = cell.packed()
-        named[cell.key] = [digest, cell.picture]
+        packed = cell.packed()
+        digests = {name: digest for name, (digest, _) in packed.items()}
+        digest = digest_of(json.dumps([cell.picture, cell.data, digests]).encode())
+        named[cell.key] = [digest, cell.picture, digests]
         if browser.lacks(digest):
-            arrays[digest] = np.frombuffer(packed, np.uint8)
-    return {"cells": named, "heard": browser.heard, "shows": stamp, "kept": KEPT}, arrays
+            new[digest] = cell.data
+        for known, each in packed.values():
+            if browser.lacks(known):
+                arrays[known] = np.frombuffer(each, np.uint8)
+    header = {"cells": named, "new": new, "heard": browser.heard, "shows": stamp, "kept": KEPT}
+    return header, arrays
 
 
 def _new_events(sent: Any) -> list[tuple[str, str, Any]]:

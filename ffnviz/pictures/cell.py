@@ -29,7 +29,12 @@ class Cell:
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     events: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
-    def packed(self) -> tuple[str, bytes]:
-        """What the browser gets, after a digest by which it is known again."""
-        packed = pack({"picture": self.picture, **self.data}, self.arrays)
-        return hashlib.blake2b(packed, digest_size=9).hexdigest(), packed
+    def packed(self) -> dict[str, tuple[str, bytes]]:
+        """Each array as the browser gets it, after a digest by which it is known again."""
+        packed = {name: pack({}, {"": array}) for name, array in self.arrays.items()}
+        return {name: (digest_of(each), each) for name, each in packed.items()}
+
+
+def digest_of(packed: bytes) -> str:
+    """What tells some bytes from all others."""
+    return hashlib.blake2b(packed, digest_size=9).hexdigest()

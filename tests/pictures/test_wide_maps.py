@@ -6,6 +6,7 @@ import pytest
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.payload import pack
 
 
 def sent(shown: list[ActivationMap], neuron: int) -> Cell:
@@ -28,7 +29,7 @@ def test_a_wide_map_stays_small_and_keeps_who_stands_out(n_tokens: int, d_ff: in
     shown = a_map(n_tokens, d_ff)
     shown.hidden[3, 777] = -9.0
     cell = sent([shown], 777)
-    assert len(cell.packed()[1]) < 200_000
+    assert len(pack(cell.data, cell.arrays)) < 200_000
     header, arrays = cell.data, cell.arrays
     values, neurons = arrays["wide.hidden"], arrays["wide.neurons"]
     assert values.shape == neurons.shape == (n_tokens, len(arrays["wide.order"]))

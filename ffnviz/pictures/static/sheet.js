@@ -7,20 +7,43 @@ import { element } from "./element.js";
 import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
 
-const known = new Map(); // digest → data, the last used last; for all sheets of this tab
+const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.
 const SILENT = new Set(["rail", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "foot", "saving"]);
 
-function keep(view) {
+// What is known under a digest, which is then the last used.
+function use(digest) {
+  const value = known.get(digest);
+  known.delete(digest);
+  known.set(digest, value);
+  return value;
+}
+
+// A cell's data with its arrays; as the same object as long as they are the same.
+function dataOf(digest, digests, fresh) {
+  const given = fresh[digest];
+  if (given) known.set(digest, null);
+  const data = use(digest);
+  const arrays = Object.entries(digests).map(([name, each]) => [name, use(each)]);
+  if (data) return data;
+  const made = {
+    ...given,
+    arrays: Object.fromEntries(arrays.map(([name, { arrays }]) => [name, arrays[""]])),
+    shapes: Object.fromEntries(arrays.map(([name, { shapes }]) => [name, shapes[""]])),
+  };
+  known.set(digest, made);
+  return made;
+}
+
+// The data of each cell by its key; null if any of them is not here.
+function take(view) {
   for (const [digest, bytes] of Object.entries(view.arrays)) known.set(digest, unpack(bytes));
-  for (const [digest] of Object.values(view.cells)) {
-    const data = known.get(digest);
-    if (data === undefined) return false;
-    known.delete(digest);
-    known.set(digest, data);
-  }
+  const wanted = Object.entries(view.cells);
+  const isHere = ([, [digest, , digests]]) => (known.get(digest) || view.new[digest]) && Object.values(digests).every((each) => known.get(each));
+  if (!wanted.every(isHere)) return null;
+  const taken = new Map(wanted.map(([key, [digest, , digests]]) => [key, dataOf(digest, digests, view.new)]));
   for (const digest of [...known.keys()].slice(0, Math.max(0, known.size - view.kept))) known.delete(digest);
-  return true;
+  return taken;
 }
 
 // The children of a parent, in this order; those that stand right are not moved, which would take their focus.
@@ -80,14 +103,15 @@ export function mount(parent, tell) {
   return {
     update(view) {
       waiting = waiting.filter((each) => each.number > (view.heard[own] ?? 0));
-      if (!keep(view)) return tell({ sheet: own, events: waiting, lost: true });
+      const taken = take(view);
+      if (!taken) return tell({ sheet: own, events: waiting, lost: true });
       for (const [key, { host, picture }] of cells) {
         if (view.cells[key]) continue;
         picture.destroy();
         host.remove();
         cells.delete(key);
       }
-      const shown = Object.entries(view.cells).map(([key, [digest, name]]) => [cellOf(key, name), known.get(digest), name]);
+      const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
       layOut(view);
       for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
     },
