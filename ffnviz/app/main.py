@@ -1,13 +1,12 @@
 """The app: page config, the controls all pages share, and the pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import cache, partial
 
 import streamlit as st
 
 from ffnviz.analysis.journey.ordering import ORDERS
-from ffnviz.analysis.needs import Capability
 from ffnviz.app import export_widget, footer, page_controls
 from ffnviz.app.lecture import (
     class_sentences,
@@ -59,14 +58,16 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     session.write_url(run)
     if not session.is_moving:
         classroom.tell_class(session, run)
+    above = top(session, page, run)
     if run is not None and class_sentences.is_open():
-        draw(session, run, class_sentences.brain(session, run), (), Frame(top(session, page, run)))
+        brain = partial(class_sentences.brain, session)
+        draw(session, lambda run, _: brain(run) if run else Sheet([]), (), Frame(above))
     elif editor.is_open(page.name):
-        draw(session, run, Sheet([]), (), Frame(top(session, page, run)))
+        draw(session, lambda *_: Sheet([]), (), Frame(above))
         editor.show_desk(session)
     else:
-        sheet = sheet_of(part, run, missing, Values(session.state.settings))
-        draw(session, run, sheet, part.settings, frame_of(session, page, part, run))
+        frame = frame_of(session, page, part, run, above)
+        draw(session, partial(sheet_of, part), part.settings, frame)
 
 
 def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
@@ -82,9 +83,8 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
     ]
 
 
-def frame_of(session: Session, page: Page, part: Part, run: Run | None) -> Frame:
-    """What stands around a part."""
-    above = top(session, page, run)
+def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
+    """What stands around a part, below what stands over every page."""
     if page.name == FIRST.name:
         above.append(welcome_cell(
             session.came_bare, menu.short_label(session), key="welcome",
@@ -105,11 +105,12 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None) -> Frame
     return Frame(above, [*(page_controls.device() if timed else []), foot])
 
 
-def sheet_of(part: Part, run: Run | None, missing: Sequence[Capability], values: Values) -> Sheet:
+def sheet_of(part: Part, run: Run | None, values: Values) -> Sheet:
     """What a part shows; or why it shows nothing."""
     if run is None:
         empty = "The box is empty. Type a sentence, or click one of the examples."
         return Sheet([row(text_cell("empty", empty, tone="info"))], [])
+    missing = part.missing(run)
     if missing:
         why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
         return Sheet([row(text_cell("missing", why, tone="info"))], [])

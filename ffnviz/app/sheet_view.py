@@ -16,9 +16,9 @@ import numpy as np
 import streamlit as st
 
 from ffnviz.app import measuring
-from ffnviz.app.rail import CANCEL, MEASURE, rail_cell
+from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session
-from ffnviz.parts.sheet import Answer, Measured, Measurement, Sheet, cells_of, resolved, row
+from ffnviz.parts.sheet import Answer, Measured, Measurement, Row, Sheet, cells_of, resolved, row
 from ffnviz.pictures.cell import Cell, digest_of
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
@@ -69,71 +69,109 @@ class Frame:
     below: Sequence[Cell] = ()
 
 
-def draw(
-    session: Session, run: Run | None, sheet: Sheet, settings: Sequence[Setting[Any]], frame: Frame
-) -> None:
+MakeSheet = Callable[[Run | None, Values], Sheet]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A sheet in its frame, as it is drawn for a state.
+
+    Attributes:
+        run: what it is of.
+        rows: of the sheet.
+        above: what stands over these.
+        cells: all there are.
+        measurements: that stand on it, by name.
+        stamp: what pictures say once they are painted.
+    """
+
+    run: Run | None
+    rows: Sequence[Row]
+    above: Sequence[Cell]
+    cells: Sequence[Cell]
+    measurements: Mapping[str, Measurement[Any]]
+    stamp: str
+
+
+def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], frame: Frame) -> None:
     """A sheet in its frame.
 
     Args:
         session: what a click asks is done there.
-        run: what the sheet is of.
-        sheet: what a part made.
+        make: makes the sheet, of a run and what is set.
         settings: the part's, whose controls stand on a sheet that names none.
         frame: what stands around it.
     """
-    values, when = Values(session.state.settings), list[str]()
-
-    def look(measurement: Measurement[Any]) -> Measured[Any] | None:
-        result = None if run is None else measuring.result_of(measurement, run)
-        when.append("" if result is None else result.when)
-        return result
-
-    whole = resolved(sheet, look)
-    answered, note = st.session_state.get("note", (None, None))
-    if note is not None and answered == session.state:  # whatever else is done, it goes
-        whole.rows.insert(0, row(note))
-    controls = settings if sheet.controls is None else sheet.controls
-    asked = {each.name: each for each in whole.measurements}
-    buttons = measuring.with_buttons(asked.values())
-    rail = rail_cell(controls, values, buttons)
-    problems = [text_cell(f"problem-{n}", problem, tone="warning")
-                for n, problem in enumerate(measuring.problems())]  # fmt: skip
-    above = [*frame.above, *problems, *([rail] if rail else [])]
-    cells = [*above, *cells_of(whole.rows), *frame.below]
-    events = {(cell.key, name): act for cell in cells for name, act in cell.events.items()}
+    drawing = _drawing(session, make, settings, frame)
 
     def heard() -> None:
-        for key, name, value in _new_events(st.session_state["sheet"].event):
-            act = events.get((key, name))
-            answer = act(value) if act else None
-            if isinstance(answer, tuple) and answer[0] == MEASURE and run is not None:
-                measuring.start(asked[answer[1]], run)
-            elif isinstance(answer, tuple) and answer[0] == CANCEL:
-                measuring.cancel(asked[answer[1]])
-            elif isinstance(answer, Answer):
-                if answer.action is not None:
-                    session.do(answer.action)
-                st.session_state["note"] = session.state, answer.note
-            elif isinstance(answer, tuple):
-                action, settled = answer
-                if action is not None:
-                    session.do(action, settled)
-            elif answer is not None:
-                session.do(answer)
+        events = _new_events(st.session_state["sheet"].event)
+        for place, (key, name, value) in enumerate(events):
+            # What was done just before may have changed what this one asks for.
+            shown = _drawing(session, make, settings, frame) if place else drawing
+            cell = next((each for each in shown.cells if each.key == key), None)
+            if cell is not None and name in cell.events:
+                _answer(session, shown, cell.events[name](value))
 
-    stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
-    header, arrays = _sent(cells, stamp)
-    header["above"] = [cell.key for cell in above]
+    header, arrays = _sent(drawing.cells, drawing.stamp)
+    header["above"] = [cell.key for cell in drawing.above]
     header["below"] = [cell.key for cell in frame.below]
     header["rows"] = [
         [
             [column.width, [cell.key for cell in column.cells if isinstance(cell, Cell)]]
             for column in each.columns
         ]
-        for each in whole.rows
+        for each in drawing.rows
     ]
     _component()(data=pack(header, arrays), key="sheet", on_event_change=heard)
-    measuring.watch(asked.values())
+    measuring.watch(drawing.measurements.values())
+
+
+def _drawing(
+    session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], frame: Frame
+) -> Drawing:
+    run, values, when = session.run(), Values(session.state.settings), list[str]()
+
+    def look(measurement: Measurement[Any]) -> Measured[Any] | None:
+        result = None if run is None else measuring.result_of(measurement, run)
+        when.append("" if result is None else result.when)
+        return result
+
+    sheet = make(run, values)
+    whole = resolved(sheet, look)
+    answered, note = st.session_state.get("note", (None, None))
+    if note is not None and answered == session.state:  # whatever else is done, it goes
+        whole.rows.insert(0, row(note))
+    measurements = {each.name: each for each in whole.measurements}
+    controls = settings if sheet.controls is None else sheet.controls
+    rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
+    problems = [text_cell(f"problem-{n}", problem, tone="warning")
+                for n, problem in enumerate(measuring.problems())]  # fmt: skip
+    above = [*frame.above, *problems, *([rail] if rail else [])]
+    cells = [*above, *cells_of(whole.rows), *frame.below]
+    stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
+    return Drawing(run, whole.rows, above, cells, measurements, stamp)
+
+
+def _answer(session: Session, shown: Drawing, answer: Any) -> None:
+    """Do what a cell's event asks for."""
+    match answer:
+        case None:
+            pass
+        case Answer():
+            if answer.action is not None:
+                session.do(answer.action)
+            st.session_state["note"] = session.state, answer.note
+        case ("measure", name):
+            if shown.run is not None:
+                measuring.start(shown.measurements[name], shown.run)
+        case ("cancel", name):
+            measuring.cancel(shown.measurements[name])
+        case (action, settled):
+            if action is not None:
+                session.do(action, settled)
+        case _:
+            session.do(answer)
 
 
 def _browser() -> Browser:

@@ -1,6 +1,7 @@
 """The component of a sheet: what travels to the browser, and what comes back from there."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import streamlit
@@ -9,10 +10,15 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.app import rail, sheet_view
+from ffnviz.app.main import build_catalog
+from ffnviz.app.session import Session
 from ffnviz.app.sheet_view import KEPT, Browser
+from ffnviz.parts.neurons import name as name_it
+from ffnviz.parts.neurons.kept_names import NAMES
 from ffnviz.parts.sheet import Button, Choice, Control, Measurement, NumberBox, Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
+from ffnviz.state.run import Run
 from ffnviz.state.settings import (
     Values,
     choice_setting,
@@ -20,6 +26,7 @@ from ffnviz.state.settings import (
     number_setting,
     text_setting,
 )
+from ffnviz.state.state import from_url
 from tests.parts.visits import opened
 from tests.sent_cells import sent_cells
 
@@ -150,3 +157,28 @@ def test_what_no_control_sends_asks_for_nothing(cell: Cell, value: Any) -> None:
 def test_a_value_between_two_stops_shows_the_nearer() -> None:
     assert rail.nearest((1, 10, 100), 4) == 1, "stops that grow by factors are compared by ratio"
     assert rail.nearest((0, 10, 20), 4) == 0
+
+
+def test_of_two_things_done_at_once_the_second_means_what_the_first_has_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    catalog = build_catalog()
+    query = {"part": "name", "neuron": "relu-12", "text": "It rained."}
+    asked: list[tuple[str, str, Any]] = [
+        ("rail", "move", {"name": "called", "value": "rain", "done": False}),
+        ("rail", "press", "Keep this name"),
+    ]
+    table: dict[str, Any] = {
+        "state": from_url("neurons", query, catalog), "left": {}, "last_parts": {}, "url": {},
+        "sheet": SimpleNamespace(event=None),
+    }  # fmt: skip
+    drawn: dict[str, Any] = {}
+    monkeypatch.setattr(streamlit, "session_state", table)
+    monkeypatch.setattr(sheet_view, "_component", lambda: lambda **given: drawn.update(given))
+    monkeypatch.setattr(sheet_view, "_new_events", lambda _: asked)
+    session = Session(catalog)
+    sheet_view.draw(session, lambda run, values: name_it.sheet(cast(Run, run), values), name_it.SETTINGS,
+                    sheet_view.Frame(()))  # fmt: skip
+    drawn["on_event_change"]()
+    kept = Values(session.state.settings)[NAMES]
+    assert '"rain"' in kept
