@@ -177,8 +177,8 @@ def test_of_two_things_done_at_once_the_second_means_what_the_first_has_made(
     monkeypatch.setattr(sheet_view, "_component", lambda: lambda **given: drawn.update(given))
     monkeypatch.setattr(sheet_view, "_new_events", lambda _: asked)
     session = Session(catalog)
-    sheet_view.draw(session, lambda run, values: name_it.sheet(cast(Run, run), values), name_it.SETTINGS,
-                    sheet_view.Frame(()))  # fmt: skip
+    make = lambda run, values: name_it.sheet(cast(Run, run), values)  # noqa: E731
+    sheet_view.draw(session, make, name_it.SETTINGS, sheet_view.Frame(()))
     drawn["on_event_change"]()
     kept = Values(session.state.settings)[NAMES]
     assert '"rain"' in kept

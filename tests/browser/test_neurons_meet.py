@@ -11,7 +11,7 @@ from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
-from tests.browser.test_neurons import hidden, point_at
+from tests.browser.test_neurons import hidden
 from tests.parts.test_sparsity_sheets import percents
 
 SENTENCE = "It cost forty pounds."
@@ -38,10 +38,12 @@ def test_a_double_click_on_a_cell_shows_how_its_value_comes_about(
 ) -> None:
     journey = new_page().open(text=SENTENCE, twin="relu", block="2", order="index")
     values = hidden(twins, "gelu", 1)
-    # The strongest neuron within its pixel: others there could not be pointed at.
-    neuron = int(np.abs(values[3]).argmax())
-    point_at(journey, "gelu", neuron, 3, values.shape[1], len(values))
-    journey.page.mouse.dblclick(*_mouse(journey, "gelu", neuron, 3, values.shape))
+    strongest = int(np.abs(values[3]).argmax())
+    place = _mouse(journey, "gelu", strongest, 3, values.shape)
+    journey.page.mouse.move(*place)
+    tip = journey.page.locator(".maps .tip").inner_text()
+    neuron = int(tip.split("neuron ")[1].split(" ")[0])  # a pixel is of some neurons
+    journey.page.mouse.dblclick(*place)
     journey.page.wait_for_url("**/neurons?**part=working**")
     journey.settle()
     assert journey.query()["token"] == "4"
