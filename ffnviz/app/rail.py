@@ -22,7 +22,7 @@ from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting, Values
 
 FEW_OPTIONS = 6  # which stand side by side; more are in a menu
-SHORT = 64  # characters that they have in all
+SHORT = 72  # characters that they have in all
 MEASURE, CANCEL = "measure", "cancel"
 
 

@@ -29,7 +29,7 @@ def test_the_flow_says_the_live_shapes_beside_code_that_runs(
 ) -> None:
     journey = new_page().open_page("dimensions", text=SENTENCE, twin="gelu")
     assert "(8, 512) → (8, 2,048) → (8, 512)" in journey.sentence("flow")
-    code = journey.page.get_by_test_id("stCode").inner_text()
+    code = journey.page.locator('[data-kind="code"] code').inner_text()
     exec(compile(code, "page", "exec"), {})
     printed = capsys.readouterr().out
     assert "torch.Size([8, 512]) -> torch.Size([8, 512])" in printed
@@ -40,8 +40,8 @@ def test_the_flow_says_the_live_shapes_beside_code_that_runs(
 def test_a_preset_sets_all_and_its_shares_are_counted(new_page: OpenPage) -> None:
     journey = new_page().open_page("dimensions", text=SENTENCE, part="cost")
     assert percents(journey.sentence("costs")) == shares(PRESETS["twins"].shape)
-    journey.page.get_by_role("combobox").click()
-    journey.page.get_by_role("option", name="Llama 2 7B (SwiGLU)").click()
+    preset = journey.page.get_by_role("combobox", name="Start from")
+    preset.select_option("Llama 2 7B (SwiGLU)")
     journey.settle()
     assert percents(journey.sentence("costs")) == shares(PRESETS["llama"].shape)
     assert journey.query()["preset"] == "llama"

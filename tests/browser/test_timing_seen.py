@@ -29,5 +29,5 @@ def test_each_way_to_write_it_is_shown_and_run(new_page: OpenPage) -> None:
         journey.page.get_by_role("radio", name=name).click()
         journey.settle()
         assert shapes in journey.sentence("forms")
-        expect(journey.page.get_by_test_id("stCode")).to_contain_text(code)
+        expect(journey.page.locator('[data-kind="code"]')).to_contain_text(code)
     assert journey.query()["form"] == "batch"

@@ -53,7 +53,7 @@ def test_what_a_square_sends_are_its_points() -> None:
 )  # fmt: skip
 def test_a_link_of_any_kind_is_shown(more: dict[str, str]) -> None:
     app = opened("dimensions", part="separate", **more)
-    assert "lifted" in sent_cells(app)
+    assert "rail" in sent_cells(app)
     shown = query(app)
     settings: tuple[Setting[Any], ...] = SETTINGS
     for setting in settings:

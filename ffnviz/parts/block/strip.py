@@ -75,7 +75,7 @@ def sheet(run: Run, values: Values) -> Sheet:
                (f"after layer {depth}", result.cosines[1])], labels, f"@{colour}"),
         "The cosine of any two tokens' vectors, before the stack and after it.",
         key="alike",
-        height=260,
+        height=256,
     )  # fmt: skip
     apart = Head(_of_collapse(result, without), "apart", colour)
     scale = Head(_of_scale(result), "scale", colour)

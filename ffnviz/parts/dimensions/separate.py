@@ -148,7 +148,7 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
         figures.lifted(lifted.away, lifted.across, points.first, CLASSES),
         "The lifted points by their distance from the flat cut and their place along it.",
         key="lifted",
-        height=330,
+        height=305,
     )
 
 
@@ -165,5 +165,5 @@ def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: i
         figures.by_width(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
         "The share of points on their side of the cut against the number of hidden units.",
         key="lifted-width",
-        height=300,
+        height=272,
     )

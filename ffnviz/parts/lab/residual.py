@@ -71,7 +71,7 @@ def norms(run: Run, found: Residual) -> Cell:
                 exponentformat="power"),
         "The length of what each sub-layer adds, against the stream's, for each token.",
         key="lab-norms",
-        height=335,
+        height=325,
     )  # fmt: skip
 
 
@@ -97,7 +97,7 @@ def directions(run: Run, found: Residual) -> Cell:
         grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
         key="lab-cosines",
-        height=285,
+        height=275,
     )
 
 
@@ -119,7 +119,7 @@ def gradients(run: Run, found: Residual, depth: int) -> Cell:
         ),
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
         key="lab-gradients",
-        height=300,
+        height=290,
     )  # fmt: skip
 
 

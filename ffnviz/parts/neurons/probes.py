@@ -59,7 +59,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         "For each tag, the share of its sentences that wake the neuron, beside the share of the "
         "other sentences.",
         key="tags-of-neuron",
-        height=680,
+        height=665,
     )
 
 
@@ -83,5 +83,5 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         figures.positions(shares, counts, run.card.colour),
         "The share of tokens at each position that wake the neuron.",
         key="positions-of-neuron",
-        height=680,
+        height=665,
     )

@@ -112,7 +112,7 @@ def how_far(run: Run, changed: Change) -> Cell:
         figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
         key="changes",
-        height=250,
+        height=215,
     )
 
 
@@ -170,7 +170,7 @@ def before_and_after(
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
         key="switched-words",
-        height=680,
+        height=615,
     )  # fmt: skip
 
 
@@ -203,7 +203,7 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
         named_bars([bars], "added to the logit"),
         "The neurons that add most to the likeliest word's logit, and those that take most away.",
         key="contributions",
-        height=590,
+        height=550,
         on_choose=lambda place: toggle(neurons, *divmod(place, d_ff)),
     )
     if len(written_set(neurons)) + LONGEST_PIECE <= LONGEST:

@@ -59,7 +59,7 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),
         "How the neuron's values on all tokens are spread.",
         key="values-of-neuron",
-        height=680,
+        height=635,
     )
 
 
@@ -79,7 +79,7 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         ),
         "The share of each kind of token that wakes the neuron.",
         key="kinds-of-neuron",
-        height=290,
+        height=268,
     )
 
 
@@ -111,6 +111,6 @@ def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         ),
         "The neurons of the block that fire on the same tokens.",
         key="partners-of-neuron",
-        height=340,
+        height=316,
         on_choose=lambda other: OpenNeuron(run.neuron(other), "neurons", "values"),
     )  # fmt: skip

@@ -56,7 +56,7 @@ def on_this_sentence(run: Run, neuron: int) -> Cell:
         figures.values(run.labels, values, run.token, accent, threshold),
         "The neuron's value on each token of the sentence.",
         key="neuron-values",
-        height=310,
+        height=300,
         on_choose=ChooseToken,
     )
 
@@ -83,7 +83,7 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
         ),
         "The words whose embeddings match the neuron's key best.",
         key="key-matches",
-        height=330,
+        height=315,
     )
 
 

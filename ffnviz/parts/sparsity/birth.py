@@ -28,7 +28,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         "The share of activations above zero, of neurons that never are, and the loss, from the "
         "first step of training to the last, for each network.",
         key="birth",
-        height=690,
+        height=680,
     )
     published = text_cell("birth-published", [
         ("The published shares", "strong"),

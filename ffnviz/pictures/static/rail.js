@@ -2,7 +2,7 @@
 
 import { download } from "./download.js";
 import { element } from "./element.js";
-import { onProgress } from "./progress.js";
+import { onProgress, progressOf } from "./progress.js";
 import { read } from "./opening.js";
 
 export const styles = ["rail.css"];
@@ -183,7 +183,7 @@ function measure(tell, control) {
       ({ doing } = next);
       start.textContent = next.label;
       start.disabled = next.busy;
-      if (busy.hidden && next.busy) shown({ share: 0, waits: "", mine: false });
+      if (next.busy) shown(progressOf(control.name));
       busy.hidden = !next.busy;
     },
     destroy: stop,

@@ -74,7 +74,8 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
             assert len(refused) < 260, "a line"
             away.append((page, part))
         else:
-            assert heads, (page, part)
+            warned = [c for c in sent_cells(app).values() if c.get("tone") == "warning"]
+            assert heads or warned, (page, part)
             assert not [head for head in heads if "nan" in head.split()]
     ours = {
         (page, part)
