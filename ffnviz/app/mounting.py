@@ -28,9 +28,7 @@ def mount_cell(cell: Cell, stamp: str = "") -> None:
 
     callbacks = {f"on_{name}_change": heard(name, act) for name, act in cell.events.items()}
     data = {"picture": cell.picture, **cell.data} | ({"stamp": stamp} if stamp else {})
-    # In a list: of an object, Streamlit would look at each value whether it is a table.
-    sent: Any = pack(data, cell.arrays) if cell.arrays else [data]
-    _component()(data=sent, key=key, **callbacks)
+    _component()(data=pack(data, cell.arrays), key=key, **callbacks)
 
 
 def _without_trace(record: logging.LogRecord) -> bool:

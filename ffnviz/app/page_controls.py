@@ -191,7 +191,7 @@ def parts_of(session: Session, page: Page, run: Run | None) -> list[Cell]:
         bare=True,
         style="buttons",
     )
-    buttons = rail_cell([choice], Values(), {}, "parts")
+    buttons = rail_cell([choice], Values(), {}, "part-buttons")
     reasons: dict[str, list[str]] = {}
     for part in page.parts:
         if part not in shown:
@@ -199,5 +199,5 @@ def parts_of(session: Session, page: Page, run: Run | None) -> list[Cell]:
     notes = [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()]
     return [
         *([buttons] if buttons else []),
-        *([text_cell("parts-away", *notes, tone="quiet")] if notes else []),
+        *([text_cell("part-buttons-away", *notes, tone="quiet")] if notes else []),
     ]

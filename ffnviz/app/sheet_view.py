@@ -149,6 +149,8 @@ def _drawing(
                 for n, problem in enumerate(measuring.problems())]  # fmt: skip
     above = [*frame.above, *problems, *([rail] if rail else [])]
     cells = [*above, *cells_of(whole.rows), *frame.below]
+    if len({cell.key for cell in cells}) < len(cells):
+        raise ValueError("Two cells of a page have the same key.")
     stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
     return Drawing(run, whole.rows, above, cells, measurements, stamp)
 

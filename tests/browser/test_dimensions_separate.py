@@ -69,8 +69,7 @@ def test_points_are_put_and_taken_and_come_back_by_their_link(new_page: OpenPage
     journey.settle()
     assert (32, 33, False) in POINTS.parse(journey.query()["points"])
     expect(journey.page.locator(".points > .told")).to_have_text("squares put")
-    journey.page.get_by_role("combobox", name="φ").click()
-    journey.page.get_by_role("option", name="identity").click()
+    journey.page.get_by_role("radio", name="identity").click()
     journey.settle()
     for part in counts(journey, "identity", 8):
         assert part in journey.sentence("separate")

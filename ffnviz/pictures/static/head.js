@@ -63,6 +63,7 @@ export function makeHead(tools, steady) {
       note.update(data.note, textOf(data));
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
       write(sentence, data.spans, theme);
+      sentence.hidden = data.spans.length === 0;
       write(under, data.under, theme);
       markHead(sentence, terms);
     },
