@@ -88,7 +88,7 @@ def all_maps(run: Run, result: Influence) -> Cell:
         maps(shown, ACROSS, "of all it hears", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
         key="lab-hears",
-        height=360,
+        height=342,
     )
 
 

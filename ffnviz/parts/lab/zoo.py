@@ -34,7 +34,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         [verdicts, parameters(run, zoo)],
         all_curves(run, zoo),
         one_gate(run, gate, zoo.gated[gate], zoo.axis),
-        widths=(1.05, 1.1, 1),
+        widths=(1.05, 1.2, 0.95),
     )])  # fmt: skip
 
 
@@ -55,7 +55,7 @@ def all_curves(run: Run, found: Zoo) -> Cell:
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
         key="lab-curves",
-        height=640,
+        height=620,
     )
 
 
