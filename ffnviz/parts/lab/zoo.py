@@ -55,7 +55,7 @@ def all_curves(run: Run, found: Zoo) -> Cell:
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
         key="lab-curves",
-        height=620,
+        height=670,
     )
 
 
