@@ -22,7 +22,7 @@ def off_linear(
         twin: the accent.
     """
     parts = list(tried)
-    names = [name.replace(" (", "<br>(") for name in parts]
+    names = list(parts)
     return {
         "data": [
             {"type": "bar", "orientation": "h", "name": label, "y": names,
