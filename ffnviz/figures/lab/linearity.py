@@ -22,7 +22,7 @@ def off_linear(
         twin: the accent.
     """
     parts = list(tried)
-    names = list(parts)
+    names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in parts]
     return {
         "data": [
             {"type": "bar", "orientation": "h", "name": label, "y": names,
