@@ -85,6 +85,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
+    above = [*above]
     if page.name == FIRST.name:
         above.append(welcome_cell(
             session.came_bare, menu.short_label(session), key="welcome",

@@ -1,6 +1,5 @@
 """The controls of a part, as one cell: what is declared, drawn in one place with one look."""
 
-import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,6 +16,7 @@ from ffnviz.parts.sheet import (
     Upload,
 )
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.saving import file_data
 from ffnviz.pictures.sent import entry, place
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting, Values
@@ -64,7 +64,7 @@ def rail_cell(
                               "help": "", "text": str(control.value), "example": "",
                               "longest": None})  # fmt: skip
             case Download():
-                file = [control.name, control.kind, *_packed(control.content)]
+                file = file_data(control.content, control.name, control.kind)
                 drawn.append({**_button("download", control.label), "file": file})
             case Upload():
                 drawn.append({**_button("upload", control.label, control.help),
@@ -118,13 +118,6 @@ def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) ->
     return {"kind": kind, "name": label, "label": label, "help": help, "disabled": disabled}
 
 
-def _packed(content: str | bytes) -> tuple[str, str]:
-    """What is in a file, as text, and how that was written."""
-    if isinstance(content, str):
-        return content, "text"
-    return base64.b64encode(content).decode(), "base64"
-
-
 def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
     value = values[setting]
     drawn = {"name": setting.name, "label": setting.label, "help": setting.help}
@@ -154,8 +147,8 @@ def _choice(control: Choice) -> dict[str, Any]:
     drawn = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
     if control.style == "slider":
         return {**drawn, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
-    kind = {"buttons": {"kind": "choice"}, "menu": {"kind": "menu"}}.get(control.style or "", {})
-    return {**drawn, **_options(control.options, control.chosen), **kind}
+    drawn |= _options(control.options, control.chosen)
+    return drawn | {"kind": "choice"} if control.style == "buttons" else drawn
 
 
 def _asked(control: Choice | NumberBox | Switch, sent: Any) -> tuple[Any, bool] | None:

@@ -107,7 +107,7 @@ class Session:
         return readable(st.session_state.get("text") or "") == self.state.sentence
 
     def do(self, action: Action, settled: bool = True) -> None:
-        """Do what was asked for. The URL follows at once where nothing else will write it."""
+        """Do what was asked for; the URL follows with the page, once that is settled."""
         table, before = st.session_state, self.state
         table["moving"] = not settled
         if isinstance(action, OpenPage | OpenNeuron):
@@ -202,9 +202,3 @@ def network_by_id(name: str) -> Network:
 def network_label(name: str) -> str:
     """What a page calls a network."""
     return network_by_id(name).card.label
-
-
-def tie(key: str, value: object) -> None:
-    """Have the widget of that key show a value."""
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value

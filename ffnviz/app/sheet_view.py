@@ -1,9 +1,8 @@
 """The one component that draws a part's sheet.
 
 A cell travels once, and so does each of its arrays: what the browser has is known by digests, kept
-for the session. A browser that
-has lost a cell (it was loaded anew while the session stayed, or a message was overtaken by the
-next) asks, and gets all.
+for the session. A browser that has lost a cell (it was loaded anew while the session stayed, or a
+message was overtaken by the next) asks, and gets all.
 """
 
 import json

@@ -149,7 +149,7 @@ def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
 
 
 def _chips(run: Run) -> Cell:
-    """The tokens as controls.py shows them; no word can be hidden where nothing is computed."""
+    """The tokens as the page shows them; no word can be hidden where nothing is computed."""
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
     return chips_cell(

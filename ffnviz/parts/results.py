@@ -42,8 +42,9 @@ def about(measured: Measured[Any], setup: tuple[object, ...], run: Run) -> list[
     if measured.setup != setup:
         cells.append(text_cell(
             "measured-old",
-            "This was measured for another sentence or setting. Press “Measure” for this one: "
-            f"{len(run.labels)} tokens, {run.card.label}, block {run.state.block + 1}.",
+            ["This was measured for another sentence or setting. Press “Measure” for this one: "
+             f"{len(run.labels)} tokens, ", (run.card.label, "typed"),
+             f", block {run.state.block + 1}."],
             tone="warning",
         ))  # fmt: skip
     when = text_cell("measured-when", ["Measured at ", (measured.when, "strong"),

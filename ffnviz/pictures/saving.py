@@ -15,8 +15,11 @@ def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, k
         kind: its media type.
         key: unique on the page.
     """
-    file = None
-    if content is not None:
-        data = content.encode() if isinstance(content, str) else content
-        file = {"name": name, "type": kind, "base64": base64.b64encode(data).decode()}
+    file = None if content is None else file_data(content, name, kind)
     return Cell("saving", key, {"label": label, "file": file})
+
+
+def file_data(content: str | bytes, name: str, kind: str) -> dict[str, str]:
+    """A file as JSON values, from which the browser makes it."""
+    data = content.encode() if isinstance(content, str) else content
+    return {"name": name, "type": kind, "base64": base64.b64encode(data).decode()}

@@ -14,9 +14,14 @@ def text_cell(key: str, *paragraphs: str | Sequence[Part], tone: Tone = "plain")
 
     Args:
         key: unique on the sheet.
-        paragraphs: each a text or a sentence with numbers to stand out; what a person typed is
-            marked as typed, and is always shown as text.
+        paragraphs: each a text of ours, code in it between backticks, or a sentence with numbers to
+            stand out; what a person typed is marked as typed, and is always shown as text.
         tone: how loud they are; "warning" is read out at once.
     """
-    each = [to_spans([text] if isinstance(text, str) else text) for text in paragraphs]
+    each = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
     return Cell("text", key, {"paragraphs": each, "tone": tone})
+
+
+def marked(text: str) -> list[Part]:
+    """A sentence of ours with what stands between backticks as code."""
+    return [(part, "code") if at % 2 else part for at, part in enumerate(text.split("`"))]

@@ -1,5 +1,6 @@
 """Name it: what is kept for a neuron stays that neuron's, and no link or file breaks the page."""
 
+import base64
 import json
 import re
 from typing import Any
@@ -196,7 +197,8 @@ def test_a_file_is_read_entry_by_entry() -> None:
 
 def test_what_is_exported_can_be_imported() -> None:
     shown = drawn("neurons", "name", names=LINE)
-    file, _, content, _ = shown.controls["Export names"]["file"]
-    sent = {"control": "Import names", "name": file, "text": content}
+    file = shown.controls["Export names"]["file"]
+    content = base64.b64decode(file["base64"]).decode()
+    sent = {"control": "Import names", "name": file["name"], "text": content}
     assert asked(drawn("neurons", "name"), "file", sent).action == Set({"names": LINE})
     assert "Export names" not in drawn("neurons", "name").controls

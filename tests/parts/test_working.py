@@ -31,10 +31,10 @@ def test_the_snippet_and_the_file_give_the_number_again(
     sheet = shown(number, twin)
     assert list(sheet.cells) == ["working", "working-again", "working-code", "working-sum"]
     (download,) = (each for each in sheet.controls.values() if each["kind"] == "download")
-    name, _, content, written = download["file"]
+    file = download["file"]
+    name = file["name"]
     assert download["label"] == f"Download {name}"
-    assert written == "base64"
-    (tmp_path / name).write_bytes(base64.b64decode(content))
+    (tmp_path / name).write_bytes(base64.b64decode(file["base64"]))
     monkeypatch.chdir(tmp_path)
     ran: dict[str, Any] = {}
     exec(sheet.cells["working-code"].data["code"], ran)  # what a student would paste

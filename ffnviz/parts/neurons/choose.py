@@ -13,7 +13,7 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import marked, text_cell
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
 
@@ -134,7 +134,7 @@ def index_with_notes(run: Run) -> IndexAtHand:
     """The network's index; where it has nothing of the block, or cannot be read, says so."""
     known = run.card.provenance
     if known is None or known.index is None:
-        note = f"Not for {run.card.label}: {Capability.INDEX.value}"
+        note = ["Not for ", (run.card.label, "typed"), ": ", *marked(Capability.INDEX.value)]
         return IndexAtHand(None, (text_cell("no-index", note, tone="info"),))
     try:
         index = _read(run, known.index)

@@ -1,9 +1,9 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
-import { download } from "./download.js";
 import { element } from "./element.js";
 import { onProgress, progressOf } from "./progress.js";
 import { read } from "./opening.js";
+import { saveFile } from "./saving.js";
 
 export const styles = ["rail.css"];
 
@@ -144,8 +144,7 @@ function box(tell, control) {
       input.placeholder = next.example;
       if (next.longest) input.maxLength = next.longest;
       // What somebody is typing is theirs; a number out of range is mended when they leave the box.
-      const theirs = input.getRootNode().activeElement === input && sender.shown(next.text) && next.text === input.value.trim();
-      if (sender.shown(next.text) && !theirs && input.getRootNode().activeElement !== input) input.value = next.text;
+      if (sender.shown(next.text) && input.getRootNode().activeElement !== input) input.value = next.text;
     },
     destroy() { clearTimeout(later); sender.stop(); },
   };
@@ -193,11 +192,7 @@ function measure(tell, control) {
 function button(tell, control) {
   const made = element("button", { type: "button", class: "action" });
   let file = null;
-  function save([name, type, content, written]) {
-    const bytes = written === "base64" ? Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0)) : content;
-    download(new Blob([bytes], { type }), name);
-  }
-  made.onclick = () => (file ? save(file) : tell("press", control.name));
+  made.onclick = () => (file ? saveFile(file) : tell("press", control.name));
   return {
     element: made,
     update(next) {

@@ -6,13 +6,15 @@ import { element } from "./element.js";
 
 export const styles = ["saving.css"];
 
+// Saves what `file_data` packed.
+export function saveFile({ name, type, base64 }) {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  download(new Blob([bytes], { type }), name);
+}
+
 export function mount() {
   let file = null;
-  function save() {
-    const bytes = Uint8Array.from(atob(file.base64), (letter) => letter.charCodeAt(0));
-    download(new Blob([bytes], { type: file.type }), file.name);
-  }
-  const button = element("button", { type: "button", onclick: save });
+  const button = element("button", { type: "button", onclick: () => saveFile(file) });
   return {
     element: button,
     update(data) {
