@@ -1,6 +1,5 @@
 """The controls of a part, as one cell: what is declared, drawn in one place with one look."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.saving import file_data
 from ffnviz.pictures.sent import entry, place
 from ffnviz.state.actions import Action, Set
-from ffnviz.state.settings import Setting, Values
+from ffnviz.state.settings import Setting, Values, nearest
 
 FEW_OPTIONS = 6  # which stand side by side; more are in a menu
 SHORT = 72  # characters that they have in all
@@ -102,16 +101,6 @@ def rail_cell(
     events = {"move": moved, "press": pressed, "file": brought,
               MEASURE: measuring(MEASURE), CANCEL: measuring(CANCEL)}  # fmt: skip
     return Cell("rail", key, {"controls": drawn}, events=events)
-
-
-def nearest(stops: Sequence[float], value: float) -> int:
-    """The stop closest to a value that may lie between two, as a link can have it.
-
-    Stops that grow by factors are compared by ratio.
-    """
-    if len(stops) > 2 and stops[0] > 0 and stops[-1] > 20 * stops[0] and value > 0:
-        return nearest([math.log(stop) for stop in stops], math.log(value))
-    return min(range(len(stops)), key=lambda at: abs(stops[at] - value))
 
 
 def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) -> dict[str, Any]:  # noqa: A002

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from urllib.parse import quote_plus
 
 T = TypeVar("T")
+FACTORS = 20  # the largest stop over the least, from which on they grow by factors
 ENCODED = 3  # characters of a URL that one of ASCII takes at most, as in %2C
 SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -90,6 +91,17 @@ class Values:
     def __repr__(self) -> str:
         """Its texts, in the order of their names."""
         return repr(sorted(self.texts.items()))
+
+
+def nearest(stops: Sequence[float], value: float) -> int:
+    """The place of the stop closest to a value that may lie between two, as a link can have it.
+
+    Stops that grow by factors are compared by ratio.
+    """
+    least, most = min(stops), max(stops)
+    if least > 0 and most > FACTORS * least and value > 0:
+        stops, value = [math.log(stop) for stop in stops], math.log(value)
+    return min(range(len(stops)), key=lambda at: abs(stops[at] - value))
 
 
 def number_setting(

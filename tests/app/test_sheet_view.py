@@ -23,6 +23,7 @@ from ffnviz.state.settings import (
     Values,
     choice_setting,
     count_setting,
+    nearest,
     number_setting,
     text_setting,
 )
@@ -155,8 +156,9 @@ def test_what_no_control_sends_asks_for_nothing(cell: Cell, value: Any) -> None:
 
 
 def test_a_value_between_two_stops_shows_the_nearer() -> None:
-    assert rail.nearest((1, 10, 100), 4) == 1, "stops that grow by factors are compared by ratio"
-    assert rail.nearest((0, 10, 20), 4) == 0
+    assert nearest((1, 10, 100), 4) == 1, "stops that grow by factors are compared by ratio"
+    assert nearest((0, 10, 20), 4) == 0
+    assert nearest((100, 10, 1), 4) == 1, "in whatever order"
 
 
 def test_of_two_things_done_at_once_the_second_means_what_the_first_has_made(

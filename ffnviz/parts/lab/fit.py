@@ -31,7 +31,7 @@ from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
+from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, nearest
 
 DRAWN, TWIN = "my drawing", "twin"
 PLAIN = {name: each.label for name, each in ACTIVATIONS.items() if not each.gated}
@@ -70,7 +70,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         words = f"ReLU: the network's {own.label} cannot be fitted"
     phi = usual if phi == TWIN else phi
     setup = (name, phi, curve if name == DRAWN else None)
-    place = int(np.abs(np.log(WIDTHS) - np.log(values[UNITS])).argmin())
+    place = nearest(WIDTHS, values[UNITS])
     canvas = [drawing_cell(
         "Draw over it, or move its points with the arrow keys", curve, run.card.colour,
         "lab-drawing", lambda new: set_to(CURVE, tuple(new)),

@@ -18,7 +18,7 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, number_setting
+from ffnviz.state.settings import Values, nearest, number_setting
 
 LEFT = number_setting("left", 10, 100 * SHARES[-1], 100).with_control(
     "neurons left in every block", [100 * share for share in SHARES[::-1]], "{:g}%".format
@@ -47,7 +47,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 def cut_to(run: Run, width: Width, share: float) -> Row:
     """What is left at the width nearest to a share of all neurons."""
-    place = min(range(len(SHARES)), key=lambda at: abs(np.log(SHARES[at] / share)))
+    place = nearest(SHARES, share)
     head = Head(tally(width.findings), "lab-width", run.card.colour)
     return row(
         [verdicts_of(head, width.findings), saved(run, width, place)],

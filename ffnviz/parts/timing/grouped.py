@@ -1,7 +1,5 @@
 """Grouped and depthwise 1 × 1: fewer weights, and channels that no longer mix."""
 
-import math
-
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.grouped import Grouped, group_numbers, grouped
@@ -15,7 +13,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting
+from ffnviz.state.settings import Values, count_setting, nearest
 
 GROUPS = count_setting("groups", 8, 1, 512)
 SETTINGS = (REPEATS, GROUPS)
@@ -29,8 +27,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Grouped]) -> list[Row]:
         result = measured.result
-        apart = [abs(math.log(n / values[GROUPS])) for n in result.groups]
-        at = apart.index(min(apart))
+        at = nearest(result.groups, values[GROUPS])
         right = [the_times(run, result, at)]
         if result.told:
             right.append(what_is_said(run, result, at))

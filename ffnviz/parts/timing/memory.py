@@ -1,7 +1,5 @@
 """Memory while it runs: what the FFN's activations take, and what chunks of tokens save."""
 
-import math
-
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
@@ -15,7 +13,7 @@ from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting
+from ffnviz.state.settings import Values, count_setting, nearest
 
 RUNS = 5
 TOKENS = (256, 512, 1_024, 2_048, 4_096)
@@ -36,8 +34,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Memory]) -> list[Row]:
         result = measured.result
-        apart = [abs(math.log(size / values[CHUNK])) for size in result.chunks]
-        place = apart.index(min(apart))
+        place = nearest(result.chunks, values[CHUNK])
         notes = [*about(measured, setup, run), text_cell("in-training", in_training(run, result))]
         return [row(notes, the_peaks(run, result, place), the_times(run, result, place),
                     widths=(0.8, 1.1, 1.1))]  # fmt: skip
