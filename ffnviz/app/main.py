@@ -23,7 +23,7 @@ from ffnviz.app.session import Session, network_by_id, network_sizes
 from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.parts import PAGES
+from ffnviz.parts import PAGES, journey
 from ffnviz.parts.part import Page, Part
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -85,25 +85,26 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
-    above = [*above]
+    above = [*above, *([network] if (network := network_cell(session, run)) else [])]
+    if run is not None:
+        above.append(page_controls.token_chips(run, page))
     if page.name == FIRST.name:
         above.append(welcome_cell(
             session.came_bare, menu.short_label(session), key="welcome",
             on_story=lambda: story.start(session, short=True),
         ))  # fmt: skip
     above += story.scene_cells(session, run)
-    above += [cell for cell in [network_cell(session, run)] if cell]
-    above += page_controls.parts_of(session, page, run)
+    parts = page_controls.part_list(session, page, run)
     if run is None:
-        return Frame(above)
+        return Frame(above, side=parts)
     above += page_controls.left_out_notice(run)
-    above.append(page_controls.token_chips(run, page))
     timed = page.name in ("journey", "timing")
     foot = footer.foot(
         page, part, run, menu.entries(session),
         lambda *asked: menu.do(session, page, *asked), menu.outcome(),
     )  # fmt: skip
-    return Frame(above, [*(page_controls.device() if timed else []), foot])
+    took = [journey.timing_line(run)] if page.name == "journey" else []
+    return Frame(above, [*took, *(page_controls.device() if timed else []), foot], parts)
 
 
 def sheet_of(part: Part, run: Run | None, values: Values) -> Sheet:

@@ -16,12 +16,13 @@ from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, words_to_hide
 from ffnviz.parts.part import Page
-from ffnviz.parts.sheet import Choice, Switch
+from ffnviz.parts.sheet import Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import bar_cell
+from ffnviz.pictures.part_list import part_list_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage
 from ffnviz.state.run import Run
@@ -139,26 +140,20 @@ def bar(
 
 
 def token_chips(run: Run, page: Page) -> Cell:
-    """The tokens, each with the share of neurons it wakes; the chosen one drives the page.
+    """The tokens, in the place of the sentence; the chosen one drives the page.
 
-    What the shares say stands on the first page only.
+    Each has the share of neurons that it activates, on the pages that speak of it.
     """
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
     words, asks = words_to_hide(run), question(run)
-    why = next((e.why for e in read_examples() if e.sentence == run.state.sentence), "")
-    sentence = [
-        *([f"{why} "] if why else []),
-        *asks,
-        *sentences.of_tokens(run.labels, counted.shares, block),
-    ]
 
     def hide(chip: int) -> HideWord | None:
         word = words[chip]
         return None if word is None else HideWord(word.start, word.end, word.token)
 
     return chips_cell(
-        Head(sentence, "tokens", run.card.colour) if len(page.parts) == 1 else None,
+        Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
         run.card.colour,
         run.labels,
         counted.shares.tolist(),
@@ -169,35 +164,28 @@ def token_chips(run: Run, page: Page) -> Cell:
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
         asks=bool(asks),
+        counts=page.name in ("journey", "sparsity"),
     )
 
 
-def parts_of(session: Session, page: Page, run: Run | None) -> list[Cell]:
-    """The parts of a page that this network can show, one shown at a time, and what is not there.
-
-    Pointed at, the line says why.
-    """
+def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:
+    """The parts of a page that this network can show, and why others are not there."""
     if len(page.parts) == 1:
         return []
     away = {part.name: part.missing(run) for part in page.parts} if run else {}
     shown = [
         part for part in page.parts if not away.get(part.name) or part.name == session.state.part
     ]
-    choice = Choice(
-        f"Parts of {page.title}",
-        [part.title for part in shown],
-        lambda at: OpenPage(page.name, shown[at].name),
-        [part.name for part in shown].index(session.state.part),
-        bare=True,
-        style="buttons",
-    )
-    buttons = rail_cell([choice], Values(), {}, "part-buttons")
     reasons: dict[str, list[str]] = {}
     for part in page.parts:
         if part not in shown:
             reasons.setdefault(away[part.name][0].value, []).append(part.title)
-    notes = [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()]
-    return [
-        *([buttons] if buttons else []),
-        *([text_cell("part-buttons-away", *notes, tone="quiet")] if notes else []),
-    ]
+    cell = part_list_cell(
+        f"Parts of {page.title}",
+        [(part.title, part.line) for part in shown],
+        [part.name for part in shown].index(session.state.part),
+        [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()],
+        "parts",
+        lambda at: OpenPage(page.name, shown[at].name),
+    )
+    return [cell]

@@ -62,10 +62,12 @@ class Frame:
 
     Attributes:
         above, below: cells, from top to bottom.
+        side: cells at the left in a wide window, over the part's controls.
     """
 
     above: Sequence[Cell]
     below: Sequence[Cell] = ()
+    side: Sequence[Cell] = ()
 
 
 MakeSheet = Callable[[Run | None, Values], Sheet]
@@ -78,7 +80,7 @@ class Drawing:
     Attributes:
         run: what it is of.
         rows: of the sheet.
-        above: what stands over these.
+        above, side: what stands over these, and beside them.
         cells: all there are.
         measurements: that stand on it, by name.
         stamp: what pictures say once they are painted.
@@ -87,6 +89,7 @@ class Drawing:
     run: Run | None
     rows: Sequence[Row]
     above: Sequence[Cell]
+    side: Sequence[Cell]
     cells: Sequence[Cell]
     measurements: Mapping[str, Measurement[Any]]
     stamp: str
@@ -114,6 +117,7 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
 
     header, arrays = _sent(drawing.cells, drawing.stamp)
     header["above"] = [cell.key for cell in drawing.above]
+    header["side"] = [cell.key for cell in drawing.side]
     header["below"] = [cell.key for cell in frame.below]
     header["rows"] = [
         [
@@ -146,12 +150,12 @@ def _drawing(
     rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
     problems = [text_cell(f"problem-{n}", problem, tone="warning")
                 for n, problem in enumerate(measuring.problems())]  # fmt: skip
-    above = [*frame.above, *problems, *([rail] if rail else [])]
-    cells = [*above, *cells_of(whole.rows), *frame.below]
+    above, side = [*frame.above, *problems], [*frame.side, *([rail] if rail else [])]
+    cells = [*above, *side, *cells_of(whole.rows), *frame.below]
     if len({cell.key for cell in cells}) < len(cells):
         raise ValueError("Two cells of a page have the same key.")
     stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
-    return Drawing(run, whole.rows, above, cells, measurements, stamp)
+    return Drawing(run, whole.rows, above, side, cells, measurements, stamp)
 
 
 def _answer(session: Session, shown: Drawing, answer: Any) -> None:

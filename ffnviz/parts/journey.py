@@ -33,15 +33,14 @@ from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
 
 FEW_BLOCKS = 4  # of more, one picture shows them all
-WIDTHS = (2.8, 1.4)
+WIDTHS = (1.3, 2.9)
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """The token's way through the FFN and the guess; below, all neurons and the chosen one."""
+    """The guess, and the token's way through the FFN; below, one neuron and all of them."""
     rows = [
-        row(ffn_of_the_token(run), what_it_says(run), widths=WIDTHS),
-        row(every_token_every_neuron(run), chosen_neuron(run), widths=WIDTHS),
-        row(timing_line(run)),
+        row(what_it_says(run), ffn_of_the_token(run), widths=WIDTHS),
+        row(chosen_neuron(run), every_token_every_neuron(run), widths=WIDTHS),
     ]
     if run.model.sizes.n_blocks > FEW_BLOCKS:
         rows.insert(1, row(all_blocks(run)))
@@ -52,9 +51,7 @@ def ffn_of_the_token(run: Run) -> Cell:
     """The chosen token's way through the FFN."""
     counted = _awake(run.subject, run.state.block)
     count = int(counted.counts[run.token])
-    sentence = sentences.of_ffn(
-        run.labels[run.token], count, counted.d_ff, counted.threshold, run.card.phi.label
-    )
+    sentence = sentences.of_ffn(run.labels[run.token], count, counted.d_ff, counted.threshold)
     fate = "exactly zero" if counted.threshold == 0 else "near zero"
     path = ffn_path(run.trace, run.state.block, run.token, run.card.phi)
     by_value = np.argsort(-path.pre_activation, kind="stable")
@@ -245,10 +242,9 @@ def timing_line(run: Run) -> Cell:
         proof = [f"{about}. Checked numerically on this network: {' · '.join(equations)}"]
     quick: Sentence = [
         number(f"{timing.total_ms:.1f} ms"),
-        f" at best for {len(run.whole.tokens)} tokens on {where[run.model.device.type]} in the "
-        f"{run.card.label} network, ", number(f"{timing.ffn_share:.0%}"), " of it in the FFNs.",
+        f" on {where[run.model.device.type]}, {timing.ffn_share:.0%} of it in the FFNs",
     ]  # fmt: skip
-    return text_cell("timing-line", quick, *([proof] if proof else []))
+    return text_cell("timing-line", quick, *([proof] if proof else []), tone="quiet")
 
 
 def _awake(traced: TracedModel, block: int) -> Awake:

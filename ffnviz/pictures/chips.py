@@ -20,6 +20,7 @@ def chips_cell(
     hides: Sequence[str],
     on_hide: Callable[[int], Any],
     asks: bool = False,
+    counts: bool = True,
 ) -> Cell:
     """A chip a token.
 
@@ -34,6 +35,7 @@ def chips_cell(
         on_choose: gives the action for the clicked token's number.
         hides: each token's whole word; empty where nothing can be hidden.
         asks: whether the head asks for something, and so is shown on a phone too.
+        counts: whether the shares are shown.
         on_hide: gives the action for the number of the token whose word is to be hidden.
     """
 
@@ -52,6 +54,7 @@ def chips_cell(
         "accent": accent,
         "hides": list(hides),
         "asks": asks,
+        "counts": counts,
     }
     if head is not None:
         data["head"] = head.to_json()

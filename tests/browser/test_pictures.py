@@ -254,7 +254,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
     found = plain.page.evaluate(
         """async (typed) => {
             const { chartAsSvg } = await import("./chart_save.js");
-            const { asPng } = await import("./save_buttons.js");
+            const { asPng } = await import("./picture_menu.js");
             const { cell } = await import("./save_table.js");
             const { theme } = await import("./theme.js");
             const plot = document.getElementById("chart").shadowRoot.querySelector(".plot");

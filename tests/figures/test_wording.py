@@ -45,20 +45,18 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert read(sentences.of_tokens(labels, np.array([0.5, 0.5]), 0)) == (
         "Each token activates 50% of block 1's neurons."
     )
-    assert "wakes 143 of 2,048 neurons (7.0%)" in read(
-        sentences.of_ffn("cat", 143, 2_048, 0.0, "ReLU")
-    )
-    gelu = read(sentences.of_ffn("cat", 600, 2_048, 0.1, "GELU"))
-    assert "wakes 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
+    assert "activates 143 of 2,048 neurons (7.0%)" in read(sentences.of_ffn("cat", 143, 2_048, 0.0))
+    gelu = read(sentences.of_ffn("cat", 600, 2_048, 0.1))
+    assert "activates 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
-        "For the hidden word the network says mat (21%); without the FFN of block 2 floor (9.0%)."
+        "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
         "“cat” is not hidden, so this means little: the network says mat (21%)"
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
-        "After “cat” the network expects mat (21%); without"
+        "After “cat” the network expects mat (21%). Without"
     )
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
         "ReLU leaves 93% of its activations exactly zero; "

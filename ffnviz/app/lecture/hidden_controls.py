@@ -6,7 +6,7 @@ SELECTORS = {
     "pages": '[data-testid="stHeader"], [data-cell="bar"]',
     "sentence": '.st-key-text, [data-cell="examples"], [data-cell$="network"]',
     "network": '[data-cell$="network"]',
-    "parts": '[data-cell^="part-buttons"]',
+    "parts": '[data-cell="parts"]',
     "tokens": '[data-cell="chips"]',
     "foot": '[data-cell="foot"]',
 }

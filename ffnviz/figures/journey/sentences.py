@@ -53,15 +53,15 @@ def of_tokens(labels: Sequence[str], shares: NDArray[np.floating], block: int) -
     ]
 
 
-def of_ffn(label: str, count: int, d_ff: int, threshold: float, activation: str) -> Sentence:
-    """How many neurons the chosen token wakes on its way through the FFN."""
+def of_ffn(label: str, count: int, d_ff: int, threshold: float) -> Sentence:
+    """How many neurons the chosen token activates on its way through the FFN."""
     return [
         "In the FFN, ",
         quoted(label),
-        " wakes ",
+        " activates ",
         number(f"{count:,} of {d_ff:,} neurons ({percent(count / d_ff)})"),
         "" if threshold == 0 else f", that is, moves them further than {threshold:g} from zero",
-        f": W₁ expands, {activation} bends, W₂ compresses, and the stream takes it up.",
+        ".",
     ]
 
 
@@ -87,9 +87,8 @@ def of_prediction(
     return [
         *questions[asked],
         number(best),
-        f"; without the FFN of block {block + 1} ",
-        number(other),
         ".",
+        f" Without the FFN of block {block + 1}: {other}.",
     ]
 
 

@@ -6,6 +6,19 @@ import { mount } from "../ffnviz.pictures/sheet.js";
 
 const hung = new WeakMap(); // by the element that Streamlit gives the component
 
+// The sentence's box is Streamlit's; the tokens stand in its place until it is edited.
+const box = () => document.querySelector(".st-key-text input");
+document.addEventListener("edit-sentence", () => box()?.focus());
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
+  if (key === "/" && !typing && box()) {
+    event.preventDefault();
+    box().focus();
+  } else if ((key === "Enter" || key === "Escape") && target === box()) {
+    setTimeout(() => target.blur()); // once Streamlit has taken what was typed
+  }
+});
+
 export default function ({ data, parentElement, setTriggerValue }) {
   let there = hung.get(parentElement);
   if (!there) {

@@ -1,4 +1,5 @@
 import { each, element } from "./element.js";
+import { given, took } from "./filling.js";
 import { makeMap } from "./map_canvas.js";
 import { grouped, number, short } from "./numbers.js";
 import { signedScale, signedScaleCss } from "./scale.js";
@@ -10,14 +11,15 @@ export const styles = ["tip.css", "activation_map.css"];
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
 const SHARE = 0.14;
 
-const [FEW, LABELLED] = [12, 13]; // so few rows each have room for a label, in pixels, on any screen
+const [FEW, LABELLED] = [12, 12]; // so few rows each have room for a label, in pixels, on any screen
+const [HIGHEST, HIGHEST_ALONE] = [40, 60]; // pixels a row
 const AROUND = 6; // lines of type that titles and legend take where the maps stand alone
 
-function rowHeight(n_tokens, room) {
+function rowHeight(n_tokens, room, more) {
   const type = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const height = room === null ? SHARE * Math.max(600, innerHeight) : (room - AROUND * type) / 2;
+  const height = room === null ? SHARE * Math.max(600, innerHeight) + more : (room - AROUND * type) / 2;
   const least = n_tokens <= FEW ? LABELLED : 4;
-  return Math.max(least, Math.min(room === null ? 30 : 60, Math.floor(height / n_tokens)));
+  return Math.max(least, Math.min(room === null ? HIGHEST : HIGHEST_ALONE, Math.floor(height / n_tokens)));
 }
 
 function makeLegend() {
@@ -75,7 +77,9 @@ export function mount(tell) {
   function paint() {
     const colour = signedScale(colours, shown.largest);
     const rows = Math.max(...shown.maps.map(({ texts }) => texts.length));
-    const height = rowHeight(rows, roomOf(root.getRootNode().host));
+    const room = roomOf(root.getRootNode().host), n_maps = shown.maps.length;
+    const height = rowHeight(rows, room, given(root) / n_maps);
+    took(root, n_maps * rows * (height - rowHeight(rows, room, 0)));
     if (![...made.values()].some((map) => map.speaks())) tip.hide();
     for (const [name, map] of made) {
       if (shown.maps.some((one) => one.name === name)) continue;
@@ -101,7 +105,7 @@ export function mount(tell) {
   }
 
   const heightened = () => { if (shown) paint(); };
-  addEventListener("resize", heightened);
+  for (const event of ["resize", "room"]) addEventListener(event, heightened);
   const resized = new ResizeObserver((entries) => {
     let changed = false;
     for (const { target, contentRect } of entries) {
@@ -123,7 +127,7 @@ export function mount(tell) {
     },
     destroy() {
       resized.disconnect();
-      removeEventListener("resize", heightened);
+      for (const event of ["resize", "room"]) removeEventListener(event, heightened);
     },
   };
 }

@@ -3,6 +3,7 @@ import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element } from "./element.js";
+import { given, took } from "./filling.js";
 import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
 import { roomOf } from "./spotlight.js";
@@ -50,12 +51,13 @@ export function mount(tell) {
   const room = () => roomOf(root.getRootNode().host);
   // The quiet line below takes its room from the chart, so that the page is as high with it as without.
   const under = () => root.querySelector(":scope > .under")?.offsetHeight ?? 0;
-  const height = () => heightFor(shown, plot.clientWidth, room(), under());
+  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root));
+  const height = () => heights()[0];
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
   const resized = new ResizeObserver(refit);
   resized.observe(plot);
-  addEventListener("resize", refit);
+  for (const event of ["resize", "room"]) addEventListener(event, refit); // filling.js says the second
 
   function paint(view, theme) {
     painting = painting.catch(() => {}).then(() => (gone || shown !== view ? undefined : draw(view, theme)));
@@ -73,6 +75,7 @@ export function mount(tell) {
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType(), room() !== null);
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
+    took(root, heights()[1] * (layout.height / paintedHeight)); // panels in several rows take as many times more
     // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.
     if (drawn && narrow !== isNarrow(paintedWidth)) Plotly.purge(plot);
     const first = !drawn || narrow !== isNarrow(paintedWidth);
@@ -99,7 +102,7 @@ export function mount(tell) {
     destroy() {
       gone = true;
       resized.disconnect();
-      removeEventListener("resize", refit);
+      for (const event of ["resize", "room"]) removeEventListener(event, refit);
       keys.destroy();
       painting.catch(() => {}).then(() => { if (drawn) window.Plotly.purge(plot); });
     },

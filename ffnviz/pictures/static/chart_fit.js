@@ -2,7 +2,7 @@
 
 const NARROW = 600;
 const PHONE = 700; // of the window
-const PANEL = 195; // what one of several panels needs beside the others
+const PANEL = 172; // what one of several panels needs beside the others
 const CHARACTER = 9;
 const NAME_HEIGHT = 20;
 const STACKED_HEIGHT = 0.9;
@@ -14,6 +14,7 @@ const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
 const BAR = 23; // pixels, with the gap between bars
 const LOW = 320; // pixels: what is as low as this anyway stays
+const LOWEST = 200; // pixels, that a chart may be made by what stands around it
 
 // How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
 // to its bar.
@@ -23,13 +24,16 @@ function barsNeed({ figure: { data, layout }, shapes }) {
 }
 
 // A higher window has higher charts, a lower one lower ones, less what stands `under` them; a phone
-// scrolls anyway. One that stands alone takes all the room there is.
-export function heightFor(view, width, room = null, under = 0) {
+// scrolls anyway. One that stands alone takes all the room there is. With it, how much of what it
+// was given `more` it took.
+export function heightFor(view, width, room = null, under = 0, more = 0) {
   const { height } = view;
-  if (room !== null && !isPhone(width)) return Math.round(room);
-  if (isPhone(width)) return height;
+  if (room !== null && !isPhone(width)) return [Math.round(room), 0];
+  if (isPhone(width)) return [height, 0];
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
-  return Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
+  const own = Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
+  const given = Math.max(more, Math.min(0, Math.max(LOWEST, barsNeed(view)) - own));
+  return [own + given, given];
 }
 
 export const isNarrow = (width) => width < NARROW;

@@ -24,9 +24,11 @@ const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => 
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
   const hide = element("button", { type: "button", class: "hide", text: "Hide this word", onclick: () => cut(at) });
+  const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
+  edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   let shown = null, at = null;
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
-  const root = element("section", {}, element("div", { class: "line" }, row, hide));
+  const root = element("section", {}, element("div", { class: "line" }, row, hide, edit));
   return {
     element: root,
     saves: {
@@ -34,9 +36,10 @@ export function mount(tell) {
     },
     update(data, theme) {
       shown = data;
-      const { texts, shares, chosen, what, hides, asks } = data, accent = colourOf(data.accent, theme);
+      const { texts, shares, chosen, what, hides, asks, counts } = data, accent = colourOf(data.accent, theme);
       const why = (token) => `Put [MASK] in the place of “${hides[token]}”: the network then has to guess it`;
       root.classList.toggle("calm", !asks);
+      root.classList.toggle("counts", counts);
       hide.hidden = !hides[chosen];
       hide.title = why(chosen);
       each(row, texts, (token) => makeChip(() => tell("token", token), () => cut(token)), (chip, text, token) => {

@@ -1,4 +1,5 @@
 import { element } from "./element.js";
+import { given, took } from "./filling.js";
 import { makeStage, NARROW, WIDE } from "./ffn_stage.js";
 import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
@@ -7,6 +8,8 @@ import { makeTip } from "./tip.js";
 export const styles = ["tip.css", "ffn_picture.css"];
 
 const NARROW_BELOW = 480; // as in ffn_picture.css
+const STAGE = 0.11, LOWEST = 110; // of the width, that a stage takes; pixels, that the largest is high at least
+const HIGHEST = 2.2; // times its own height
 const SVG = "http://www.w3.org/2000/svg";
 
 // The fan between two stages: its two sides are as long as the stages it joins, in shares of the
@@ -58,12 +61,21 @@ export function mount(tell) {
     while (flow.children.length > wanted.length) flow.lastChild.remove();
   }
 
+  // How many times as high as wide as usual the stages are, for the height that the picture is given.
+  function stretched() {
+    const own = 2 * (flow.querySelector("canvas")?.clientWidth || STAGE * flow.clientWidth);
+    const height = Math.min(HIGHEST * own, Math.max(Math.min(own, LOWEST), own + given(root)));
+    took(root, own ? height - own : 0);
+    return own ? height / own : 1;
+  }
+
   function paint() {
     arrange();
     if (![...stages.values()].some((stage) => stage.speaks())) tip.hide();
     const sizes = shown.stages.map(({ name }) => shown.arrays[name].length);
     const most = Math.max(...sizes);
-    shown.stages.forEach((stage) => stages.get(stage.name).update(stage, shown, layout(), most, colours));
+    const stretch = layout() === WIDE ? stretched() : 1;
+    shown.stages.forEach((stage) => stages.get(stage.name).update(stage, shown, layout(), most, colours, stretch));
     const colour = colourOf(shown.accent, colours);
     shown.steps.forEach((step, at) => steps[at].update(step, sizes[at] / most, sizes[at + 1] / most, colour, layout()));
   }
@@ -73,6 +85,8 @@ export function mount(tell) {
     width = contentRect.width;
     if (shown && layout() !== before) paint();
   });
+  const refit = () => { if (shown) paint(); };
+  addEventListener("room", refit); // filling.js says so
 
   return {
     element: root,
@@ -88,6 +102,9 @@ export function mount(tell) {
       }
       paint();
     },
-    destroy() { resized.disconnect(); },
+    destroy() {
+      resized.disconnect();
+      removeEventListener("room", refit);
+    },
   };
 }

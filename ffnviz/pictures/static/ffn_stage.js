@@ -92,7 +92,7 @@ export function makeStage(name, tip, choose) {
     box,
     speaks: () => place !== null,
     // `most` is how many numbers the largest stage holds.
-    update(shown, data, layout, most, theme) {
+    update(shown, data, layout, most, theme, stretch) {
       [stage, values, neuron] = [shown, data.arrays[name], data.neuron];
       order = stage.neurons ? data.arrays.order : null;
       columns = layout.columns(values.length, most);
@@ -105,7 +105,7 @@ export function makeStage(name, tip, choose) {
       canvas.width = columns;
       canvas.height = rows;
       canvas.getContext("2d").putImageData(image, 0, 0);
-      canvas.style.aspectRatio = `${columns * layout.shape} / ${rows}`;
+      canvas.style.aspectRatio = `${columns * layout.shape} / ${rows * stretch}`;
       canvas.classList.toggle("neurons", stage.neurons);
       const keys = stage.neurons ? "Arrow keys move, Enter chooses a neuron." : "Arrow keys move.";
       canvas.setAttribute("aria-label", `${stage.title} ${stage.shape}: ${stage.note}. ${keys}`);

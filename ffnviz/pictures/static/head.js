@@ -48,19 +48,22 @@ export function write(line, spans, theme) {
 /**
  * Makes a head.
  *
- * @param tools elements to stand beside the sentence: the picture's controls, the saving buttons
+ * @param controls the picture's own, to stand beside the sentence; none if missing
+ * @param menu what can be done with the picture; none if missing
  * @param steady whether the picture is one to click in, again and again, which must not move meanwhile
  */
-export function makeHead(tools, steady) {
+export function makeHead(controls, menu, steady) {
   const sentence = element("h2", { class: "sentence" }), under = element("p", { class: "under" });
   const forgetHeight = steady ? steadied(sentence) : () => {};
   const note = makeNote(), terms = makeTerms();
-  const line = element("header", {}, sentence, element("div", { class: "tools" }, ...tools, note.button));
+  const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
+  const line = element("header", {}, ...[sentence, controls, signs].filter(Boolean));
   return {
-    element: element("div", { class: "head" }, line, note.box, terms.box),
+    element: element("div", { class: "head" }, ...[line, note.box, menu?.box, terms.box].filter(Boolean)),
     under,
     update(data, theme) {
       note.update(data.note, textOf(data));
+      menu?.label(textOf(data));
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
       write(sentence, data.spans, theme);
       sentence.hidden = data.spans.length === 0;

@@ -1,5 +1,5 @@
-// "What am I looking at?": opens between a picture's head and the picture, which moves down, so
-// that a note never covers what it explains.
+// "What am I looking at?": a panel at the side of the window that the picture is not on, so that the
+// picture stays where it is and is seen beside what explains it.
 
 import { element } from "./element.js";
 import { read } from "./files.js";
@@ -18,25 +18,21 @@ async function fill(box, note) {
 
 export function makeNote() {
   const words = element("div");
-  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close" });
-  const box = element("div", { class: "note", role: "note", hidden: "" }, close, words);
-  const button = element("button", { type: "button", class: "what", text: WHAT, "aria-expanded": "false" });
+  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close", onclick: () => box.hidePopover() });
+  const box = element("div", { popover: "auto", class: "note", role: "note" }, close, words);
+  const button = element("button", { type: "button", class: "what", text: "?", title: WHAT, "aria-expanded": "false" });
   let note = null;
+  button.popoverTargetElement = box;
 
-  async function show(open) {
-    box.hidden = !open;
+  box.ontoggle = async ({ newState }) => {
+    const open = newState === "open";
     button.setAttribute("aria-expanded", String(open));
     if (!open || words.childElementCount) return;
     await fill(words, note).catch((error) => { words.textContent = `The note could not be read: ${error.message}`; });
-  }
-  function leave() {
-    show(false);
-    button.focus();
-  }
-  button.onclick = () => show(box.hidden);
-  close.onclick = leave;
-  box.onkeydown = button.onkeydown = ({ key }) => {
-    if (key === "Escape" && !box.hidden) leave();
+  };
+  box.onbeforetoggle = () => {
+    const { left } = button.getBoundingClientRect();
+    box.classList.toggle("left", left > innerWidth * 0.6);
   };
   return {
     button,
@@ -50,7 +46,7 @@ export function makeNote() {
       note = name;
       box.id = `note-${note}`;
       button.setAttribute("aria-controls", box.id);
-      show(false);
+      if (box.matches(":popover-open")) box.hidePopover();
       words.replaceChildren();
     },
   };

@@ -4,12 +4,13 @@
 // loaded anew, or a message was overtaken by the next) the server is told that they are lost.
 
 import { element } from "./element.js";
+import { fillWindow } from "./filling.js";
 import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.
-const SILENT = new Set(["rail", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "foot", "saving"]);
+const SILENT = new Set(["rail", "part_list", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "foot", "saving"]);
 
 // What is known under a digest, which is then the last used.
 function use(digest) {
@@ -59,9 +60,10 @@ function arrange(parent, children) {
  * @param tell called with what a person did: { sheet, events: [{ number, cell, name, value }] }
  */
 export function mount(parent, tell) {
-  const [above, rows, below] = ["above", "rows", "below"].map((name) => element("div", { class: name }));
-  const root = element("div", { class: "sheet" }, above, rows, below);
+  const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) => element("div", { class: name }));
+  const root = element("div", { class: "sheet" }, above, side, rows, below);
   parent.append(root);
+  const filling = fillWindow(rows, below);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
   let waiting = [], number = 0;
@@ -95,9 +97,9 @@ export function mount(parent, tell) {
       }));
       return line;
     });
-    arrange(above, view.above.map((key) => cells.get(key).host));
+    for (const [place, keys] of [[above, view.above], [side, view.side], [below, view.below]]) arrange(place, keys.map((key) => cells.get(key).host));
     arrange(rows, lines);
-    arrange(below, view.below.map((key) => cells.get(key).host));
+    filling.update([...above.children, ...rows.querySelectorAll(".cell")]);
   }
 
   return {
@@ -116,6 +118,7 @@ export function mount(parent, tell) {
       for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
     },
     destroy() {
+      filling.stop();
       for (const { picture } of cells.values()) picture.destroy();
       root.remove();
     },

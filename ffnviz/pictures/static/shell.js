@@ -5,14 +5,15 @@
 // style sheets, the theme, the head, and the mark that says what has been painted.
 
 import { element } from "./element.js";
+import { enlarge } from "./enlarging.js";
 import { read } from "./files.js";
 import { makeHead, titleOf } from "./head.js";
 import { unpack } from "./payload.js";
-import { saveButtons } from "./save_buttons.js";
+import { pictureMenu } from "./picture_menu.js";
 import { elementAsSvg } from "./save_svg.js";
 import { shows, showsNoMore } from "./spotlight.js";
-import { savedBy, savedNoMore } from "./thumbnail.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
+import { savedBy, savedNoMore } from "./thumbnail.js";
 
 const PICTURES = {
   activation_map: () => import("./activation_map.js"),
@@ -29,6 +30,7 @@ const PICTURES = {
   classroom: () => import("./classroom.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
+  part_list: () => import("./part_list.js"),
   passages: () => import("./passages.js"),
   points: () => import("./points.js"),
   prediction: () => import("./prediction.js"),
@@ -96,7 +98,7 @@ export function mount(host, name, tell) {
     const svg = () => elementAsSvg(made.element, titleOf(data.head), theme());
     const saves = { svg, ...made.saves };
     if (saves.svg) savedBy(root.host, saves.svg);
-    return saveButtons(saves, () => `ffnviz-${data.head.note}`);
+    return pictureMenu(saves, () => `ffnviz-${data.head.note}`, () => enlarge(root.host, root));
   }
 
   // What it shows, once that is painted.
@@ -115,7 +117,7 @@ export function mount(host, name, tell) {
     };
     try {
       if (shown.head) {
-        head ??= makeHead([made.controls, saving()].filter(Boolean), made.steady);
+        head ??= makeHead(made.controls, saving(), made.steady);
         if (!head.element.isConnected) made.element.prepend(head.element);
         head.update(shown.head, colours);
         if (!shown.head.under.length) head.under.remove();

@@ -3,7 +3,7 @@
 
 import { bringPictures } from "./bringing.js";
 
-const [LEAST, EDGE] = [240, 10];
+const [LEAST, EDGE, AROUND] = [240, 10, 64];
 const hosts = new Map(); // of the pictures that have a head → the name of its note
 let wanted = { note: "", veiled: false, alone: false };
 
@@ -44,8 +44,12 @@ export function light(note, { veiled = false, alone = false } = {}) {
 // The pictures on the page, in their order.
 export const notes = () => [...new Set([...hosts].filter(([host]) => host.isConnected).map(([, note]) => note))];
 
-// A picture that stands alone has the rest of the window: as many pixels of CSS, else null.
-export const roomOf = (host) => (host?.hasAttribute("data-alone") ? Math.max(LEAST, innerHeight - host.getBoundingClientRect().top - EDGE) : null);
+// A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as many pixels of CSS, else null.
+export function roomOf(host) {
+  const parts = host?.hasAttribute("data-enlarged") ? [...host.shadowRoot.querySelectorAll(".head, .under")] : null;
+  if (parts) return Math.max(LEAST, innerHeight - parts.reduce((sum, part) => sum + part.offsetHeight, AROUND));
+  return host?.hasAttribute("data-alone") ? Math.max(LEAST, innerHeight - host.getBoundingClientRect().top - EDGE) : null;
+}
 
 // Says so to its style sheet too, once what stands above it has its size.
 export function makeRoom() {

@@ -1,0 +1,46 @@
+// The parts of a page, one of which is shown, each with a line on what one sees there; in a narrow
+// window a menu.
+
+import { each, element } from "./element.js";
+import { place } from "./popover.js";
+
+export const styles = ["part_list.css"];
+
+export function mount(tell) {
+  const open = element("button", { type: "button", class: "open" });
+  const list = element("div", { class: "list", role: "radiogroup", popover: "auto" });
+  const away = element("div", { class: "away" });
+  let chosen = 0;
+  open.popoverTargetElement = list;
+  list.ontoggle = ({ newState }) => { if (newState === "open") place(list, open); };
+  function choose(at) {
+    if (list.matches(":popover-open")) list.hidePopover();
+    tell("part", at);
+  }
+  list.onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = (chosen + step + list.children.length) % list.children.length;
+    list.children[next].focus();
+    choose(next);
+  };
+  return {
+    element: element("nav", { class: "parts" }, open, list, away),
+    update(data) {
+      ({ chosen } = data);
+      list.setAttribute("aria-label", data.label);
+      open.textContent = `${data.parts[chosen][0]} ▾`;
+      open.setAttribute("aria-label", `${data.label}: ${data.parts[chosen][0]}`);
+      const make = (at) => element("button", { type: "button", role: "radio", onclick: () => choose(at) }, element("b"), element("small"));
+      each(list, data.parts, make, (part, [title, line], at) => {
+        part.children[0].textContent = title;
+        part.children[1].textContent = line;
+        part.setAttribute("aria-label", title);
+        part.setAttribute("aria-checked", String(at === chosen));
+        part.tabIndex = at === chosen ? 0 : -1;
+      });
+      each(away, data.away, () => element("p"), (line, text) => { line.textContent = text; });
+    },
+  };
+}
