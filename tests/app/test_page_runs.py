@@ -7,7 +7,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.app import page_controls, session
-from ffnviz.models.encoder.model import load
 from ffnviz.server.idle_collection import IdleCollector
 from ffnviz.state.run_factory import Gpu
 from tests.sent_cells import said, sent_cells
