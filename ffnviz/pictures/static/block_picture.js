@@ -3,6 +3,7 @@ import { drawLanes, svgElement } from "./block_lanes.js";
 import { layOut } from "./block_layout.js";
 import { makeStation } from "./block_station.js";
 import { each, element } from "./element.js";
+import { given, took } from "./filling.js";
 import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
@@ -10,6 +11,7 @@ import { makeTip } from "./tip.js";
 export const styles = ["tip.css", "block_picture.css"];
 
 // Of the window's height that the lanes take; a laptop's shows the card below them, too.
+const LANES = { lowest: 100, highest: 400 }; // pixels
 const SHARE = { low: 0.2, high: 0.22, from: 900 };
 const ROOM_FOR_WORD = 13; // pixels of a lane
 const STEP_MS = 2_200; // a station is shown while all are played
@@ -118,9 +120,13 @@ export function mount(tell) {
     Object.assign(walker.style, { left: `${x}px`, top: `${y}px`, borderColor: colourOf(shown.accent, colours) });
   }
 
+  const within = (height) => Math.round(Math.max(LANES.lowest, Math.min(LANES.highest, height)));
+
   function paint() {
     if (!shown || !width) return;
-    const lanes = Math.round(Math.max(110, Math.min(400, (innerHeight < SHARE.from ? SHARE.low : SHARE.high) * innerHeight)));
+    const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
+    const own = within(share * innerHeight), lanes = within(own + given(root));
+    took(root, lanes - own);
     const layout = layOut(shown.stations, shown.words.length, width, lanes);
     root.classList.toggle("narrow", layout.narrow);
     root.classList.toggle("tight", layout.tight);
@@ -145,6 +151,7 @@ export function mount(tell) {
       });
   }
 
+  addEventListener("room", paint); // filling.js says so
   const resized = new ResizeObserver(([{ contentRect }]) => {
     if (contentRect.width === width) return;
     width = contentRect.width;
@@ -174,6 +181,7 @@ export function mount(tell) {
       clearTimeout(waiting);
       clearInterval(playing);
       resized.disconnect();
+      removeEventListener("room", paint);
       removeEventListener("resize", heightened);
     },
   };

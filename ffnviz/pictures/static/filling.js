@@ -3,7 +3,7 @@
 // Such a picture has a height of its own; here it is given so many pixels more or fewer, and says
 // how many of them it took: not all where it would get too low to be read, or needlessly high.
 
-const GROWING = new Set(["chart", "activation_map", "ffn_picture"]);
+const GROWING = new Set(["chart", "activation_map", "ffn_picture", "block_picture"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
 const EDGE = 8; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
