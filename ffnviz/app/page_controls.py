@@ -185,7 +185,7 @@ def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:
         [(part.title, part.line) for part in shown],
         [part.name for part in shown].index(session.state.part),
         [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()],
-        "parts",
+        "part-list",
         lambda at: OpenPage(page.name, shown[at].name),
     )
     return [cell]

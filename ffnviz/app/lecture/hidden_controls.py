@@ -6,7 +6,7 @@ SELECTORS = {
     "pages": '[data-testid="stHeader"], [data-cell="bar"]',
     "sentence": '.st-key-text, [data-cell="examples"], [data-cell$="network"]',
     "network": '[data-cell$="network"]',
-    "parts": '[data-cell="parts"]',
+    "parts": '[data-cell="part-list"]',
     "tokens": '[data-cell="chips"]',
     "foot": '[data-cell="foot"]',
 }
