@@ -160,7 +160,10 @@ class Journey:
 
     def part(self, title: str) -> "Journey":
         """Turn to a part of the page."""
-        self.page.get_by_role("radio", name=title, exact=True).click()
+        part = self.page.get_by_role("radio", name=title, exact=True)
+        if not part.is_visible():  # in a narrow window the parts are in a menu
+            self.page.get_by_role("button", name="Parts of").click()
+        part.click()
         return self.settle()
 
     def map_of(self, twin: str) -> Locator:

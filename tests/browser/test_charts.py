@@ -21,9 +21,10 @@ SENTENCE = "The <b>dog</b> & =1+1 ate."
 
 
 def saved(journey: Journey, note: str, name: str) -> Path:
-    """The file that a press on one of a chart's saving buttons brings."""
+    """The file that an entry of a chart's menu brings."""
     expect(journey.chart(note)).to_have_attribute("data-painted", re.compile("."))
     with journey.page.expect_download() as download:
+        journey.chart(note).get_by_role("button", name="Save or enlarge").click()
         journey.chart(note).get_by_role("button", name=name).click()
     path = download.value.path()
     assert download.value.suggested_filename.startswith(f"ffnviz-{note}.")
@@ -32,7 +33,7 @@ def saved(journey: Journey, note: str, name: str) -> Path:
 
 def test_a_chart_is_saved_as_png_with_its_sentence(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
-    content = saved(journey, "awake", "Save this picture as PNG").read_bytes()
+    content = saved(journey, "awake", "Save as PNG").read_bytes()
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20))
     assert (width, height) == (2 * 1280, 2 * 720)
@@ -42,7 +43,7 @@ def test_a_chart_is_saved_as_svg_with_its_sentence_and_typed_text_as_text(
     new_page: OpenPage,
 ) -> None:
     journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
-    svg = saved(journey, "awake", "Save this picture as SVG").read_text(encoding="utf-8")
+    svg = saved(journey, "awake", "Save as SVG").read_text(encoding="utf-8")
     assert svg.startswith("<svg")
     assert "of the neurons are awake" in svg
     labels = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
@@ -51,7 +52,7 @@ def test_a_chart_is_saved_as_svg_with_its_sentence_and_typed_text_as_text(
 
 def test_the_numbers_of_a_chart_are_saved_as_csv(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
-    text = saved(journey, "awake", "Save its numbers as CSV").read_text(encoding="utf-8-sig")
+    text = saved(journey, "awake", "Save the numbers as CSV").read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
     n_tokens = journey.chips.count()
     assert len(rows) == 2 * 2 * 2 * n_tokens  # blocks, twins, trained and not
@@ -62,7 +63,7 @@ def test_the_numbers_of_a_chart_are_saved_as_csv(new_page: OpenPage) -> None:
 
 def test_a_map_that_draws_roots_saves_the_numbers_themselves(new_page: OpenPage) -> None:
     journey = new_page().open_page("lab", text=SENTENCE, part="positions")
-    text = saved(journey, "lab-maps", "Save its numbers as CSV").read_text(encoding="utf-8-sig")
+    text = saved(journey, "lab-maps", "Save the numbers as CSV").read_text(encoding="utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(text)))
     model = ffnviz.load("relu")
     trace = model.trace(SENTENCE)
@@ -89,7 +90,7 @@ def test_a_spreadsheet_gets_no_formula(new_page: OpenPage) -> None:
 
 def test_a_saving_button_keeps_the_focus_while_its_chart_changes(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text="The cat sat.", part="awake")
-    button = journey.chart("awake").get_by_role("button", name="Save its numbers as CSV")
+    button = journey.chart("awake").get_by_role("button", name="Save the numbers as CSV")
     button.focus()
     stamp = journey.chart("awake").get_attribute("data-painted")
     journey.chips.nth(0).evaluate("(chip) => chip.click()")  # as another window's click would

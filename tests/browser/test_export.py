@@ -72,7 +72,7 @@ def test_the_journey_is_saved_and_opened_without_a_server(
         frame = page.frame_locator("iframe")
         frame.get_by_role("button", name="ReLU", exact=True).click()
         frame.get_by_role("group", name="Tokens of the sentence").get_by_text("cat").click()
-        expect(frame.locator(".ffn_picture .sentence")).to_contain_text("In the FFN, “cat” wakes")
+        expect(frame.locator(".ffn_picture .sentence")).to_contain_text("In the FFN, “cat” activates")
     assert faults == []
 
 
@@ -124,7 +124,8 @@ def read(page: Page, twins: dict[str, Model]) -> None:
     expect(page.locator(".ffn_picture .term-box:popover-open")).to_be_visible()
     page.keyboard.press("Escape")
     with page.expect_download() as saved:
-        page.locator(".prediction").get_by_role("button", name="PNG").click()
+        page.locator(".prediction").get_by_role("button", name="Save or enlarge").click()
+        page.locator(".prediction").get_by_role("button", name="Save as PNG").click()
     assert Path(saved.value.path()).stat().st_size > 10_000
 
 

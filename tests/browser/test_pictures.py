@@ -123,7 +123,7 @@ def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> No
     ("name", "button"),
     [
         ("activation_map", ".orders button >> nth=1"),
-        ("chart", ".save >> nth=2"),
+        ("chart", ".more"),
         ("chips", ".row [aria-pressed] >> nth=3"),
         ("examples", "button >> nth=0"),
         ("neuron_card", "li button >> nth=4"),
