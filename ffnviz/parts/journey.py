@@ -27,13 +27,21 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder, OpenNeuron
+from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder, OpenNeuron, OpenPage
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
 
 FEW_BLOCKS = 4  # of more, one picture shows them all
 WIDTHS = (1.3, 2.9)
+DOORS = {  # of a stage of the FFN's picture: the part about it, its page and name
+    "x": ("The encoder block", "block", "block"),
+    "pre": ("The activation function", "sparsity", "bend"),
+    "hidden": ("Active neurons", "sparsity", "awake"),
+    "out": ("What it writes", "neurons", "writes"),
+    "stream": ("Residual and LayerNorm", "lab", "residual"),
+    "total": ("Logit lens", "vocabulary", "lens"),
+}
 
 
 def sheet(run: Run, _: Values) -> Sheet:
@@ -66,6 +74,8 @@ def ffn_of_the_token(run: Run) -> Cell:
         neuron.index if neuron.network == run.card.id else None,
         key="ffn",
         on_choose=lambda chosen: ChooseNeuron(run.neuron(chosen)),
+        doors={stage: title for stage, (title, _, _) in DOORS.items()},
+        on_door=lambda stage: OpenPage(*DOORS[stage][1:]),
     )
 
 

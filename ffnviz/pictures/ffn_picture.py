@@ -1,6 +1,6 @@
 """The FFN of one token as one picture: expand, bend, compress, add."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_order
 from ffnviz.pictures.reach import reach
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import one_of, place
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,8 @@ def ffn_cell(
     neuron: int | None,
     key: str,
     on_choose: Callable[[int], Any],
+    doors: Mapping[str, str] | None = None,
+    on_door: Callable[[str], Any] = lambda _: None,
 ) -> Cell:
     """The stages from left to right (top to bottom where it is narrow).
 
@@ -56,7 +58,10 @@ def ffn_cell(
         neuron: the neuron to mark, if any.
         key: unique on the sheet.
         on_choose: gives the action for a clicked neuron.
+        doors: of stages whose title leads to a part about them, its title.
+        on_door: gives the action for such a stage.
     """
+    leads_to = doors or {}
 
     def clicked(sent: Any) -> Any:
         chosen = place(sent, len(order))
@@ -74,6 +79,7 @@ def ffn_cell(
                 "shape": stage.shape,
                 "note": stage.note,
                 "neurons": stage.neurons,
+                "door": leads_to.get(stage.name, ""),
                 "largest": scales[stage.scale],
                 "beyond": bool(np.abs(stage.values).max() > scales[stage.scale]),
             }
@@ -86,4 +92,9 @@ def ffn_cell(
     }
     arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
     arrays["order"] = as_order(order)
-    return Cell("ffn_picture", key, header, arrays, {"neuron": clicked})
+
+    def opened(sent: Any) -> Any:
+        name = one_of(sent, list(leads_to))
+        return None if name is None else on_door(name)
+
+    return Cell("ffn_picture", key, header, arrays, {"neuron": clicked, "door": opened})

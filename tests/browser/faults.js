@@ -12,10 +12,14 @@
     }
   }
 
-  // The part of a rectangle that no ancestor cuts off.
+  const foot = document.querySelector(".sheet > .below");
+  const covers = foot && getComputedStyle(foot).position === "sticky"; // what scrolls goes below it
+
+  // The part of a rectangle that no ancestor cuts off, and the foot does not cover.
   function visible(rect, node) {
-    let { left, top, right, bottom } = rect;
+    let { left, top, right, bottom } = rect, inFoot = false;
     for (let at = node; at; at = parentOf(at)) {
+      inFoot ||= at === foot;
       const style = getComputedStyle(at);
       if (style.clipPath !== "none" && at.clientWidth <= 1) return null;
       if (style.overflowX !== "visible" || style.overflowY !== "visible") {
@@ -25,6 +29,7 @@
       }
       if (style.position === "fixed") break;
     }
+    if (covers && !inFoot) bottom = Math.min(bottom, foot.getBoundingClientRect().top);
     return right - left > SLACK && bottom - top > SLACK ? { left, top, right, bottom } : null;
   }
 

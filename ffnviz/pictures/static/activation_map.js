@@ -11,14 +11,15 @@ export const styles = ["tip.css", "activation_map.css"];
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
 const SHARE = 0.14;
 
-const [FEW, LABELLED] = [12, 12]; // so few rows each have room for a label, in pixels, on any screen
+const [FEW, LABELLED] = [12, 12]; // so few rows each have room for a label, in pixels
+const [LOW, LOWEST] = [800, 9]; // of a window so low, in pixels, a row may be lower
 const [HIGHEST, HIGHEST_ALONE] = [40, 60]; // pixels a row
 const AROUND = 6; // lines of type that titles and legend take where the maps stand alone
 
 function rowHeight(n_tokens, room, more) {
   const type = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const height = room === null ? SHARE * Math.max(600, innerHeight) + more : (room - AROUND * type) / 2;
-  const least = n_tokens <= FEW ? LABELLED : 4;
+  const least = n_tokens > FEW ? 4 : innerHeight < LOW ? LOWEST : LABELLED;
   return Math.max(least, Math.min(room === null ? HIGHEST : HIGHEST_ALONE, Math.floor(height / n_tokens)));
 }
 

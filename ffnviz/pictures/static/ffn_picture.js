@@ -50,7 +50,7 @@ export function mount(tell) {
   function arrange() {
     const names = shown.stages.map(({ name }) => name);
     for (const name of names) {
-      if (!stages.has(name)) stages.set(name, makeStage(name, tip, (neuron) => tell("neuron", neuron)));
+      if (!stages.has(name)) stages.set(name, makeStage(name, tip, (neuron) => tell("neuron", neuron), (stage) => tell("door", stage)));
     }
     for (const name of stages.keys()) if (!names.includes(name)) stages.delete(name);
     while (steps.length < shown.steps.length) steps.push(makeStep());

@@ -16,10 +16,12 @@ export const NARROW = { columns: (n, most) => Math.ceil(n / Math.ceil(Math.sqrt(
  * @param name its name
  * @param tip what names the cell pointed at, within the picture
  * @param choose called with a neuron
+ * @param enter called with the stage's name, if its title leads anywhere
  */
-export function makeStage(name, tip, choose) {
+export function makeStage(name, tip, choose, enter) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
-  const caption = element("figcaption", {}, element("b"), element("span", { class: "shape" }));
+  const title = element("b"), door = element("button", { type: "button", class: "door", onclick: () => enter(name) });
+  const caption = element("figcaption", {}, title, element("span", { class: "shape" }));
   const note = element("small");
   const mark = element("span", { class: "mark" });
   const cursor = element("span", { class: "cursor", hidden: "" });
@@ -112,7 +114,9 @@ export function makeStage(name, tip, choose) {
       frame.style.width = layout === NARROW ? `${(100 * values.length) / most}%` : "";
       mark.hidden = !stage.neurons || neuron === null;
       if (!mark.hidden) moveTo(mark, placeOf(neuron));
-      caption.firstChild.textContent = stage.title;
+      (stage.door ? door : title).textContent = stage.title;
+      if (stage.door && !door.isConnected) title.replaceChildren(door);
+      door.title = `To “${stage.door}”`;
       caption.lastChild.textContent = stage.shape;
       note.textContent = stage.beyond ? `${stage.note}; scale to ±${number(stage.largest)}` : stage.note;
       if (place !== null && place >= values.length) leave();
