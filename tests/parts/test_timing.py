@@ -23,7 +23,7 @@ SHOWS = {
     "products": ["measured-when", "best-product", "products"],
     "growth": ["measured-when", "growth-runs", "growth-growth", "growth-width"],
     "memory": ["measured-when", "in-training", "memory-peaks", "memory-times"],
-    "convolution": ["convolution-code", "measured-when", "convolution"],
+    "convolution": ["measured-when", "convolution"],
     "grouped": ["measured-when", "grouped", "grouped-times", "grouped-words"],
 }
 
@@ -53,7 +53,7 @@ def test_each_part_says_what_it_measured_and_when_and_offers_to_do_it_again(part
 @pytest.mark.parametrize("part", SHOWS)
 def test_until_there_is_a_result_only_what_needs_none_is_shown(part: str) -> None:
     seen = drawn("timing", part, measure=False)
-    assert list(seen.cells) == (["convolution-code"] if part == "convolution" else [])
+    assert not seen.cells
     assert "Measure" in seen.controls
 
 
@@ -78,7 +78,6 @@ def test_time_grows_with_both_sizes() -> None:
 def test_the_convolution_differs_by_rounding_only() -> None:
     seen = timed("convolution")
     assert re.search(r"at most (0|\d × 10⁻[⁴-⁹]) in outputs", seen.said)
-    assert "nn.Conv1d(512, 2048, kernel_size=1)" in seen.cells["convolution-code"].data["code"]
 
 
 @pytest.mark.parametrize(("value", "shown"), [("x", "50"), ("0", "5"), ("99999999", "1,000")])
@@ -135,7 +134,7 @@ def test_without_a_gpu_it_is_said_what_one_would_change() -> None:
     seen = timed("devices")
     assert "So only the CPU can be measured" in seen.said
     assert "What a GPU would change" in seen.said
-    assert not seen.controls
+    assert list(seen.controls) == ["View"]
 
 
 def test_with_a_gpu_it_is_said_how_much_faster_it_is(model_folder: Path) -> None:

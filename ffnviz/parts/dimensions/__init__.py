@@ -1,7 +1,7 @@
 """Dimensions: expand and compress, one idea a part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.dimensions import cost, flow, forms, plane, rank, same, separate, warp
+from ffnviz.parts.dimensions import cost, flow, forms, plane, rank, separate, warp
 from ffnviz.parts.part import Part
 
 PARTS = (
@@ -18,5 +18,4 @@ PARTS = (
     Part(separate.sheet, "Separate the inseparable", "separate", separate.SETTINGS),
     Part(warp.sheet, "The warp", "warp", warp.SETTINGS, (Capability.PLAIN_FFN,)),
     Part(plane.sheet, "Tokens in the plane", "plane"),
-    Part(same.sheet, "One FFN for all tokens", "same", needs=(Capability.PLAIN_FFN,)),
 )

@@ -26,7 +26,7 @@ EXPLAINED: Sentence = [
     " A matrix product is very many independent multiply-adds. A CPU core does some dozens at "
     "once, a GPU thousands. But each stage must first be sent to the GPU, which takes some "
     "microseconds, however small it is. So a short sentence in a small network may gain nothing, "
-    "while a batch of long ones gains most. “How it grows” shows the CPU's side of this: compare "
+    "while a batch of long ones gains most. “Growth” shows the CPU's side of this: compare "
     "batch 1 with batch 32.",
 ]
 GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
@@ -36,7 +36,7 @@ and the output over the whole vocabulary. φ and the additions only move memory.
 def sheet(run: Run, values: Values) -> Sheet:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
-        reason = f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”."
+        reason = f"{run.about_gpu} So only the CPU can be measured: see the view “on this device”."
         return Sheet([
             row(text_cell("no-gpu", reason, tone="info")),
             row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),

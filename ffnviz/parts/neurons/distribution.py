@@ -13,7 +13,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.state.actions import OpenNeuron
+from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -112,5 +112,5 @@ def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         "The neurons of the block that fire on the same tokens.",
         key="partners-of-neuron",
         height=316,
-        on_choose=lambda other: OpenNeuron(run.neuron(other), "neurons", "values"),
+        on_choose=lambda other: ChooseNeuron(run.neuron(other)),
     )  # fmt: skip
