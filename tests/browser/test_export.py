@@ -72,7 +72,8 @@ def test_the_journey_is_saved_and_opened_without_a_server(
         frame = page.frame_locator("iframe")
         frame.get_by_role("button", name="ReLU", exact=True).click()
         frame.get_by_role("group", name="Tokens of the sentence").get_by_text("cat").click()
-        expect(frame.locator(".ffn_picture .sentence")).to_contain_text("In the FFN, “cat” wakes")
+        sentence = frame.locator(".ffn_picture .sentence")
+        expect(sentence).to_contain_text("In the FFN, “cat” activates")
     assert faults == []
 
 

@@ -76,6 +76,12 @@ def test_all_claims_are_tested_in_one_go(
 def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPage) -> None:
     journey = new_page()
     journey.page.goto(f"{journey.address}/lab?text={SENTENCE}")
+    opened, other = journey.page.locator(".verdicts h3 button[aria-expanded=true]"), claims(journey)
+    expect(opened).to_have_count(1)
+    expect(other.last).to_be_hidden()
+    journey.page.get_by_role("button", name=re.compile("^Dropout .*holds")).click()
+    expect(opened).to_contain_text("Dropout")
+    expect(other.last).to_be_visible()
     journey.page.get_by_role("button", name="Dropout →").click()
     expect(journey.chart("lab-passes")).to_be_visible()
     assert journey.query()["part"] == "dropout"

@@ -124,7 +124,7 @@ def test_a_note_has_a_cross_and_the_name_of_its_picture(new_page: OpenPage) -> N
     button.click()
     note = journey.page.locator("#note-ffn")
     note.get_by_text("The formula").wait_for()
-    expect(note).to_have_attribute("aria-label", re.compile(r"^In the FFN, “\[MASK\]” wakes"))
+    expect(note).to_have_attribute("aria-label", re.compile(r"^In the FFN, “\[MASK\]” activates"))
     note.get_by_role("button", name="Close").click()
     expect(note).to_be_hidden()
     expect(button).to_be_focused()

@@ -45,11 +45,11 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert read(sentences.of_tokens(labels, np.array([0.5, 0.5]), 0)) == (
         "Each token activates 50% of block 1's neurons."
     )
-    assert "wakes 143 of 2,048 neurons (7.0%)" in read(
+    assert "activates 143 of 2,048 neurons (7.0%)" in read(
         sentences.of_ffn("cat", 143, 2_048, 0.0, "ReLU")
     )
     gelu = read(sentences.of_ffn("cat", 600, 2_048, 0.1, "GELU"))
-    assert "wakes 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
+    assert "activates 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
         "For the hidden word the network says mat (21%); without the FFN of block 2 floor (9.0%)."

@@ -103,10 +103,10 @@ def test_chunks_of_tokens_take_the_memory_that_arithmetic_says(chunk: str, n: in
 @pytest.mark.parametrize(
     ("groups", "said"),
     [
-        ("8", ["hears 64 of 512 inputs, 12% of the weights"]),
-        ("512", ["Depthwise, in 512 groups", "hears 1 of 512 inputs",
+        ("8", ["sees 64 of 512 inputs, 12% of the weights"]),
+        ("512", ["Depthwise, in 512 groups", "sees 1 of 512 inputs",
                  "512 times fewer multiply-adds"]),
-        ("1", ["As it is, an output channel hears 512 of 512"]),
+        ("1", ["As it is, an output channel sees 512 of 512"]),
     ],
 )  # fmt: skip
 def test_fewer_channels_are_heard_in_more_groups(groups: str, said: list[str]) -> None:

@@ -47,21 +47,19 @@ def of_tokens(labels: Sequence[str], shares: NDArray[np.floating], block: int) -
         share,
         f" of block {block + 1}; ",
         quoted(labels[least]),
-        " the fewest, ",
-        number(percent(float(shares[least]))),
-        ".",
+        f" the fewest, {percent(float(shares[least]))}.",
     ]
 
 
 def of_ffn(label: str, count: int, d_ff: int, threshold: float, activation: str) -> Sentence:
-    """How many neurons the chosen token wakes on its way through the FFN."""
+    """How many neurons the chosen token activates on its way through the FFN."""
     return [
         "In the FFN, ",
         quoted(label),
-        " wakes ",
+        " activates ",
         number(f"{count:,} of {d_ff:,} neurons ({percent(count / d_ff)})"),
         "" if threshold == 0 else f", that is, moves them further than {threshold:g} from zero",
-        f": W₁ expands, {activation} bends, W₂ compresses, and the stream takes it up.",
+        f": W₁ expands, {activation} bends, W₂ compresses, and the result is added to the stream.",
     ]
 
 
@@ -87,18 +85,15 @@ def of_prediction(
     return [
         *questions[asked],
         number(best),
-        f"; without the FFN of block {block + 1} ",
-        number(other),
-        ".",
+        f"; without the FFN of block {block + 1}, {other}.",
     ]
 
 
 def of_nearest(label: str, word: str, cosine: float) -> Sentence:
-    """Where the last stream points at a token, in a network that says no words."""
+    """Where the last stream points at a token, in a network without a word head."""
     return [
-        "It has no word head, so it says no word. The last stream at ", quoted(label),
-        " points most nearly where the input vector of ", number(word), " points: cosine ",
-        number(f"{cosine:.2f}"), ".",
+        "It has no word head, so it makes no prediction. The last stream at ", quoted(label),
+        " is nearest to the input vector of ", number(word), f": cosine {cosine:.2f}.",
     ]  # fmt: skip
 
 
@@ -107,8 +102,8 @@ def of_blocks(shares: NDArray[np.floating], threshold: float) -> Sentence:
     most, least = int(shares.argmax()), int(shares.argmin())
     return [
         f"Of all {len(shares)} blocks, block {most + 1} is most {awake_means(threshold)}: ",
-        number(percent(float(shares[most]))), f"; block {least + 1} least: ",
-        number(percent(float(shares[least]))), ". Click a row to look into its block.",
+        number(percent(float(shares[most]))),
+        f"; block {least + 1} least: {percent(float(shares[least]))}. Click a row for its block.",
     ]  # fmt: skip
 
 

@@ -33,8 +33,8 @@ def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
 def times(run: Run, result: Convolution) -> Cell:
     """Both times, and how far the outputs are apart."""
     sentence: Sentence = [
-        "Linear and Conv1d differ by at most ", number(short(result.difference, 1)),
-        f" in outputs of up to {result.largest:.1f}; the convolution takes ",
+        f"Linear and Conv1d differ by at most {short(result.difference, 1)} in outputs of up to "
+        f"{result.largest:.1f}; the convolution takes ",
         number(f"{result.convolution.median / result.linear.median:.2f} times"), " as long.",
     ]  # fmt: skip
     spreads = {"Linear": result.linear, "Conv1d, kernel 1": result.convolution}

@@ -105,7 +105,7 @@ def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[s
     assert any(head.startswith("For the hidden word the network says") for head in heads)
     heads.clear()
     opened("", text=TEXT, twin=KINDS["MiniLM"])
-    assert any("no word head, so it says no word" in head for head in heads)
+    assert any("no word head, so it makes no prediction" in head for head in heads)
     assert any(head.startswith("Of all 6 blocks") for head in heads)
 
 
