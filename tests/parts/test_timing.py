@@ -134,7 +134,7 @@ def test_without_a_gpu_it_is_said_what_one_would_change() -> None:
     seen = timed("devices")
     assert "So only the CPU can be measured" in seen.said
     assert "What a GPU would change" in seen.said
-    assert list(seen.controls) == ["View"]
+    assert list(seen.controls) == ["Show"]
 
 
 def test_with_a_gpu_it_is_said_how_much_faster_it_is(model_folder: Path) -> None:

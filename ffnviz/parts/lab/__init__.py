@@ -1,7 +1,6 @@
 """The Lab: what the textbook says, tested live; a part an experiment."""
 
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
-from ffnviz.analysis.lab.width import WIDTH_NEEDS
 from ffnviz.parts.lab import (
     convolution,
     convolution_times,
@@ -12,12 +11,9 @@ from ffnviz.parts.lab import (
     linear,
     positions,
     residual,
-    shared_weights,
     sharing,
     summary,
-    width,
     without_phi,
-    zoo,
 )
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import REPEATS
@@ -26,12 +22,12 @@ from ffnviz.state.settings import choice_setting
 
 POSITIONS_VIEW = choice_setting(
     "positions_view",
-    {"moved": "tokens moved", "sharing": "the same word twice", "same": "batches"},
-).with_control("View")
+    {"moved": "tokens moved", "sharing": "shared weights"},
+).with_control("Show")
 CONVOLUTION_VIEW = choice_setting(
     "convolution_view",
     {"equal": "the same numbers", "times": "time", "grouped": "in groups"},
-).with_control("View")
+).with_control("Show")
 
 PARTS = (
     Part(
@@ -45,7 +41,6 @@ PARTS = (
         {
             "moved": View(positions.sheet, positions.SETTINGS, FFN_NEEDS),
             "sharing": View(sharing.sheet, needs=FFN_NEEDS),
-            "same": View(shared_weights.sheet, needs=FFN_NEEDS),
         },
     ),
     part_of_views(
@@ -92,8 +87,6 @@ PARTS = (
         NEEDS,
         line="what each layer adds, and its scale",
     ),
-    Part(zoo.sheet, "Zoo", "zoo", zoo.SETTINGS, NEEDS),
-    Part(width.sheet, "How wide?", "width", width.SETTINGS, WIDTH_NEEDS),
     Part(
         dropout.sheet,
         "Dropout",

@@ -22,7 +22,7 @@ INDEX = (Capability.INDEX,)
 VIEW = choice_setting(
     "activations_view",
     {"examples": "examples", "tags": "tags and positions", "values": "distribution"},
-).with_control("View")
+).with_control("Show")
 
 PARTS = (
     part_of_views(

@@ -11,7 +11,7 @@ OURS = (Capability.OURS,)
 VIEW = choice_setting(
     "stages_view",
     {"here": "on this device", "devices": "CPU and GPU", "products": "matmul throughput"},
-).with_control("View")
+).with_control("Show")
 
 PARTS = (
     part_of_views(

@@ -1,4 +1,4 @@
-"""One FFN for all tokens: shared weights, and the batch view of the usual code example."""
+"""One FFN for all tokens: one set of weights, and the batch view of the usual code example."""
 
 from ffnviz.analysis.dimensions.position_wise import position_wise
 from ffnviz.analysis.number_format import short
@@ -37,7 +37,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
                        apart.n_parameters, run.card.colour),
         "Every token goes through the same weights on a line of its own.",
         key="same",
-        height=640,
+        height=656,
     )  # fmt: skip
     compared = (
         (f"a batch of two copies, (2, {n}, {d_model}), against one", apart.batch),
@@ -51,8 +51,8 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     under = ("Where a difference is not exactly 0, it is rounding: a product of one row may be "
              "added up in another order than a product of many.")  # fmt: skip
     batch = [
-        text_cell("batch-view", [("As a batch.", "strong"),
-                                 " ffn and record are those of “Shapes and code”:"]),
+        text_cell("batch-view", [("The batch view.", "strong"),
+                                 " ffn and record as under “shapes”:"]),
         code_cell("code", CODE.format(n=n, d_model=d_model)),
         table_cell(
             "batch",
