@@ -15,13 +15,13 @@ class Capability(Enum):
 
     PARTNER = "There is no second network to compare it with."
     RECORD = "There is no record of its training."
-    SEED = "Nobody wrote down which weights its training began with."
+    SEED = "The training seed is unknown."
     INDEX = (
-        "There is no index of what wakes this network's neurons, and another network's is not "
-        "shown for it. `ffnviz index --model …` makes one, and `ffnviz app --index …` shows it."
+        "There is no index of what activates this network's neurons. `ffnviz index --model …` "
+        "makes one, and `ffnviz app --index …` shows it."
     )
     MASK = "It has no token that stands for a word to fill in."
-    WRITES = "It neither fills in words nor reads from left to right, so it cannot write on."
+    WRITES = "It neither fills in words nor reads from left to right, so it cannot generate text."
     WORD_HEAD = "It has no word head: it does not say what word stands at a token."
     WORD_VECTORS = (
         "Its logits are more than one product with each word's vector, so they cannot be taken "

@@ -288,8 +288,8 @@ def announcement(address: str, port: int) -> str:
         where = f", at {_url(own, port)}" if own != shown else ""
         lines.append(
             f"Others on your network can open it too{where}. Nobody is asked for a password: "
-            "whoever opens it can have this computer compute, and read at /metrics how many do. "
-            "They can read no files."
+            "whoever opens it can run computations on this computer, and read at /metrics how "
+            "many do. They can read no files."
         )
     return "\n".join(lines)
 

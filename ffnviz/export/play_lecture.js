@@ -37,7 +37,7 @@ function makeQuestion(answered) {
         button.disabled = !open;
         button.onclick = () => answered(place);
       });
-      verdict.textContent = open || chosen === null ? "" : chosen === question.answer ? "Right." : "Not so: see below.";
+      verdict.textContent = open || chosen === null ? "" : chosen === question.answer ? "Right." : "Not quite.";
     },
   };
 }

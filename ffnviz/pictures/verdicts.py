@@ -1,4 +1,4 @@
-"""Claims with their verdicts, in groups; a group can lead to where it is shown."""
+"""Claims with their verdicts, in groups; of those with titles one is open, and leads further."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -40,7 +40,6 @@ def verdicts_cell(
     head: Head,
     groups: Sequence[tuple[str, Sequence[Claim]]],
     key: str,
-    columns: int = 1,
     dense: bool = False,
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
@@ -50,9 +49,8 @@ def verdicts_cell(
         head: what stands above them.
         groups: a title, empty if there is none, and its claims.
         key: unique on the sheet.
-        columns: at most, where there is room.
         dense: verdict and measurement in one line, without the test.
-        on_choose: gives the action for a group's number, when its title is clicked.
+        on_choose: gives the action for a group's number, when one asks to be led there.
     """
 
     def clicked(sent: Any) -> Any:
@@ -61,7 +59,6 @@ def verdicts_cell(
 
     data: dict[str, Any] = {
         "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],
-        "columns": columns,
         "dense": dense,
         "head": head.to_json(),
     }

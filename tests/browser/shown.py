@@ -128,7 +128,7 @@ def show_passages(seed: int) -> None:
 
 def show_verdicts(seed: int) -> None:
     claim = Claim("It holds", "holds", "✓", "holds", "exactly 0", f"{seed}", "0 ≤ 0")
-    groups = [("Linear?", [claim, claim]), ("", [claim])]
+    groups = [("Linear?", [claim, claim]), ("Fit", [claim])]
     mount_cell(verdicts_cell(HEAD, groups, "verdicts", on_choose=never), f"verdicts {seed}")
 
 

@@ -152,7 +152,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     lecturer.settle()
     lecturer.page.get_by_role("button", name="Show the answer").click()
     expect(anna.page.get_by_text("2 answers. Right.")).to_be_visible()
-    expect(ben.page.get_by_text("2 answers. Not so: see below.")).to_be_visible()
+    expect(ben.page.get_by_text("2 answers. Not quite.")).to_be_visible()
     expect(anna.page.locator(".story .say")).to_be_visible()
 
     # Each sends a sentence; the lecturer sees them all, hides one, opens one.

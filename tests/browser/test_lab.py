@@ -76,6 +76,12 @@ def test_all_claims_are_tested_in_one_go(
 def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPage) -> None:
     journey = new_page()
     journey.page.goto(f"{journey.address}/lab?text={SENTENCE}")
+    opened, other = journey.page.locator(".verdicts h3 button[aria-expanded=true]"), claims(journey)
+    expect(opened).to_have_count(1)
+    expect(other.last).to_be_hidden()
+    journey.page.get_by_role("button", name=re.compile("^Dropout .*holds")).click()
+    expect(opened).to_contain_text("Dropout")
+    expect(other.last).to_be_visible()
     journey.page.get_by_role("button", name="Dropout →").click()
     expect(journey.chart("lab-passes")).to_be_visible()
     assert journey.query()["part"] == "dropout"
@@ -100,9 +106,9 @@ def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str
     journey.box.fill(typed)
     journey.box.press("Enter")
     expect(journey.chips).to_have_count(len(twins["relu"].trace(typed).tokens))
-    journey.part("Sharing")
+    journey.part("Position-wise").part("shared weights")
     journey.page.locator(".verdicts[data-painted]").wait_for()
-    journey.part("Position-wise")
+    journey.part("tokens moved")
     journey.chart("lab-maps").wait_for()
     assert hits == []
     assert journey.page.locator('[data-testid="stMain"] img').count() == 0
@@ -199,8 +205,10 @@ def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Su
 
 
 def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
-    journey = opened(new_page, "zoo")
+    journey = opened(new_page, "zoo")  # where it was once
+    assert journey.page.url.split("?")[0].endswith("/sparsity")
     assert "x = −0.75: −0.1700" in journey.sentence("lab-curves")
+    journey.part("gated FFNs")
     for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
         journey.page.get_by_role("radio", name=gate, exact=True).click()
         sentence = journey.chart("lab-gate").locator(".sentence")

@@ -110,7 +110,7 @@ def test_its_tags_and_positions_are_counted_on_many_sentences(new_page: OpenPage
     index = read_index(INDEXES / "relu.npz", 2_048, 2)
     counts = tag_counts(index, 1, 469)
     beyond = [count for count in counts if count.corrected < 0.05]
-    assert f"on {len(beyond)} of {len(counts)} tags" in journey.sentence("tags")
+    assert f"with {len(beyond)} of {len(counts)} tags" in journey.sentence("tags")
     assert beyond[0].tag in journey.sentence("tags")
     fired = index.blocks[1].by_position[:, 469].sum() / index.n_tokens
     assert percents(journey.sentence("positions"))[0] == pytest.approx(100 * fired, abs=0.5)
@@ -120,7 +120,7 @@ def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, 
     journey = new_page().open_page("neurons", part="writes", text=SENTENCE, neuron="relu-469")
     promoted, suppressed = written_words(twins["relu"], 1, 469)
     sentence = journey.sentence("writes")
-    assert f"towards {promoted.words[0]} and away from {suppressed.words[0]}" in sentence
+    assert f"{promoted.words[0]} likelier and {suppressed.words[0]} less likely" in sentence
     by_key, by_value = similar(twins["relu"], 1, 469)
     assert f"that of neuron 2:{by_key.neurons[0]} " in journey.sentence("similar")
     bar = journey.chart("similar").locator(".bars .point").nth(10).bounding_box()  # by value, first

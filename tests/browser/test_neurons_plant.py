@@ -17,7 +17,7 @@ def test_a_word_is_planted_spreads_and_comes_back_by_its_link(new_page: OpenPage
     box.fill("elephant")
     box.press("Enter")
     journey.settle()
-    journey.slide("strength", 9).slide("wakes where", 4)
+    journey.slide("strength", 9).slide("similarity", 4)
     query = journey.query()
     assert (query["plant"], query["strength"], query["choosy"]) == ("elephant", "3", "0.2")
     assert "elephant" in journey.sentence("planted")

@@ -25,7 +25,7 @@ CLICKS = {
     "neuron_card": ("li button", "meet", {"token": 0}),
     "points": ("canvas", "points", [[3, 3, 1], [9, 12, 0], [0, 15, 1]]),
     "rail": (".choice button", "move", {"name": "kind", "value": 0, "done": True}),
-    "verdicts": ("h3 button", "group", 0),
+    "verdicts": (".leads", "group", 0),
 }
 
 # Notes in every frame whether the picture is the one from before, and says what it has painted.

@@ -10,7 +10,7 @@ from ffnviz.analysis.sparsity.keep import keep_strongest
 from ffnviz.app.lecture.story import told
 from ffnviz.lecture.scene import Scene
 from ffnviz.parts import PAGES
-from ffnviz.parts.lab.subject import cached_result
+from ffnviz.parts.experiments import cached_result
 from ffnviz.state.view_options import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 
@@ -88,7 +88,7 @@ def test_every_answer_is_what_is_computed() -> None:
     now, then = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_neuron"))
     assert 0.18 < then < now  # “can”, which comes second, has 18%
     assert answer_of(scene.title) == 0
-    scene = SCENES["What it costs"]
+    scene = SCENES["Cost"]
     assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
     scene = SCENES["What textbooks get wrong"]
     tried = cached_result(run_of_scene(scene), "linearity", try_linearity).tried

@@ -43,7 +43,7 @@ def drawn(page: str, part: str = "", measure: bool = True, **query: str) -> Draw
     """A part as a URL asks for it; what it measures is measured at once, if wanted."""
     catalog = build_catalog()
     state = from_url(page, {"part": part, **query}, catalog)
-    shown = next(each for each in PAGES if each.name == page).part(state.part)
+    shown = next(each for each in PAGES if each.name == state.page).part(state.part)
     run = make_run(state, "cpu", network_sizes())
     if shown.follow is not None:
         action = shown.follow(run, Values(state.settings))

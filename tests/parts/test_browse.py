@@ -41,7 +41,7 @@ def test_it_says_which_index_is_open_and_how_much_of_it_is_drawn() -> None:
     every, few = (drawn("neurons", "browse", find=find) for find in ("", "Negation"))
     assert set(every.cells) == {"awake-ranks", "all-neurons"}
     assert set(every.controls) == {"Sort", "Find a word or a tag"}
-    assert "7,787 tokens of 938 sentences of our probe set; a token wakes" in every.said
+    assert "7,787 tokens of 938 sentences of our probe set; a token activates" in every.said
     assert "2,048 of 2,048 neurons, the first 500 in the table." in every.said
     found = few.cells["all-neurons"]
     assert words(found).startswith(f"{len(found.data['rows'])} of 2,048 neurons. F1")

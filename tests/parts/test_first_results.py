@@ -11,9 +11,8 @@ from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.app import measuring
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
-from ffnviz.parts.lab import fit
+from ffnviz.parts.lab import convolution_times, fit
 from ffnviz.parts.sheet import Measurement
-from ffnviz.parts.timing import convolution
 from ffnviz.state import run_factory
 from ffnviz.state.settings import Values
 from tests.at_once import AtOnce
@@ -72,8 +71,10 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
         asked.append(repeats)
         return as_convolution(model, trace, block, repeats, progress)
 
-    monkeypatch.setattr(convolution, "as_convolution", counted)
-    visits = [opened("timing", part="convolution", repeats="5") for _ in range(2)]
+    monkeypatch.setattr(convolution_times, "as_convolution", counted)
+    visits = [
+        opened("lab", part="convolution", convolution_view="times", repeats="5") for _ in range(2)
+    ]
     said = [measured_said(app, "measured-when") for app in visits]
     assert asked == [5]
     assert said[0] == said[1], "the second visitor is told when it was measured for the first"

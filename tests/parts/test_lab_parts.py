@@ -12,8 +12,8 @@ from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.number_format import short
-from ffnviz.parts.lab import fit, hears
-from ffnviz.parts.lab.subject import experiment_subject
+from ffnviz.parts.experiments import experiment_subject
+from ffnviz.parts.lab import fit, influence
 from ffnviz.parts.sheet import Measured, Measurement, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import Set
@@ -56,7 +56,7 @@ def test_deleting_the_bend_changes_the_words() -> None:
     result = remove_phi(experiment_subject(part.run))
     assert verdicts(part.cells, "bend") == expected(result.findings)
     sentence = words(part.cells["lab-without"])
-    assert f"says {result.predictions[WITHOUT_PHI].words[0]} at “sat”" in sentence
+    assert f"predicts {result.predictions[WITHOUT_PHI].words[0]} at “sat”" in sentence
     assert f"{short(result.divergences[WITHOUT_PHI])} nats" in sentence
     assert "rank 512 of 512" in words(part.cells["lab-folded"])
 
@@ -157,9 +157,9 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
         in words(part.cells["lab-hears"])
     )
     assert "with recurrent weights × 8 by " in words(part.cells["lab-decay"])
-    stops = [part.controls[each.label]["stop"] for each in hears.SETTINGS]
+    stops = [part.controls[each.label]["stop"] for each in influence.SETTINGS]
     assert stops == [1, 1, 4]
-    (measurement,) = hears.sheet(part.run, Values({"depth": "1"})).rows
+    (measurement,) = influence.sheet(part.run, Values({"depth": "1"})).rows
     stale = after(measurement, result, ())
     assert "Press “Differentiate” again" in words(stale["lab-hears-old"])
 

@@ -8,7 +8,10 @@ import pytest
 from ffnviz.analysis.vocabulary.decoding import Strategy
 from ffnviz.analysis.vocabulary.writing import begin, write_word
 from ffnviz.models.encoder.model import load
+from ffnviz.parts.sheet import Measured, Measurement, cells_of
+from ffnviz.parts.vocabulary import generate
 from ffnviz.state.actions import Set, ShowState
+from ffnviz.state.settings import Values
 from tests.parts.sheets import Drawn, drawn, words
 
 SENTENCE = "She opened the [MASK] and looked out."
@@ -85,12 +88,36 @@ def test_nothing_is_written_after_starting_over_and_no_more_than_is_read() -> No
     nothing = part("write", words="0")
     assert "Press “Write a word”" in nothing.said
     assert pressed(nothing, "Start over") is pressed(nothing, "Use as my sentence") is None
-    full = part("write", words="130", text="The")
+    full = part("write", words="20", text="The " * 120)
     assert "The network reads no more than this" in full.said
     assert pressed(full, "Write a word") is pressed(full, "Write 10") is None
     assert pressed(part("write", words="119", text="The"), "Write 10") == (
         Set({"words": "128", "step": None})
     )
+
+
+def test_many_words_are_written_beside_the_page_once_they_are_asked_for() -> None:
+    text, link = "Once upon a time", {"words": "25", "top_k": "40"}
+    made = part("write", text, **link)
+    assert list(made.cells) == ["many-words"]
+    assert made.controls["Write 25 words"]["kind"] == "measure"
+    assert pressed(made, "Use as my sentence") is None, "not written yet"
+    written = begin(made.run.model, text)
+    for _ in range(25):
+        written = write_word(made.run.model, written, Strategy(top_k=40))
+    (work,) = generate.sheet(made.run, Values(link)).rows
+    assert isinstance(work, Measurement)
+    of_others = work.after(Measured(("other",), written, "12:00:00", "a CPU"))
+    assert [cell.key for cell in cells_of(of_others)] == ["many-words"]
+    (done,) = work.after(Measured(work.setup, written, "12:00:00", "a CPU"))
+    assert [cell.key for cell in cells_of([done])] == ["written", "step"]
+    assert pressed(made, "Use as my sentence").state.sentence == written.text
+    assert list(part("write", text, **link).cells) == ["written", "step"], "now it is at hand"
+    told: list[float] = []
+    (work,) = generate.sheet(made.run, Values({**link, "temperature": "0.9"})).rows
+    assert isinstance(work, Measurement)
+    assert work.work(made.run, told.append, *work.args).text == written.text
+    assert told == sorted(told)
 
 
 def test_a_link_brings_back_the_same_text() -> None:

@@ -32,13 +32,15 @@ ANY_FFN = (Capability.OURS,)  # plain or gated
 
 EXPERIMENTS = (
     Experiment("positions", "Position-wise", _quick(try_positions), FFN_NEEDS),
-    Experiment("sharing", "Sharing", _quick(try_sharing), FFN_NEEDS),
-    Experiment("convolution", "Convolution", _quick(try_convolution), FFN_NEEDS),
-    Experiment("bend", "Delete the bend", _quick(remove_phi)),
+    Experiment("sharing", "Shared weights", _quick(try_sharing), FFN_NEEDS),
+    Experiment("convolution", "As a convolution", _quick(try_convolution), FFN_NEEDS),
+    Experiment("bend", "Without φ", _quick(remove_phi)),
     Experiment("linear", "Linear?", _quick(try_linearity), FFN_NEEDS),
     Experiment("fit", "Fit a function", three_phis, FFN_NEEDS),
-    Experiment("hears", "Who hears whom", lambda s, p: input_influence(s, progress=p), ANY_FFN),
-    Experiment("residual", "Residual", lambda s, p: try_residual(s, progress=p), ANY_FFN),
+    Experiment("hears", "Input influence", lambda s, p: input_influence(s, progress=p), ANY_FFN),
+    Experiment(
+        "residual", "Residual and LayerNorm", lambda s, p: try_residual(s, progress=p), ANY_FFN
+    ),
     Experiment("zoo", "Activation zoo", _quick(visit_zoo)),
     Experiment("width", "How wide?", _quick(try_width), WIDTH_NEEDS),
     Experiment("dropout", "Dropout", _quick(try_dropout), ANY_FFN),

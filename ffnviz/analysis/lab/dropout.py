@@ -165,10 +165,10 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
         size = size + layer.bias.abs()
     allowed = 2 * gamma(2**k + 4 * k, hidden.dtype) * size
     return Finding(
-        "On average, dropout leaves the FFN's output as it is.",
+        "On average, dropout leaves the FFN's output unchanged.",
         "the mean over all masks is the output without dropout, up to rounding",
         f"over all {2**k:,} masks of the {k} neurons that write most, W₂'s mean output differs by "
-        f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's length, "
+        f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's norm, "
         f"their mean by {many:.1%}",
         Check(float((off / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
     )
@@ -180,7 +180,7 @@ def _prediction(probabilities: Tensor, plain: float, p: float) -> Finding:
     error = float(probabilities.std()) / math.sqrt(n) + float(torch.finfo(torch.float32).eps)
     mean = float(probabilities.mean())
     return Finding(
-        "Then it leaves the prediction, too, as it is on average.",
+        "Then, on average, it leaves the prediction unchanged too.",
         "not so: the softmax of a mean is not the mean of the softmaxes",
         f"in {n} passes, always the same, the likeliest word has {mean:.2%} on average, and "
         f"{plain:.2%} without dropout: {abs(mean - plain) / error:.1f} standard errors apart",

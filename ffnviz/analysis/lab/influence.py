@@ -1,4 +1,4 @@
-"""Who hears whom: how much each output depends on each input, by automatic differentiation."""
+"""Input influence: how much each output depends on each input, by automatic differentiation."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -232,31 +232,32 @@ def _findings(
 
     def nothing(claim: str, name: str, where: NDArray[np.bool_]) -> Finding:
         return Finding(claim, "exactly 0",
-                       f"the most it hears of these: {short(most(name, where))}",
+                       f"the most of any of these: {short(most(name, where))}",
                        Check(most(name, where), "≤", 0.0), untestable=alone)  # fmt: skip
 
     def everything(claim: str, name: str) -> Finding:
         return Finding(claim, "more than 0 everywhere",
-                       f"the least it hears of any: {short(least(name, off))} of all",
+                       f"the least of any: {short(least(name, off))} of all",
                        Check(least(name, off), ">", 0.0), untestable=alone)  # fmt: skip
 
     reach = min(n, 2 * depth + 1)
     stack = next(name for name in heard if name.endswith("convolutions"))
     return (
-        nothing("FFN: an output hears its own input and no other.", "FFN", off),
-        everything("Attention: every output hears every input.", "attention"),
-        nothing("Causal attention: no output hears what comes later.", "causal attention", future),
-        everything("Encoder block: every output hears every input.", "encoder block"),
-        nothing("Decoder block: no output hears a later token of its own.", "decoder block",
+        nothing("FFN: an output depends on its own input and no other.", "FFN", off),
+        everything("Attention: every output depends on every input.", "attention"),
+        nothing("Causal attention: no output depends on what comes later.", "causal attention",
                 future),
-        Finding("Decoder block: every output hears all of the sentence that was read.",
+        everything("Encoder block: every output depends on every input.", "encoder block"),
+        nothing("Decoder block: no output depends on a later token of its own.", "decoder block",
+                future),
+        Finding("Decoder block: every output depends on all of the sentence that was read.",
                 "more than 0 everywhere", f"the least of any: {short(float(memory.min()))} of all",
                 Check(float(memory.min()), ">", 0.0)),
-        Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 hear{'s' * (depth == 1)} "
+        Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 see{'s' * (depth == 1)} "
                 f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{heard[stack].receptive_field} tokens",
                 Check(abs(heard[stack].receptive_field - reach), "≤", 0.0,
                       words=("as many", "not as many"))),
-        nothing("RNN and LSTM: no output hears what comes later.",
+        nothing("RNN and LSTM: no output depends on what comes later.",
                 max(("RNN", "LSTM"), key=lambda name: most(name, future)), future),
     )  # fmt: skip

@@ -64,7 +64,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     kept = Finding(
         CLAIMS[way][0],
         "0, or what rounding allows" if way != "change" else "exactly 0",
-        f"largest change: {short(_off(at_ffn))} of an output's length",
+        f"largest change: {short(_off(at_ffn))} of an output's norm",
         Check(_off(at_ffn), "≤", allowed),
         untestable=alone,
     )
@@ -76,7 +76,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         CLAIMS[way][1],
         "changes that rounding cannot explain" if way != "shuffle"
         else "no change: attention knows no order, positions are added to the embedding",
-        f"largest change: {short(_off(at_attention))} of an output's length",
+        f"largest change: {short(_off(at_attention))} of an output's norm",
         Check(_off(at_attention), "≤" if way == "shuffle" else ">",
               _attention_rounding(attention, y)),
         untestable=alone,

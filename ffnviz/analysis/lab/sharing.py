@@ -82,18 +82,18 @@ def try_sharing(subject: Subject) -> Sharing:
         ),
         Finding(
             "A word gets the same FFN output wherever it stands.",
-            "another output: by then its vector holds its position and its neighbours",
-            f"outputs differ by up to {max(moved):.0%} of their length, inputs by {max(inputs):.0%}"
+            "other outputs: by then its vector holds its position and its neighbours",
+            f"outputs differ by up to {max(moved):.0%} of their norm, inputs by {max(inputs):.0%}"
             + (" (against the word alone)" if alone else f" (over {len(places)} places)"),
-            Check(max(moved), "≤", allowed, "of its length"),
+            Check(max(moved), "≤", allowed, "of its norm"),
             said=Said.PEOPLE,
         ),
         Finding(
-            "Each block has an FFN of its own: layers do not share their weights.",
+            "Each block has its own FFN: layers do not share weights.",
             "other weights in each block",
             "there is one block only" if other is None else
             f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of its "
-            f"length, cosine {cosines[0]:.2f}",
+            f"norm, cosine {cosines[0]:.2f}",
             Check(_least_apart(matrices, blocks), ">", 0.0),
             untestable="there is one block only" if other is None else "",
         ),

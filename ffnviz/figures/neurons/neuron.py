@@ -81,7 +81,7 @@ def tags(
              "x": [None], "y": [None], "hoverinfo": "skip", "marker": {"color": "@muted/0.5"}},
         ],
         "layout": layout(
-            axis("% of sentences that wake it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
+            axis("% of sentences that activate it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
                  zeroline=False),
             axis("", tickvals=y, ticktext=[escaped(name) for name in names],
                  range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),
@@ -119,7 +119,7 @@ def positions(shares: NDArray[np.floating], counts: NDArray[np.integer], twin: s
         }],
         "layout": layout(
             axis("position in the sentence", dtick=max(1, len(shares) // 16), showgrid=False),
-            axis("% of tokens that wake it", rangemode="tozero"),
+            axis("% of tokens that activate it", rangemode="tozero"),
             margin={"l": 70, "r": 20, "t": 12, "b": 56},
         ),
     }  # fmt: skip

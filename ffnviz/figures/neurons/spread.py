@@ -88,7 +88,7 @@ def ranked(series: Mapping[str, tuple[NDArray[np.floating], str, float]], chosen
     return {
         "data": traces,
         "layout": layout(
-            axis("neurons, the one most often awake first", rangemode="tozero"),
+            axis("neurons, the most often active first", rangemode="tozero"),
             _percent_axis(),
             shapes=[{"type": "line", "x0": chosen + 1, "x1": chosen + 1, "y0": 0, "y1": 1,
                      "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],

@@ -28,8 +28,8 @@ def left(
     """
     lines = (
         ("output off by", errors, f"@{twin}", "solid", 4),
-        ("input channels heard", heard, "@positive_mid", "solid", 3),
-        ("heard with a shuffle", shuffled, "@positive_mid", "dot", 3),
+        ("input channels seen", heard, "@positive_mid", "solid", 3),
+        ("seen with a shuffle", shuffled, "@positive_mid", "dot", 3),
         ("weights", weights, "@muted", "dash", 2.5),
     )
     return {

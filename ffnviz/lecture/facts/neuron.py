@@ -11,7 +11,7 @@ from ffnviz.figures.wording import Number, neuron_name, number, percent, quoted,
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.models.edit import Edit
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand, neuron_shown
-from ffnviz.parts.neurons.wakes import strongest_passages
+from ffnviz.parts.neurons.examples import strongest_passages
 from ffnviz.state.run import Run
 
 SHOWN = 3  # words

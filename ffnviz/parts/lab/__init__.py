@@ -1,34 +1,98 @@
 """The Lab: what the textbook says, tested live; a part an experiment."""
 
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
-from ffnviz.analysis.lab.width import WIDTH_NEEDS
 from ffnviz.parts.lab import (
-    bend,
     convolution,
+    convolution_times,
     dropout,
     fit,
-    hears,
+    grouped,
+    influence,
     linear,
     positions,
     residual,
     sharing,
     summary,
-    width,
-    zoo,
+    without_phi,
 )
 from ffnviz.parts.part import Part
+from ffnviz.parts.results import REPEATS
+from ffnviz.parts.views import View, part_of_views
+from ffnviz.state.settings import choice_setting
+
+POSITIONS_VIEW = choice_setting(
+    "positions_view",
+    {"moved": "tokens moved", "sharing": "shared weights"},
+).with_control("Show")
+CONVOLUTION_VIEW = choice_setting(
+    "convolution_view",
+    {"equal": "the same numbers", "times": "time", "grouped": "in groups"},
+).with_control("Show")
 
 PARTS = (
-    Part(summary.sheet, "All claims", "claims", needs=FFN_NEEDS),
-    Part(positions.sheet, "Position-wise", "positions", positions.SETTINGS, FFN_NEEDS),
-    Part(sharing.sheet, "Sharing", "sharing", needs=FFN_NEEDS),
-    Part(convolution.sheet, "Convolution", "convolution", needs=FFN_NEEDS),
-    Part(bend.sheet, "Delete the bend", "bend", needs=NEEDS),
-    Part(linear.sheet, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS),
-    Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS),
-    Part(hears.sheet, "Who hears whom", "hears", hears.SETTINGS, NEEDS),
-    Part(residual.sheet, "Residual", "residual", residual.SETTINGS, NEEDS),
-    Part(zoo.sheet, "Zoo", "zoo", zoo.SETTINGS, NEEDS),
-    Part(width.sheet, "How wide?", "width", width.SETTINGS, WIDTH_NEEDS),
-    Part(dropout.sheet, "Dropout", "dropout", dropout.SETTINGS, NEEDS),
+    Part(
+        summary.sheet, "All claims", "claims", (), FFN_NEEDS, line="what textbooks say, tested here"
+    ),
+    part_of_views(
+        "Position-wise",
+        "positions",
+        "each token goes through by itself",
+        POSITIONS_VIEW,
+        {
+            "moved": View(positions.sheet, positions.SETTINGS, FFN_NEEDS),
+            "sharing": View(sharing.sheet, needs=FFN_NEEDS),
+        },
+    ),
+    part_of_views(
+        "As a convolution",
+        "convolution",
+        "the same FFN as a 1 × 1 convolution",
+        CONVOLUTION_VIEW,
+        {
+            "equal": View(convolution.sheet, needs=FFN_NEEDS),
+            "times": View(convolution_times.sheet, (REPEATS,), NEEDS),
+            "grouped": View(grouped.sheet, grouped.SETTINGS, NEEDS),
+        },
+    ),
+    Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
+    Part(
+        linear.sheet,
+        "Linear?",
+        "linear",
+        linear.SETTINGS,
+        FFN_NEEDS,
+        line="which parts of a block are linear",
+    ),
+    Part(
+        fit.sheet,
+        "Fit a function",
+        "fit",
+        fit.SETTINGS,
+        FFN_NEEDS,
+        line="a curve, drawn by a few neurons",
+    ),
+    Part(
+        influence.sheet,
+        "Input influence",
+        "hears",
+        influence.SETTINGS,
+        NEEDS,
+        line="which inputs an output depends on",
+    ),
+    Part(
+        residual.sheet,
+        "Residual and LayerNorm",
+        "residual",
+        residual.SETTINGS,
+        NEEDS,
+        line="what each layer adds, and its scale",
+    ),
+    Part(
+        dropout.sheet,
+        "Dropout",
+        "dropout",
+        dropout.SETTINGS,
+        NEEDS,
+        line="random neurons left out, pass by pass",
+    ),
 )

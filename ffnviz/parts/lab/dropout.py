@@ -9,7 +9,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -65,8 +65,8 @@ def settling(run: Run, result: Dropout) -> Cell:
     shares = result.running[counts - 1]
     expected = shares[0] / np.sqrt(counts)
     sentence: Sentence = [
-        "One pass is off by ", number(percent(float(shares[0]))), ", the mean of all by ",
-        number(percent(float(shares[-1]))), " of the output's length.",
+        "One pass is off by ", number(percent(float(shares[0]))),
+        f", the mean of all by {percent(float(shares[-1]))} of the output's norm.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-settling", run.card.colour),
@@ -89,8 +89,8 @@ def word(run: Run, result: Dropout) -> Cell:
     counts, _ = np.histogram(result.probabilities, edges)
     plain = 100 * result.probability
     sentence: Sentence = [
-        number(run.model.tokenizer.label(result.word)), " has ", number(f"{plain:.1f}%"),
-        " without dropout, ", number(f"{result.probabilities.mean():.1%}"), " on average with it.",
+        f"{run.model.tokenizer.label(result.word)} has {plain:.1f}% without dropout, ",
+        number(f"{result.probabilities.mean():.1%}"), " on average with it.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-word-spread", run.card.colour),

@@ -23,7 +23,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.lab.subject import tally, verdicts_of
+from ffnviz.parts.experiments import tally, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -117,7 +117,7 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     fit, n = result.fits[place], result.widths[place]
     sentence: Sentence = [
         number(f"{n} unit{'s' * (n > 1)}"), f" of {phi_of(result.activation).label} are off by ",
-        number(short(fit.error)), f" on average, and by {short(fit.largest)} at most; the best "
+        f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best "
         f"straight line by {short(result.line)} on average.",
     ]  # fmt: skip
     return chart_cell(
@@ -132,8 +132,8 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
 def the_errors(run: Run, result: Approximation, place: int) -> Cell:
     """The error against the number of units."""
     sentence: Sentence = [
-        "From 1 unit to ", number(f"{result.widths[-1]}"), " the error goes from ",
-        number(short(result.fits[0].error)), " to ", number(short(result.fits[-1].error)),
+        f"From 1 unit to {result.widths[-1]} the mean error goes from "
+        f"{short(result.fits[0].error)} to ", number(short(result.fits[-1].error)),
         ", the largest from ", short(result.fits[0].largest), " to ",
         short(result.fits[-1].largest), ".",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -46,7 +46,7 @@ def two_maps(run: Run, found: Positions, way: str) -> Cell:
         )
     return chart_cell(
         Head(_sentence(found, way), "lab-maps", run.card.colour),
-        maps(shown, len(shown), "of its length", ("done to", "seen at")),
+        maps(shown, len(shown), "of its norm", ("changed", "seen at")),
         "How far each token's output moves.",
         key="lab-positions",
         height=620 if way != "shuffle" else 300,
@@ -55,8 +55,8 @@ def two_maps(run: Run, found: Positions, way: str) -> Cell:
 
 def _sentence(found: Positions, way: str) -> Sentence:
     begin = {
-        "change": "A row is the token that was changed: the FFN changes ",
-        "delete": "A row is the token that was deleted: the FFN's other outputs move by up to ",
+        "change": "Each row is the token that was changed: the FFN changes ",
+        "delete": "Each row is the token that was deleted: the FFN's other outputs move by up to ",
         "shuffle": "After the shuffle each token's FFN output is off by up to ",
     }[way]
     ffn, attention = found.ffn, found.attention
@@ -69,7 +69,7 @@ def _sentence(found: Positions, way: str) -> Sentence:
         also = "" if attention is None else _most(attention)
         between = ", attention's by " if way == "delete" else ", its attention output by "
         end = "." if way == "delete" else ": both follow the tokens."
-    return [*told, between, number(also), end] if also else [*told, "."]
+    return [*told, between, also, end] if also else [*told, "."]
 
 
 def _others(moved: NDArray[np.float64]) -> int:
@@ -80,4 +80,4 @@ def _most(values: NDArray[np.float64]) -> str:
     largest = float(values[values == values].max(initial=0))
     if largest == 0:
         return "exactly 0"
-    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"
+    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its norm"

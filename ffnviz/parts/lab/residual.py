@@ -18,7 +18,7 @@ from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.jobs.serial_queue import heavy
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -55,10 +55,9 @@ def norms(run: Run, found: Residual) -> Cell:
     labels = _labels(run)
     last = list(found.added)[-1]
     sentence: Sentence = [
-        f"{last} adds ",
-        number(f"{found.added[last][run.token]:.2f} times"), " the stream's length at ",
-        quoted(run.labels[run.token]), ", ", number(f"{found.added[last].mean():.2f}"),
-        " on average.",
+        f"{last} adds a vector ",
+        number(f"{found.added[last][run.token]:.2f} × the stream's norm"), " at ",
+        quoted(run.labels[run.token]), f", {found.added[last].mean():.2f} × on average.",
     ]  # fmt: skip
     colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
     series = {
@@ -69,7 +68,7 @@ def norms(run: Run, found: Residual) -> Cell:
         Head(sentence, "lab-norms", run.card.colour),
         grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
                 exponentformat="power"),
-        "The length of what each sub-layer adds, against the stream's, for each token.",
+        "The norm of what each sub-layer adds, against the stream's, for each token.",
         key="lab-norms",
         height=325,
     )  # fmt: skip
@@ -83,8 +82,8 @@ def directions(run: Run, found: Residual) -> Cell:
     for block, cosines in ((1, found.cosines[0]), (last, found.cosines[-1]))[:last]:
         cosine = float(cosines.mean())
         sentence += [
-            f"{', block' if sentence else 'Block'} {block} turns the stream by ",
-            number(f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"),
+            f"{', block' if sentence else 'Block'} {block} turns the stream by "
+            f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
             f" (cosine {signed(cosine)} on average)",
         ]  # fmt: skip
     sentence.append(".")
@@ -105,8 +104,8 @@ def gradients(run: Run, found: Residual, depth: int) -> Cell:
     """Gradient norms per layer of the two stacks."""
     pre, post = (found.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
-        f"Before training, at layer {depth} the gradient is ", number(f"{post[-1]:.2f}"),
-        " with post-LN and ", number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",
+        f"Before training, at layer {depth} the gradient is {post[-1]:.2f} with post-LN and ",
+        number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",
         "draws.",
     ]  # fmt: skip
     return chart_cell(
@@ -128,8 +127,8 @@ def waists(run: Run) -> Cell:
     d, f = run.model.sizes.d_model, run.model.sizes.d_ff
     widths = bottleneck(d)
     why = (
-        f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two networks added to a stream, with opposite "
-        "waists; the ResNet's middle layer mixes 3 × 3 places, the FFN none:"
+        f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two residual networks of opposite shape; the "
+        "ResNet's middle layer mixes 3 × 3 neighbours, the FFN none:"
     )
     rows = [
         ("FFN", f"{d:,} → {f:,} → {d:,}", f"{2 * d * f:,}"),

@@ -5,7 +5,7 @@ import numpy as np
 from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -31,8 +31,8 @@ def one_word(run: Run, found: Sharing) -> Cell:
     where = "in a sentence of its own" if found.alone else "at its other places"
     sentence: Sentence = [
         quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
-        number(percent(max(found.outputs))), " of its length, its input by ",
-        number(percent(max(found.inputs))), ".",
+        number(percent(max(found.outputs))),
+        f" of its norm, its input by {percent(max(found.inputs))}.",
     ]  # fmt: skip
     panels = [
         Bars("FFN input, distance from the chosen one", names, np.array(found.inputs), "@muted"),
@@ -40,7 +40,7 @@ def one_word(run: Run, found: Sharing) -> Cell:
     ]
     return chart_cell(
         Head(sentence, "lab-word", run.card.colour),
-        named_bars(panels, "distance / length"),
+        named_bars(panels, "distance / norm"),
         "How far the same word's inputs and outputs lie apart in its contexts.",
         key="lab-word",
         height=min(330, 130 + 44 * len(names)),
@@ -54,11 +54,11 @@ def other_block(run: Run, found: Sharing) -> list[Cell]:
     mine, other = run.state.block + 1, found.other + 1
     sentence: Sentence = [
         f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
-        number(f"{found.cosines[0]:.2f}"), ", its distance ", number(percent(found.blocks[0])),
-        " of its length (two random matrices: 141%).",
+        number(f"{found.cosines[0]:.2f}"),
+        f", its distance {percent(found.blocks[0])} of its norm (two random matrices: 141%).",
     ]  # fmt: skip
     panels = [
-        Bars("distance / length", found.matrices, np.array(found.blocks), f"@{run.card.colour}"),
+        Bars("distance / norm", found.matrices, np.array(found.blocks), f"@{run.card.colour}"),
         Bars("cosine", found.matrices, np.array(found.cosines), "@muted"),
     ]
     return [chart_cell(

@@ -13,7 +13,7 @@ from ffnviz.figures.lab.handout import handout
 from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
-from ffnviz.parts.lab.subject import as_claim, experiment_subject, tally_of_all
+from ffnviz.parts.experiments import as_claim, experiment_subject, tally_of_all
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
@@ -24,7 +24,6 @@ from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
-COLUMNS = 5
 BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 
@@ -55,7 +54,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def all_claims(run: Run, results: Sequence[tuple[Finding, ...]]) -> Cell:
-    """Each experiment's claims under its title, which leads to it."""
+    """Each experiment's claims under its title; a click opens them, another leads to it."""
     findings = [finding for result in results for finding in result]
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
     return verdicts_cell(
@@ -63,8 +62,6 @@ def all_claims(run: Run, results: Sequence[tuple[Finding, ...]]) -> Cell:
         [(experiment.title, [as_claim(finding) for finding in result])
          for experiment, result in tested],
         key="verdicts-all",
-        columns=COLUMNS,
-        dense=True,
         on_choose=lambda place: OpenPage(PAGE, tested[place][0].name),
     )  # fmt: skip
 

@@ -1,46 +1,87 @@
-"""Neurons: meet one, see its working, switch it off, plant another."""
+"""Neurons: meet one, follow its arithmetic, switch it off, insert another."""
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.neurons import (
+    arithmetic,
     browse,
     compare,
+    distribution,
+    examples,
+    insert,
     name,
-    plant,
-    probes,
     switch,
-    values,
-    wakes,
-    working,
+    tags,
     writes,
 )
 from ffnviz.parts.part import Part
+from ffnviz.parts.views import View, part_of_views
+from ffnviz.state.settings import choice_setting
+
+WORDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
+INDEX = (Capability.INDEX,)
+VIEW = choice_setting(
+    "activations_view",
+    {"examples": "examples", "tags": "tags and positions", "values": "distribution"},
+).with_control("Show")
 
 PARTS = (
-    Part(wakes.sheet, "What wakes it", "wakes"),
-    Part(probes.sheet, "On many sentences", "probes", needs=(Capability.INDEX,)),
-    Part(values.sheet, "Its values", "values", needs=(Capability.INDEX,)),
-    Part(browse.sheet, "All neurons", "browse", browse.SETTINGS, (Capability.INDEX,)),
-    Part(
-        writes.sheet,
-        "What it writes",
-        "writes",
-        needs=(Capability.WORD_HEAD, Capability.WORD_VECTORS),
+    part_of_views(
+        "Top activations",
+        "wakes",
+        "the sentences that activate it most",
+        VIEW,
+        {
+            "examples": View(examples.sheet),
+            "tags": View(tags.sheet, needs=INDEX),
+            "values": View(distribution.sheet, needs=INDEX),
+        },
     ),
-    Part(working.sheet, "Show the working", "working", working.SETTINGS),
+    Part(writes.sheet, "What it writes", "writes", (), WORDS, line="words it makes likelier"),
+    Part(
+        arithmetic.sheet,
+        "The arithmetic",
+        "working",
+        arithmetic.SETTINGS,
+        line="its value, as a sum of products",
+    ),
     Part(
         switch.sheet,
-        "Switch it off",
+        "Switch off",
         "switch",
         switch.SETTINGS,
-        (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
+        (*WORDS, Capability.PRE_NORM),
+        line="the prediction without it",
     ),
     Part(
-        plant.sheet,
-        "Plant a memory",
+        insert.sheet,
+        "Insert a neuron",
         "plant",
-        plant.SETTINGS,
-        (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN),
+        insert.SETTINGS,
+        (*WORDS, Capability.PLAIN_FFN),
+        line="one more, with a word of your own",
     ),
-    Part(compare.sheet, "Compare", "compare", compare.SETTINGS),
-    Part(name.sheet, "Name it", "name", name.SETTINGS, (Capability.INDEX,), name.follow),
+    Part(
+        browse.sheet,
+        "All neurons",
+        "browse",
+        browse.SETTINGS,
+        INDEX,
+        line="a table of the block, to sort and search",
+    ),
+    Part(
+        compare.sheet,
+        "Compare two sentences",
+        "compare",
+        compare.SETTINGS,
+        line="the neurons that tell them apart",
+    ),
+    Part(
+        name.sheet,
+        "Test a name",
+        "name",
+        name.SETTINGS,
+        INDEX,
+        line="your guess, tried on new sentences",
+        follow=name.follow,
+    ),
 )

@@ -1,4 +1,4 @@
-"""All neurons: how often each is awake, in a table to sort and to search."""
+"""All neurons: how often each is active, in a table to sort and to search."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ffnviz.state.settings import Values, choice_setting, text_setting
 
 ORDER = choice_setting(
     "sort",
-    {"often": "most often awake", "rare": "rarest", "selective": "most selective",
+    {"often": "most often active", "rare": "least often active", "selective": "most selective",
      "number": "by number"},
 ).with_control("Sort")  # fmt: skip
 FIND = text_setting("find", longest=40).with_control("Find a word or a tag", example="sea")
@@ -37,7 +37,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def _on_books(run: Run, never: int) -> Sentence:
-    """Why “Never awake” has another number: more text leaves fewer neurons unreached."""
+    """Why books give another number: more text leaves fewer neurons unreached."""
     if not run.card.phi.exact_zeros or missing(run.card, (Capability.RECORD,)):
         return []
     record = record_of(run.model)
@@ -45,8 +45,8 @@ def _on_books(run: Run, never: int) -> Sentence:
     if on_books == never:
         return []
     return [
-        f"On other text it is another number: on {record.final_n_tokens:,} tokens of books, ",
-        number(f"{on_books:,}"), ". ",
+        f"Other text gives another number: on {record.final_n_tokens:,} tokens of books, it is "
+        f"{on_books:,}. ",
     ]  # fmt: skip
 
 
@@ -58,10 +58,10 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     never = int((here == 0).sum())
     sentence: Sentence = [
         number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
-        f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token wakes ",
-        number(percent(float(here.mean()))), " on average. ", *_on_books(run, never),
+        f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token activates "
+        f"{percent(float(here.mean()))} on average. ", *_on_books(run, never),
         "Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
-        "2023); 3.0% are awake in T5-Base (Li et al. 2022).",
+        "2023); 3.0% are active on a token in T5-Base (Li et al. 2022).",
     ]  # fmt: skip
     accent = f"@{run.card.colour}"
     series = {
@@ -79,7 +79,7 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
 
 
 def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
-    """The neurons; a click on a row meets one."""
+    """The neurons; a click on a row opens one."""
     block = run.state.block
     rows: Overview = run.subject.per_network(
         f"overview of block {block}", lambda: overview(index, block, word_at(run))
@@ -93,14 +93,14 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
         "F1": _short(rows.selective[shown]),
         "strongest at": [rows.words[neuron] for neuron in shown],
         "mean": _short(rows.mean[shown]),
-        f"{HIGH:.0%} below": _short(rows.high[shown]),
-        "most": _short(rows.most[shown]),
-        **({"least": _short(rows.least[shown])} if index.both_sides else {}),
+        f"p{100 * HIGH:.0f}": _short(rows.high[shown]),
+        "max": _short(rows.most[shown]),
+        **({"min": _short(rows.least[shown])} if index.both_sides else {}),
     }
     first = f", the first {DRAWN} in the table" if len(shown) > DRAWN else ""
     sentence: Sentence = [
         number(f"{len(shown):,} of {len(rows.awake):,} neurons"), f"{first}. F1: how well “it "
-        "fires” and “the text has this tag” agree, from 0 to 1. Click a row to meet its neuron.",
+        "fires” and “the text has this tag” agree, from 0 to 1. Click a row to open its neuron.",
     ]  # fmt: skip
     return table_cell(
         "all-neurons",

@@ -44,7 +44,7 @@ def neuron_controls(run: Run) -> list[Control]:
     by_number = NumberBox("Neuron", shown, 0, run.model.sizes.d_ff - 1, choose)
     by_strength = among("or the strongest on this token", [str(n) for n in strongest], strongest)
     meanings = [_called(each) for each in clear]
-    by_meaning = among("or a clear one", meanings, [each.neuron for each in clear])
+    by_meaning = among("or an interpretable one", meanings, [each.neuron for each in clear])
     return [by_number, *([by_meaning] if clear else []), by_strength]
 
 
@@ -141,7 +141,7 @@ def index_with_notes(run: Run) -> IndexAtHand:
     except IndexFileError as error:
         return IndexAtHand(None, (text_cell(
             "no-index",
-            "The index of what wakes each neuron cannot be shown. `ffnviz index` makes it anew.",
+            "The index of neurons cannot be read. `ffnviz index` makes a new one.",
             [(str(error), "typed")], tone="warning",
         ),))  # fmt: skip
     if run.state.block not in index.by_number:
@@ -149,8 +149,8 @@ def index_with_notes(run: Run) -> IndexAtHand:
     if run.card.signed and not index.both_sides:
         return IndexAtHand(index, (text_cell(
             "old-index",
-            f"This index is of an older version: it has a neuron fire only above "
-            f"{index.threshold:g}, and no examples from below zero. `ffnviz index` makes it anew.",
+            f"This index was made by an older version: in it, a neuron fires only above "
+            f"{index.threshold:g}, and has no examples below zero. `ffnviz index` makes a new one.",
             tone="info",
         ),))  # fmt: skip
     return IndexAtHand(index)

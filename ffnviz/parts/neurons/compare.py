@@ -1,4 +1,4 @@
-"""Compare: two sentences side by side, and the neurons that tell them apart."""
+"""Compare two sentences: they stand side by side, and the neurons that tell them apart."""
 
 from dataclasses import replace
 
@@ -48,7 +48,7 @@ def compared(run: Run, text: str) -> list[Row]:
     names = token_labels(other.tokens)
     both = compare(run.trace, other, run.state.block, COLUMNS)
     if not len(both.pairs):
-        message = "No token of one sentence corresponds to one of the other."
+        message = "No token of one sentence has a counterpart in the other."
         return [row(text_cell("no-pairs", message, tone="info"))]
     at = np.flatnonzero(both.pairs[:, 0] == run.token)
     pair = int(at[0]) if len(at) else int(np.abs(both.difference).max(axis=1).argmax())
@@ -76,8 +76,7 @@ def all_pairs(run: Run, other: Trace, names: list[str], both: Comparison, pair: 
     apart = np.abs(both.difference)
     most, column = np.unravel_index(int(apart.argmax()), apart.shape)
     sentence: Sentence = [
-        "Neuron ", number(neuron_name(run.state.block, both.neurons[column])),
-        " differs most, on ",
+        f"Neuron {neuron_name(run.state.block, both.neurons[column])} differs most, on ",
         quoted(_pair_name(run, names, both.pairs[most])), ": ",
         number(f"{signed(both.first[most, column])} → {signed(both.second[most, column])}"),
         f"; {len(both.pairs)} pairs of tokens.",
@@ -109,7 +108,7 @@ def one_pair(run: Run, other: Trace, names: list[str], both: Comparison, pair: i
     sentence: Sentence = [
         "On ", quoted(_pair_name(run, names, both.pairs[pair])),
         " the vector of all activations moves by ",
-        number(f"{apart:.2f}"), f"; its length there is {size:.2f}. Click another token above.",
+        number(f"{apart:.2f}"), f"; its norm there is {size:.2f}. Click another token above.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "pair", run.card.colour, _second(other)),

@@ -62,7 +62,7 @@ def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
             _problems("names-link", "The link holds names that cannot be shown.", reading.left_out)
         )
     if name.name.strip() and _kept_too(reading.names, [name]) is None:
-        cells.append(text_cell("names-full", "A link has no room for this name too.", tone="info"))
+        cells.append(text_cell("names-full", "The link has no room for another name.", tone="info"))
     if reading.names:
         cells.append(table_of(run, reading.names))
     return cells
@@ -74,7 +74,7 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     count = number(f"{len(names):,} name{'s' * (len(names) > 1)}")
     return table_cell(
         "names-table",
-        Head([count, " kept in this page’s link. Click one for its neuron."], "", run.card.colour),
+        Head([count, " kept in this page’s link. Click one to open it."], "", run.card.colour),
         ("neuron", "name", "guess"),
         [(f"{neuron.network} {neuron}", each.name, each.tag or each.words)
          for neuron, each in zip(neurons, names, strict=True)],
@@ -91,10 +91,10 @@ def taken_over(run: Run, values: Values, file: str, text: str) -> Answer:
         if action is None:
             raise NamesError(NO_ROOM)
     except NamesError as error:
-        title = "The names could not be taken over."
+        title = "The names could not be imported."
         return Answer(None, _problems("names-file", title, [f"{file}: {error}"]))
     n = len(reading.names)
-    done = f"{n:,} name{'' if n == 1 else 's'} taken over; {len(reading.left_out):,} left out."
+    done = f"{n:,} name{'' if n == 1 else 's'} imported; {len(reading.left_out):,} left out."
     note = _problems("names-file", done, reading.left_out) if reading.left_out else None
     return Answer(action, note)
 

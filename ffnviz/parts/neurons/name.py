@@ -1,4 +1,4 @@
-"""Name it: a guess what a neuron stands for, put to the test on sentences held back."""
+"""Test a name: a guess at what a neuron stands for, put to the test on sentences held back."""
 
 import re
 from dataclasses import replace
@@ -38,7 +38,8 @@ WORDS = text_setting("says", longest=LONGEST_WORDS).with_control(
 )
 CALLED = text_setting("called", longest=LONGEST_NAME, room=9 * LONGEST_NAME)  # in any script
 LEVEL = choice_setting(
-    "level", {"any": "at all", "quarter": "beyond ¼ of its most", "half": "beyond ½ of its most"}
+    "level",
+    {"any": "at all", "quarter": "above ¼ of its maximum", "half": "above ½ of its maximum"},
 ).with_control("It counts as firing …")
 OF = text_setting("of", longest=80)  # the neuron that the name and the guess were typed for
 SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
@@ -130,8 +131,8 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
     else:
         sentence = [
             *called, ": ", number(f"{score.both} of the {score.guessed} {units}"),
-            f" it predicts are correct (precision {percent(score.precision)}); it finds ",
-            number(f"{score.both} of the {score.fired}"), " on which the neuron fires (recall "
+            f" it predicts are correct (precision {percent(score.precision)}); it finds "
+            f"{score.both} of the {score.fired} on which the neuron fires (recall "
             f"{percent(score.recall)}).",
         ]  # fmt: skip
     return chart_cell(
@@ -151,8 +152,8 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
         for unit in units
     ]
     sentence: Sentence = [
-        "Its mistakes: ", number(f"{score.fired - score.both} missed"), ", ",
-        number(f"{score.guessed - score.both} false positives"), ". Some of each:",
+        "Its mistakes: ", number(f"{score.fired - score.both} missed"),
+        f", {score.guessed - score.both} false positives. Some of each:",
     ]  # fmt: skip
     return passages_cell(
         Head(sentence, "mistakes", run.card.colour),

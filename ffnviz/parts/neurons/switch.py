@@ -1,4 +1,4 @@
-"""Switch it off: sets of neurons put to sleep, scaled or fixed, and what that changes."""
+"""Switch off: sets of neurons set to zero, scaled or fixed, and what that changes."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -104,8 +104,8 @@ def how_far(run: Run, changed: Change) -> Cell:
     """What moved: the FFNs' outputs and the stream."""
     block = int(changed.output.argmax())
     sentence: Sentence = [
-        f"What FFN {block + 1} writes changes by ", number(percent(float(changed.output[block]))),
-        ", the last stream by ", number(percent(float(changed.stream[-1]))), ".",
+        f"The output of FFN {block + 1} changes by ", number(percent(float(changed.output[block]))),
+        f", the final stream by {percent(float(changed.stream[-1]))}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "changes", run.card.colour),
@@ -121,16 +121,18 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
     setup = (run.card.id, run.device, everywhere)
     before = (text_cell(
-        "probes-ask", "How much worse 2,000 masked words are guessed, at every token.", tone="quiet"
+        "probes-ask",
+        "How much worse does it guess 2,000 masked words, switched at every token?",
+        tone="quiet",
     ),)  # fmt: skip
 
     def after(measured: Measured[ProbeLoss]) -> Sequence[Cell]:
         result = measured.result
         worse = f"{result.worse:.4f} ± {result.error:.4f}".replace("-", "−")
         sentence: Sentence = [
-            f"On {len(result.plain):,} masked tokens of our probe sentences the loss goes from ",
-            number(f"{result.plain.mean():.3f}"), " to ", number(f"{result.edited.mean():.3f}"),
-            " nats: worse by ", number(worse), " (standard error of the paired differences).",
+            f"On {len(result.plain):,} masked tokens of our probe sentences the loss goes from "
+            f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: worse by ",
+            number(worse), " (standard error of the paired differences).",
         ]  # fmt: skip
         return [text_cell("probes-loss", sentence)] if measured.setup == setup else before
 
@@ -158,8 +160,8 @@ def before_and_after(
     n = sum(map(len, neurons.values()))
     done = _done(edits[0])
     sentence: Sentence = [
-        "With ", number(f"{n:,} neuron{'s' * (n > 1)} {done}"), ", ", number(plain.words[0]),
-        " goes from ", number(percent(float(plain.probabilities[0]))), " to ",
+        f"With {n:,} neuron{'s' * (n > 1)} {done}, {plain.words[0]} goes from "
+        f"{percent(float(plain.probabilities[0]))} to ",
         number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     return chart_cell(
@@ -186,8 +188,9 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
     order = np.argsort(-values, kind="stable")
     places = np.concatenate([order[:MOST], order[-LEAST:]])
     sentence: Sentence = [
-        number(_name(int(order[0]), d_ff)), " adds most to the logit of ", number(plain.words[0]),
-        f" directly: {values[order[0]]:+.2f}. Click a bar to switch its neuron.",
+        number(_name(int(order[0]), d_ff)),
+        f" adds most directly to the logit of {plain.words[0]}: "
+        f"{values[order[0]]:+.2f}. Click a bar to switch its neuron.",
     ]  # fmt: skip
     accent = f"@{run.card.colour}"
     bars = Bars(
@@ -208,7 +211,7 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
     )
     if len(written_set(neurons)) + LONGEST_PIECE <= LONGEST:
         return [picture]
-    message = "A link has hardly any room for more single neurons: what does not fit is not added."
+    message = "The link is nearly full: neurons that do not fit in it are not added."
     return [picture, text_cell("no-room", message, tone="info")]
 
 

@@ -27,9 +27,9 @@ def its_words(run: Run, neuron: int) -> Cell:
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
     sentence: Sentence = [
-        "Awake, it pushes towards ", number(promoted.words[0]), " and away from ",
-        number(suppressed.words[0]), "; its value vector is ", number(f"{norm:.2f} long"),
-        f", longer than {percent(larger_than)} of the block's.",
+        "When active, it makes ", number(promoted.words[0]),
+        f" likelier and {suppressed.words[0]} less likely; the norm of its value vector is "
+        f"{norm:.2f}, larger than {percent(larger_than)} of the block's.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "writes", run.card.colour),
@@ -47,13 +47,13 @@ def its_words(run: Run, neuron: int) -> Cell:
 
 
 def most_like_it(run: Run, neuron: int) -> Cell:
-    """The neurons with the most similar keys and values; a click meets one."""
+    """The neurons with the most similar keys and values; a click opens one."""
     block = run.state.block
     by_key, by_value = similar(run.model, block, neuron, NEURONS)
     sentence: Sentence = [
         "The most similar key is that of neuron ", number(neuron_name(block, by_key.neurons[0])),
-        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron ",
-        number(neuron_name(block, by_value.neurons[0])), f" ({by_value.cosines[0]:.2f}).",
+        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron "
+        f"{neuron_name(block, by_value.neurons[0])} ({by_value.cosines[0]:.2f}).",
     ]  # fmt: skip
 
     def bars(title: str, found: Similar, colour: str) -> Bars:
@@ -67,7 +67,7 @@ def most_like_it(run: Run, neuron: int) -> Cell:
                 bars("by key", by_key, "@muted"),
                 bars("by value vector", by_value, f"@{run.card.colour}"),
             ],
-            "cosine; click a bar to meet that neuron",
+            "cosine; click a bar to open that neuron",
         ),
         "The neurons of this block whose keys and values are most like this one's.",
         key="similar-neurons",

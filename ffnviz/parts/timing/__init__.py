@@ -1,31 +1,37 @@
-"""Timing: where the time goes, one idea a part."""
+"""Timing: where the time and the memory go."""
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import REPEATS
-from ffnviz.parts.timing import convolution, devices, grouped, growth, memory, products, stages
+from ffnviz.parts.timing import devices, growth, memory, products, stages
+from ffnviz.parts.views import View, part_of_views
+from ffnviz.state.settings import choice_setting
 
 OURS = (Capability.OURS,)
+VIEW = choice_setting(
+    "stages_view",
+    {"here": "on this device", "devices": "CPU and GPU", "products": "matmul throughput"},
+).with_control("Show")
+
 PARTS = (
-    Part(stages.sheet, "Stage by stage", "stages", (REPEATS,)),
-    Part(devices.sheet, "CPU and GPU", "devices", (REPEATS,), OURS),
-    Part(products.sheet, "How fast the products are", "products", (REPEATS,), OURS),
-    Part(growth.sheet, "How it grows", "growth", needs=OURS),
+    part_of_views(
+        "Stage by stage",
+        "stages",
+        "where the time of a pass goes",
+        VIEW,
+        {
+            "here": View(stages.sheet, (REPEATS,)),
+            "devices": View(devices.sheet, (REPEATS,), OURS),
+            "products": View(products.sheet, (REPEATS,), OURS),
+        },
+    ),
+    Part(growth.sheet, "Growth", "growth", (), OURS, line="slower with more tokens and neurons"),
     Part(
         memory.sheet,
-        "Memory while it runs",
+        "Memory",
         "memory",
         memory.SETTINGS,
         (*OURS, Capability.PLAIN_FFN),
-    ),
-    Part(
-        convolution.sheet,
-        "As a convolution",
-        "convolution",
-        (REPEATS,),
-        (*OURS, Capability.PLAIN_FFN),
-    ),
-    Part(
-        grouped.sheet, "Grouped 1 × 1", "grouped", grouped.SETTINGS, (*OURS, Capability.PLAIN_FFN)
+        line="what activations take, chunks save",
     ),
 )

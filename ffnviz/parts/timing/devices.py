@@ -23,10 +23,10 @@ from ffnviz.state.settings import Values
 ONE_CORE = "CPU, 1 core"
 EXPLAINED: Sentence = [
     ("What a GPU would change.", "strong"),
-    " A matrix product is very many independent multiply-adds. A CPU core does some dozens at "
-    "once, a GPU thousands. But each stage must first be sent to the GPU, which takes some "
-    "microseconds, however small it is. So a short sentence in a small network may gain nothing, "
-    "while a batch of long ones gains most. “How it grows” shows the CPU's side of this: compare "
+    " A matrix product consists of very many independent multiply-adds. A CPU core does a few "
+    "dozen at once, a GPU thousands. But starting a stage on the GPU takes a few microseconds, "
+    "however small the stage. So a short sentence in a small network may gain nothing, while "
+    " a batch of long ones gains most. “Growth” shows the CPU's side of this: compare "
     "batch 1 with batch 32.",
 ]
 GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
@@ -36,7 +36,7 @@ and the output over the whole vocabulary. φ and the additions only move memory.
 def sheet(run: Run, values: Values) -> Sheet:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
-        reason = f"{run.about_gpu} So only the CPU can be measured: see “Stage by stage”."
+        reason = f"{run.about_gpu} So only the CPU can be measured: see the view “on this device”."
         return Sheet([
             row(text_cell("no-gpu", reason, tone="info")),
             row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
@@ -96,7 +96,7 @@ def compared(run: Run, results: dict[str, StageTimes]) -> Cell:
         between = ", " if place < len(whole) - 1 else " and "
         cores = "one core" if name == ONE_CORE else name.removeprefix("CPU, ")
         where = "the GPU" if name == on_gpu else cores
-        sentence += [between if place else "", number(f"{took:.2f} ms"), f" on {where}"]
+        sentence += [f"{between if place else ''}{took:.2f} ms on {where}"]
     sentence += [
         ": the GPU is ",
         number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),

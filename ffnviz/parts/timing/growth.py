@@ -1,4 +1,4 @@
-"""How it grows: time against the number of tokens and against d_ff."""
+"""Growth: time against the number of tokens and against d_ff."""
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
@@ -27,8 +27,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         colour = run.card.colour
         notes = text_cell(
             "growth-runs",
-            f"{RUNS} runs of each size, on random values of the right shape: it does not depend on "
-            "the sentence.",
+            f"{RUNS} runs of each size, on random inputs: the sentence makes no difference.",
         )
         return [
             row([*about(measured, setup, run), notes]),
@@ -70,8 +69,9 @@ def _length_sentence(grown: Growth) -> Sentence:
     times = grown.sizes[-1] / grown.sizes[0]
     return [
         f"With {times:g} times as many tokens the FFN takes ",
-        number(f"{one[-1].median / one[0].median:.1f} times"), " as long for one text, and ",
-        number(f"{many[-1].median / many[0].median:.1f} times"), " in a batch of 32.",
+        number(f"{one[-1].median / one[0].median:.1f} times"),
+        f" as long for one text, and {many[-1].median / many[0].median:.1f} times in a batch of "
+        "32.",
     ]  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Memory while it runs: what the FFN's activations take, and what chunks of tokens save."""
+"""Memory: what the FFN's activations take, and what chunks of tokens save."""
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
@@ -52,15 +52,15 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     """Bytes against tokens at a time."""
     chunk = result.chunks[place]
     sentence: Sentence = [
-        f"All {result.n_tokens:,} tokens at once take ", number(_bytes(result.peaks[0])),
-        " of activations; ", f"{chunk:,} at a time, ", number(_bytes(result.peaks[place])),
+        f"All {result.n_tokens:,} tokens at once take {_bytes(result.peaks[0])} of activations; "
+        f"{chunk:,} at a time, ", number(_bytes(result.peaks[place])),
         f", of which {_bytes(4 * result.n_tokens * run.model.sizes.d_model)} are the output.",
     ]  # fmt: skip
     if place == 0:
         times = f"{result.peaks[0] / result.weights:.1f} times"
         sentence = [f"All {result.n_tokens:,} tokens at once take ",
-                    number(_bytes(result.peaks[0])), " of activations, ",
-                    number(times), " the weights."]  # fmt: skip
+                    number(_bytes(result.peaks[0])),
+                    f" of activations, {times} the weights."]  # fmt: skip
     return chart_cell(
         Head(sentence, "memory", run.card.colour),
         figures.peaks(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
@@ -76,8 +76,8 @@ def the_times(run: Run, result: Memory, place: int) -> Cell:
     chunk = result.chunks[place]
     sentence: Sentence = [
         f"With {chunk:,} at a time it takes ", number(f"{times[place] / times[0]:.2f} times"),
-        " as long; with ", f"{result.chunks[-1]:,}, ", number(f"{times[-1] / times[0]:.1f} times"),
-        f". The outputs differ by at most {short(result.difference, 1)}.",
+        f" as long; with {result.chunks[-1]:,}, {times[-1] / times[0]:.1f} times. The outputs "
+        f"differ by at most {short(result.difference, 1)}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "memory-times", run.card.colour),
@@ -95,9 +95,10 @@ def in_training(run: Run, result: Memory) -> Sentence:
     return [
         "In training a step keeps ", (_bytes(result.kept), "strong"),
         f" of this FFN for its gradients: {per_token:.0f} × d_ff numbers a token with "
-        f"{run.card.phi.label}. Chunks save nothing of that, unless they are computed again. The "
-        f"weights take {_bytes(result.weights)}. {RUNS} runs of each, on random values: it does "
-        "not depend on the sentence.",
+        f"{run.card.phi.label}. Chunks save none of that, unless they are "
+        "recomputed in the backward pass. The "
+        f"weights take {_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the "
+        "sentence makes no difference.",
     ]  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def bars(run: Run, result: Throughput) -> Cell:
     shares = np.array([p.per_second for p in result.products]) / result.best_per_second
     expand = next(p for p in result.products if p.name.startswith("W₁"))
     sentence: Sentence = [
-        "W₁ runs at ", number(_rate(expand.per_second)), ", ",
+        f"W₁ runs at {_rate(expand.per_second)}, ",
         number(percent(expand.per_second / result.best_per_second)),
         " of what this machine reaches in a large square product.",
     ]  # fmt: skip

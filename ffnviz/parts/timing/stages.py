@@ -46,9 +46,8 @@ def bars(run: Run, result: StageTimes) -> Cell:
     ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
     sentence: Sentence = [
         "The FFNs take ", number(f"{ffn:.2f} ms, {percent(ffn / result.total)}"),
-        f" of the stages' {result.total:.2f} ms; the pass in one piece took ",
-        number(f"{result.whole.median:.2f} ms"),
-        f" ({result.whole.lower:.2f} to {result.whole.upper:.2f}), "
+        f" of the stages' {result.total:.2f} ms; the pass in one piece took "
+        f"{result.whole.median:.2f} ms ({result.whole.lower:.2f} to {result.whole.upper:.2f}), "
         f"{result.whole.repeats} runs of each.",
     ]  # fmt: skip
     return chart_cell(
@@ -70,8 +69,8 @@ def ffn_bars(run: Run, result: FfnTimes) -> Cell:
     sentence: Sentence = [
         "The FFNs take ",
         number(f"{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}"),
-        " of the pass in one piece, which took ", number(f"{whole.median:.2f} ms"),
-        f" ({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
+        f" of the pass in one piece, which took {whole.median:.2f} ms "
+        f"({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
     ]  # fmt: skip
     names = [f"FFN {block + 1}" for block in range(len(result.ffns))]
     return chart_cell(

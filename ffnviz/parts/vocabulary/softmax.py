@@ -1,4 +1,4 @@
-"""From logits to words: the whole softmax, and where temperature, top-k and top-p cut it."""
+"""Softmax: from logits to words, and where temperature, top-k and top-p cut it."""
 
 import numpy as np
 
@@ -30,8 +30,8 @@ def whole_distribution(run: Run, after: Distribution) -> Cell:
     """Every entry of the vocabulary, sorted."""
     n = len(after.softmax)
     sentence: Sentence = [
-        f"{n:,} probabilities sum to ", number(f"{after.softmax.sum():.6f}"),
-        "; their entropy is ", number(f"{entropy(after.softmax):.2f} bits"),
+        f"{n:,} probabilities sum to {after.softmax.sum():.6f}; their entropy is ",
+        number(f"{entropy(after.softmax):.2f} bits"),
         f" of at most {np.log2(n):.0f}.",
     ]  # fmt: skip
     return chart_cell(
@@ -52,11 +52,10 @@ def whole_distribution(run: Run, after: Distribution) -> Cell:
 def first_words(run: Run, after: Distribution, how: Strategy) -> Cell:
     """The likeliest words before the cut and after it."""
     if after.n_kept == len(after.order):
-        cut: Sentence = [" nothing is cut: all ", number(f"{after.n_kept:,} words"), " stay"]
+        cut: Sentence = [f" nothing is cut: all {after.n_kept:,} words stay"]
     else:
         kept = f"{after.n_kept:,} words" if after.n_kept > 1 else "1 word"
-        cut = [" the cut keeps ", number(kept), ", which held ", number(percent(after.kept_share)),
-               " of the probability"]  # fmt: skip
+        cut = [f" the cut keeps {kept}, which held {percent(after.kept_share)} of the probability"]
     picked = run.model.tokenizer.label(pick(after, how))
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), *cut, "; the pick is ", number(picked), "."

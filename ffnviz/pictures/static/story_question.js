@@ -48,7 +48,7 @@ export function makeQuestion(changed) {
       return voted.has(nameOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
     }
     if (open || chosen === null || answer === null) return all;
-    return all + (chosen === answer ? "Right." : "Not so: see below.");
+    return all + (chosen === answer ? "Right." : "Not quite.");
   }
 
   return {

@@ -23,31 +23,50 @@ function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check
   seen.lastChild.textContent = `(${check})`;
 }
 
+// The signs of a group's claims, and how often each kind is there for those who cannot see them.
+function drawSigns(signs, claims) {
+  signs.replaceChildren(...claims.map(({ kind, sign }) => element("i", { "data-kind": kind, text: sign })));
+  const kinds = [...new Set(claims.map(({ kind }) => kind))];
+  const count = (kind) => claims.filter((claim) => claim.kind === kind).length;
+  signs.setAttribute("aria-label", kinds.map((kind) => `${count(kind)} ${kind}`).join(", "));
+}
+
 export function mount(tell) {
   const box = element("div", { class: "groups" });
   const all = element("div", { class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts" }, box);
   const root = element("div", { class: "verdicts" }, all);
   const makeGroup = (group) => element("section", {},
-    element("h3", {}, element("button", { type: "button", onclick: () => tell("group", group) })),
-    element("ul"));
-  let shown = [];
+    element("h3", {}, element("button", { type: "button", onclick: () => open(group) },
+      element("span"), element("span", { class: "signs", role: "img" }))),
+    element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
+  let shown = [], opened = 0;
+  // Of groups with titles one is open.
+  function open(group) {
+    opened = Math.max(0, Math.min(group, shown.length - 1));
+    [...box.children].forEach(({ firstChild: heading }, place) =>
+      heading.firstChild.setAttribute("aria-expanded", String(place === opened)));
+  }
   return {
     element: root,
     saves: {
       rows: () => [["experiment", "said", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
         claims.map(({ said, claim, expected, verdict, measured, check }) => [title, said, claim, expected, verdict, measured, check]))],
     },
-    update({ groups, columns, dense }) {
+    update({ groups, dense }) {
       shown = groups;
-      box.style.columnCount = String(columns);
+      const titled = groups.some(([title]) => title);
       root.classList.toggle("dense", dense);
-      root.classList.toggle("page", columns > 1);
-      root.classList.toggle("many", groups.flatMap(([, claims]) => claims).length > MANY);
-      each(box, groups, makeGroup, ({ children: [heading, list] }, [title, claims]) => {
-        heading.hidden = !title;
-        heading.firstChild.textContent = `${title} →`;
-        each(list, claims, makeClaim, drawClaim);
+      root.classList.toggle("titled", titled);
+      root.classList.toggle("many", !titled && groups.some(([, claims]) => claims.length > MANY));
+      box.style.gridTemplateRows = titled ? `repeat(${groups.length}, auto) 1fr` : "";
+      each(box, groups, makeGroup, ({ children: [heading, body] }, [title, claims]) => {
+        heading.hidden = body.lastChild.hidden = !title;
+        heading.firstChild.firstChild.textContent = title;
+        drawSigns(heading.firstChild.lastChild, claims);
+        each(body.firstChild, claims, makeClaim, drawClaim);
+        body.lastChild.textContent = `${title} →`;
       });
+      open(opened);
     },
   };
 }

@@ -12,7 +12,7 @@ from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.dimensions.forms import CODE, code
-from ffnviz.parts.neurons.working import then_phi
+from ffnviz.parts.neurons.arithmetic import then_phi
 from tests.analysis.networks import network, ours
 from tests.run_factory import run_of
 

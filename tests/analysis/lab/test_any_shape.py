@@ -19,7 +19,7 @@ HOLD = (  # claims that are true of any plain FFN, whatever surrounds it
     "A stack of linear layers",
     "Without φ the FFN is linear",
     "The FFN is not linear",
-    "FFN: an output hears its own input",
+    "FFN: an output depends on its own input",
     "A neuron set to zero",
 )
 SHAPES: dict[str, dict[str, object]] = {

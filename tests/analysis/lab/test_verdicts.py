@@ -6,7 +6,7 @@ import pytest
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Verdict
 from ffnviz.figures.wording import Sentence
-from ffnviz.parts.lab.subject import tally, tally_of_all
+from ffnviz.parts.experiments import tally, tally_of_all
 
 
 @pytest.mark.parametrize(
@@ -70,10 +70,10 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
         return "".join(part if isinstance(part, str) else part[0] for part in sentence)
 
     assert told(tally([*taught, thought])) == (
-        "Of 3 claims in textbooks, 2 hold and 1 does not hold. 1 more is often thought."
+        "Of 3 claims in textbooks, 2 hold and 1 does not hold. 1 more is a common misconception."
     )
     assert told(tally([taught[0], thought, thought])) == (
-        "The one claim in textbooks holds. 2 more are often thought."
+        "The one claim in textbooks holds. 2 more are common misconceptions."
     )
     assert told(tally(taught)) == "Of 3 claims in textbooks, 2 hold and 1 does not hold."
     assert told(tally_of_all([*taught, thought, thought])) == (

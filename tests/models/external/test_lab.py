@@ -131,7 +131,7 @@ def test_the_command_tests_a_network_of_ones_own(
     told = CliRunner().invoke(lab, ["--model", str(gpt), "--text", TEXT, "--device", "cpu"])
     assert told.exit_code == 0, told.output
     assert "GPT-2, block 2, token" in told.output
-    assert "Who hears whom: not tested. It is not made of" in told.output
+    assert "Input influence: not tested. It is not made of" in told.output
     refused = CliRunner().invoke(lab, ["--model", str(llama), "--text", TEXT, "--device", "cpu"])
     assert refused.exit_code == 1
     assert "plain FFNs, and SwiGLU is gated" in refused.output

@@ -1,4 +1,4 @@
-"""Who hears whom: influence maps of every kind of layer."""
+"""Input influence: which inputs each output depends on, in every kind of layer."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -33,7 +33,7 @@ N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_c
 LAYERS = count_setting("depth", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
 GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
 LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
-    "RNN, weights ×", GAINS, lambda stop: f"{stop:g}", "of one RNN, its recurrent ones",
+    "recurrent weight scale", GAINS, lambda stop: f"×{stop:g}", "of the third recurrent network",
 )  # fmt: skip
 SETTINGS = (N, LAYERS, LOUDER)
 ACROSS = 5
@@ -71,21 +71,21 @@ def all_maps(run: Run, result: Influence) -> Cell:
     n = len(result.memory)
     labels = run.labels[:n] if n <= 12 else []
     shown = [
-        Map(f"{each.name}<br>hears {each.receptive_field}, {each.steps} in a row", each.share,
+        Map(f"{each.name}<br>sees {each.receptive_field}, {each.steps} in a row", each.share,
             f"@{run.card.colour}" if each.trained else "@muted", labels, [])
         for each in result.heard
     ]  # fmt: skip
-    shown.insert(5, Map(f"decoder: sentence<br>hears {n}", result.memory, "@muted",
+    shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted",
                         labels, []))  # fmt: skip
     rnn = next(each for each in result.heard if each.name == "RNN")
     sentence: Sentence = [
-        "A row is an output, a column an input; blank is exactly 0, and the darkest square the "
+        "Each row is an output, each column an input; blank is exactly 0, the darkest square the "
         "largest of its map. ",
         *_steps(n, result.depth, rnn.steps),
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-influence", run.card.colour),
-        maps(shown, ACROSS, "of all it hears", ("output", "input")),
+        maps(shown, ACROSS, "of all its inputs", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
         key="lab-hears",
         height=342,
@@ -97,9 +97,8 @@ def _steps(n: int, depth: int, steps: int) -> Sentence:
     layers = "1 layer" if depth == 1 else f"{depth} layers"
     later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
     return [
-        f"Over {n} tokens in {layers} an RNN takes ", number(f"{steps} steps in a row"),
-        f": {n} for the tokens{later}. Attention takes ",
-        number(str(depth)), ": one for each layer.",
+        f"Over {n} tokens in {layers} an RNN takes ", number(f"{steps} sequential steps"),
+        f": {n} for the tokens{later}. Attention takes {depth}: one for each layer.",
     ]  # fmt: skip
 
 
@@ -139,9 +138,9 @@ def _factors(result: Influence) -> Sentence:
     if len(result.memory) < 3:
         return ["It takes three tokens to see how a gradient goes on over a distance."]
     rnn, lstm, loud = (
-        number(short(float(np.exp(np.log(each.factors).mean())))) for each in result.fading
+        (short(float(np.exp(np.log(each.factors).mean())))) for each in result.fading
     )
     return [
-        "Each step back multiplies an RNN's gradient by ", rnn, ", an LSTM's by ", lstm,
-        f", and an RNN's with recurrent weights × {result.gain:g} by ", loud, ".",
+        "Each step back multiplies an RNN's gradient by ", number(rnn),
+        f", an LSTM's by {lstm}, and an RNN's with recurrent weights × {result.gain:g} by {loud}.",
     ]  # fmt: skip

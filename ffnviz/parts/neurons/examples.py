@@ -1,4 +1,4 @@
-"""What wakes a neuron: on this sentence, by its key, and its strongest examples."""
+"""What activates a neuron: on this sentence, by its key, and its strongest examples."""
 
 import numpy as np
 
@@ -48,8 +48,7 @@ def on_this_sentence(run: Run, neuron: int) -> Cell:
         sentence += [
             ", strongest on ",
             quoted(run.labels[most]),
-            ": ",
-            number(signed(values[most])),
+            f": {signed(values[most])}",
         ]
     return chart_cell(
         Head([*sentence, "."], "fires", accent),
@@ -62,15 +61,15 @@ def on_this_sentence(run: Run, neuron: int) -> Cell:
 
 
 def what_its_key_matches(run: Run, neuron: int) -> Cell:
-    """The words whose embedding would wake it most."""
+    """The words whose embeddings would activate it most."""
     found = key_matches(run.model, run.state.block, neuron, 16)
     half = len(found.words) // 2
     colour, known = f"@{run.card.colour}", run.card.provenance
     counted = known is not None and known.token_counts is not None
     sentence: Sentence = [
-        f"Of all {'common ' if counted else ''}words, its key matches the embedding of ",
-        number(found.words[0]), " best: alone in the stream it would give a pre-activation of ",
-        number(signed(found.scores[0])), ".",
+        f"Of all {'common ' if counted else ''}words, the embedding of ", number(found.words[0]),
+        " matches its key best: alone in the stream, it would give a pre-activation of "
+        f"{signed(found.scores[0])}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "keymatch", run.card.colour),
@@ -94,7 +93,7 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
         [_passage(run, index, each) for each in found if sign * each.value > 0]
         for sign in (1, -1)
     )  # fmt: skip
-    where: Sentence = [" in ", number(index.source), "; what wakes it is underlined."]
+    where: Sentence = [f" in {index.source}; the token that activates it is underlined."]
     lists: list[tuple[Sentence, list[Passage]]] = [(["Its strongest examples", *where], above)]
     if not found:
         known = " above zero" * (run.card.signed and not index.both_sides)

@@ -1,4 +1,4 @@
-"""The FFN as two convolutions with kernel 1: the same numbers, another time."""
+"""The time of the FFN as two Linear layers, and as two convolutions with kernel 1."""
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
@@ -10,35 +10,19 @@ from ffnviz.parts.results import REPEATS, about
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
-CODE = """\
-conv1 = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
-conv1.weight = nn.Parameter(ffn.expand.weight[..., None])
-conv2 = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
-conv2.weight = nn.Parameter(ffn.compress.weight[..., None])
-# ({d_ff}, {d_model}, 1) and ({d_model}, {d_ff}, 1); the biases as they are
-y = conv2(φ(conv1(x.mT))).mT
-# (B, T, d) -> (B, d, T) -> (B, T, d)
-"""
-
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The code beside the two times."""
+    """The two times, beside when and where they were measured."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block, values[REPEATS])
-    sizes = run.model.sizes
-    code = code_cell("convolution-code", CODE.format(d_model=sizes.d_model, d_ff=sizes.d_ff))
 
     def after(measured: Measured[Convolution]) -> list[Row]:
-        left = [code, *about(measured, setup, run)]
-        return [row(left, times(run, measured.result), widths=(1.2, 1.4))]
+        return [row(about(measured, setup, run), times(run, measured.result), widths=(1, 2.6))]
 
-    return Sheet([
-        Measurement("convolution", setup, measure, after, (values[REPEATS],), before=[row(code)])
-    ])  # fmt: skip
+    return Sheet([Measurement("convolution", setup, measure, after, (values[REPEATS],))])
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
@@ -49,8 +33,8 @@ def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
 def times(run: Run, result: Convolution) -> Cell:
     """Both times, and how far the outputs are apart."""
     sentence: Sentence = [
-        "Linear and Conv1d differ by at most ", number(short(result.difference, 1)),
-        f" in outputs of up to {result.largest:.1f}; the convolution takes ",
+        f"Linear and Conv1d differ by at most {short(result.difference, 1)} in outputs of up to "
+        f"{result.largest:.1f}; the convolution takes ",
         number(f"{result.convolution.median / result.linear.median:.2f} times"), " as long.",
     ]  # fmt: skip
     spreads = {"Linear": result.linear, "Conv1d, kernel 1": result.convolution}

@@ -1,4 +1,4 @@
-"""Its values on many sentences: how they are spread, on what tokens, and who fires with it."""
+"""The distribution of a neuron's values, on what tokens it fires, and with which neurons."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.state.actions import OpenNeuron
+from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -41,13 +41,13 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     found = [
         (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
     ]
-    tokens, (_, first), (_, last) = number(f"{index.n_tokens:,} tokens"), found[0], found[-1]
+    tokens, (_, first), (_, last) = f"{index.n_tokens:,} tokens", found[0], found[-1]
     sentence: Sentence = (
-        ["On 98% of ", tokens, " its value is between ", number(signed(first)), " and "]
-        if run.card.signed else ["On 99% of ", tokens, " its value is at most "]
+        [f"On 98% of {tokens} its value is between {signed(first)} and "]
+        if run.card.signed else [f"On 99% of {tokens} its value is at most "]
     )  # fmt: skip
     sentence += [
-        number(signed(last)), "; on average it is ", number(signed(block.mean[neuron])),
+        number(signed(last)), f"; on average it is {signed(block.mean[neuron])}"
         f" ± {float(block.deviation[neuron]):.2f}",
     ]  # fmt: skip
     ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
@@ -64,20 +64,20 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
 
 
 def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
-    """The share of each kind of token that wakes it."""
+    """The share of each kind of token that activates it."""
     fired = index.by_number[run.state.block].by_class[:, neuron]
     shares = fired / np.maximum(index.of_class, 1)
     most = int(shares.argmax())
     sentence: Sentence = [
-        "It fires most often on ", number(LABELS[most]), ": on ",
-        number(percent(float(shares[most]))), f" of {index.of_class[most]:,}.",
+        "It fires most often on ", number(LABELS[most]), f": on "
+        f"{percent(float(shares[most]))} of {index.of_class[most]:,}.",
     ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
     return chart_cell(
         Head(sentence, "kinds", run.card.colour),
         named_bars(
             [Bars("", LABELS, 100 * shares, f"@{run.card.colour}")], "% of tokens of that kind"
         ),
-        "The share of each kind of token that wakes the neuron.",
+        "The share of each kind of token that activates the neuron.",
         key="kinds-of-neuron",
         height=268,
     )
@@ -92,11 +92,11 @@ def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     sentence: Sentence
     if there.any():
         sentence = [
-            "Neuron ", number(names[0]), " fires most like it: their cosine is ",
-            number(f"{float(block.alike[0, neuron]):.2f}"), ".",
+            "Neuron ", number(names[0]), " co-activates most with it: their cosine is "
+            f"{float(block.alike[0, neuron]):.2f}.",
         ]  # fmt: skip
     else:
-        sentence = ["No neuron of this block surely fires together with it."]
+        sentence = ["No neuron of this block co-activates significantly with it."]
     return chart_cell(
         Head(sentence, "partners", run.card.colour),
         named_bars(
@@ -107,10 +107,10 @@ def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
                     ids=partners[there],
                 )
             ],
-            "cosine of firing, ± 0.04",
+            "cosine of co-activation, ± 0.04",
         ),
         "The neurons of the block that fire on the same tokens.",
         key="partners-of-neuron",
         height=316,
-        on_choose=lambda other: OpenNeuron(run.neuron(other), "neurons", "values"),
+        on_choose=lambda other: ChooseNeuron(run.neuron(other)),
     )  # fmt: skip

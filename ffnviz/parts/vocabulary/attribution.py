@@ -1,4 +1,4 @@
-"""Who added what: one word's logit as the sum of what each part wrote."""
+"""Direct logit attribution: one word's logit as the sum of what each part wrote."""
 
 from dataclasses import replace
 
@@ -24,9 +24,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     logit = contributions(run.model, run.trace, run.token, int(likeliest.ids[place]))
     most, total = int(logit.added.argmax()), float(logit.added.sum())
     sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the logit of ", number(likeliest.words[place]),
-        " gets most from ", number(logit.parts[most]), " (", number(signed(logit.added[most])),
-        f"). The parts sum to {total:.4f}; the network said ", number(f"{logit.logit:.4f}"), ".",
+        "At ", quoted(run.labels[run.token]), f" the logit of {likeliest.words[place]} gets most "
+        "from ", number(logit.parts[most]), f" ({signed(logit.added[most])}). The parts sum to "
+        f"{total:.4f}; the network's logit is {logit.logit:.4f}.",
     ]  # fmt: skip
     chart = chart_cell(
         Head(sentence, "parts", run.card.colour, under=under_guess(run)),

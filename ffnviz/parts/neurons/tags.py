@@ -40,10 +40,9 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         sentence += [
             "; below zero" if side < 0 else ", above zero" if index.both_sides else ", and"
         ]
-        sentence += [" more often than by chance on ",
-                     number(f"{len(beyond)} of {len(counts)} tags")]  # fmt: skip
+        sentence += [f" more often than by chance with {len(beyond)} of {len(counts)} tags"]
         if beyond:
-            sentence += [", most of all ", number(beyond[0].tag)]
+            sentence += [f", above all {beyond[0].tag}"]
         sign = ("+ " if side > 0 else "− ") * index.both_sides
         shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
     return chart_cell(
@@ -56,15 +55,15 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
             LEVEL,
             run.card.colour,
         ),
-        "For each tag, the share of its sentences that wake the neuron, beside the share of the "
-        "other sentences.",
+        "For each tag, the share of its sentences that activate the neuron, beside the share of "
+        "the other sentences.",
         key="tags-of-neuron",
         height=665,
     )
 
 
 def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
-    """The share of tokens at each position that wake it."""
+    """The share of tokens at each position that activate it."""
     block = index.by_number[run.state.block]
     fired = block.by_position[:, neuron]
     shares = fired / np.maximum(index.at_position, 1)
@@ -76,12 +75,11 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     ]  # fmt: skip
     if len(shares) and shares.max() > 0:
         most = int(shares.argmax())
-        sentence += [", most often at ", number(f"position {most + 1}"),
-                     f" ({percent(float(shares[most]))})"]  # fmt: skip
+        sentence += [f", most often at position {most + 1} ({percent(float(shares[most]))})"]
     return chart_cell(
         Head([*sentence, "."], "positions", run.card.colour),
         figures.positions(shares, counts, run.card.colour),
-        "The share of tokens at each position that wake the neuron.",
+        "The share of tokens at each position that activate the neuron.",
         key="positions-of-neuron",
         height=665,
     )

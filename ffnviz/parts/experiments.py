@@ -1,4 +1,4 @@
-"""What the Lab's parts share: what is tested, and how its verdicts are shown."""
+"""What parts share that test a claim: what is tested, and how its verdicts are shown."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -51,7 +51,10 @@ def tally(findings: Sequence[Finding]) -> Sentence:
     thought = len(findings) - len(taught)
     told: Sentence = _counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught)
     if thought:
-        told.append(f" {thought} more {'is' if thought == 1 else 'are'} often thought.")
+        one = thought == 1
+        told.append(
+            f" {thought} more {'is a' if one else 'are'} common misconception{'s' * (not one)}."
+        )
     return told
 
 
@@ -78,7 +81,8 @@ def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     for place, (verdict, n) in enumerate(told):
         if place:
             parts.append(" and " if place == len(told) - 1 else ", ")
-        parts.append(number(f"{n} {_told(verdict, n)}"))
+        counted = f"{n} {_told(verdict, n)}"
+        parts.append(counted if place else number(counted))
     return [many.format(total), *parts, "."]
 
 

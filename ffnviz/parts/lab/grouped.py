@@ -1,4 +1,4 @@
-"""Grouped and depthwise 1 × 1: fewer weights, and channels that no longer mix."""
+"""Grouped and depthwise 1 × 1 convolutions: fewer weights, and channels that no longer mix."""
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
@@ -45,21 +45,21 @@ def measure(run: Run, progress: Progress, repeats: int, token: int) -> Grouped:
 
 
 def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
-    """Weights, channels heard and the output's error."""
+    """Weights, channels seen and the output's error."""
     d_model = run.model.sizes.d_model
     heard = round(result.heard[at] * d_model)
     n = result.groups[at]
     sentence: Sentence = [
-        _name(n, d_model), ", an output channel hears ", number(f"{heard:,} of {d_model:,}"),
-        " inputs, ", number(percent(float(result.weights[at] / result.weights[0]))),
-        " of the weights are left, and the output is off by ",
+        f"{_name(n, d_model)}, an output channel sees {heard:,} of {d_model:,} inputs, "
+        f"{percent(float(result.weights[at] / result.weights[0]))} of the weights are left, and "
+        "the output is off by ",
         number(percent(float(result.errors[at]))), ".",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "grouped", run.card.colour),
         figures.left(result.groups, result.weights / result.weights[0], result.heard,
                      result.shuffled, result.errors, at, run.card.colour),
-        "Weights, channels heard and the output's error against the number of groups.",
+        "Weights, channels seen and the output's error against the number of groups.",
         key="grouped",
         height=590,
     )  # fmt: skip
@@ -72,7 +72,7 @@ def the_times(run: Run, result: Grouped, at: int) -> Cell:
     sentence: Sentence = [
         f"With {fewer:,.0f} times fewer multiply-adds" if at else "As it is",
         " it takes ", number(f"{times[at]:.2f} ms"),
-        f", {times[at] / times[0]:.2f} times as long as whole." if at else ".",
+        f", {times[at] / times[0]:.2f} times as long as the whole FFN." if at else ".",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "grouped-times", run.card.colour),
@@ -90,8 +90,9 @@ def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
     n = result.groups[at]
     name = f"{n:,} group{'s' * (n > 1)}"
     sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the network says ", number(whole.words[0]),
-        f"; in {name}, ", number(cut.words[0]), ".",
+        "At ", quoted(run.labels[run.token]), f" the network predicts {whole.words[0]}; "
+        f"in {name}, ",
+        number(cut.words[0]), ".",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "grouped-words", run.card.colour, under=under_guess(run)),

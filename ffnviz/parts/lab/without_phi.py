@@ -1,4 +1,4 @@
-"""Delete the bend: the FFN without φ, and what the network says then."""
+"""Without φ: the FFN as one matrix, and what the network predicts then."""
 
 import numpy as np
 
@@ -14,8 +14,8 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -38,12 +38,12 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 
 
 def predictions(run: Run, result: WithoutPhi) -> Cell:
-    """What the network says as it is, without φ, without FFNs, without attention."""
+    """What the network predicts as it is, without φ, without FFNs, without attention."""
     sentence: Sentence = [
-        "Without φ in any block the network says ",
+        "With φ removed from every block, the network predicts ",
         number(result.predictions[WITHOUT_PHI].words[0]), " at ", quoted(run.labels[run.token]),
-        " instead of ", number(result.plain.words[0]), ": ",
-        number(f"{short(result.divergences[WITHOUT_PHI])} nats"), " apart.",
+        f" instead of {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
+        "apart.",
     ]  # fmt: skip
     accent = f"@{run.card.colour}"
     panels = [Words("as it is", result.plain.words, result.plain.probabilities, accent)]

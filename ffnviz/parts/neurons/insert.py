@@ -1,4 +1,4 @@
-"""Plant a memory: one neuron more, that wakes here and says a word of your own."""
+"""Insert a neuron: one more, which activates here and promotes a word of your own."""
 
 from collections.abc import Sequence
 
@@ -36,22 +36,22 @@ from ffnviz.state.settings import Values, number_setting, text_setting
 STRENGTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 CHOOSY = tuple(place / 20 for place in range(20))
 NO_BIASES = (
-    "This FFN has no biases, so the new neuron wakes at whatever is a little like its token."
+    "This FFN has no biases, so the new neuron activates on anything slightly like its token."
 )
 WORD = text_setting("plant", "moon", LONGEST_WORD, room=6 * LONGEST_WORD).with_control(
     "A word for the new neuron to say", example="moon"
 )
 STRENGTH = number_setting("strength", 1.5, STRENGTHS[0], STRENGTHS[-1]).with_control(
-    "strength, in lengths of what the FFN writes here", STRENGTHS, lambda stop: f"{stop:g}×"
+    "strength (× the FFN output's norm)", STRENGTHS, lambda stop: f"{stop:g}×"
 )
 CHOOSINESS = number_setting("choosy", 0.7, CHOOSY[0], CHOOSY[-1]).with_control(
-    "wakes where an input is like this one by more than", CHOOSY, percent
+    "similarity threshold", CHOOSY, percent
 )
 SETTINGS = (WORD, STRENGTH, CHOOSINESS)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """What is said with one neuron more; where else it wakes."""
+    """What is predicted with one more neuron; where else it activates."""
     biased = run.model.ffn(run.state.block).key_bias is not None
     reset = Button("Reset", Set({each.name: None for each in SETTINGS}) if values else None)
     controls: list[Control] = [WORD, STRENGTH, *([CHOOSINESS] if biased else []), reset]
@@ -59,7 +59,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     try:
         planted = planted_now(run, *chosen)
     except PlantError as error:
-        note = "This word cannot be planted.", [(str(error), "typed")]
+        note = "This word cannot be inserted.", [(str(error), "typed")]
         return Sheet([row(text_cell("no-word", *note, tone="warning"))], controls)
     elsewhere = (
         *([] if biased else [text_cell("no-biases", NO_BIASES)]),
@@ -86,8 +86,8 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
         for each in (trace.logits_at(run.place), logits)
     )
     sentence: Sentence = [
-        f"One neuron more in block {block + 1}, and ", number(model.tokenizer.label(planted.word)),
-        " goes from ", number(percent(was)), " to ", number(percent(now)), " at ",
+        f"With one more neuron in block {block + 1}, {model.tokenizer.label(planted.word)} goes "
+        f"from {percent(was)} to ", number(percent(now)), " at ",
         quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     d_ff = model.sizes.d_ff
@@ -97,7 +97,7 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
             Words(f"{d_ff:,} neurons", plain.words, plain.probabilities, f"@{run.card.colour}"),
             Words(f"{d_ff + 1:,} neurons", after.words, after.probabilities, "@muted"),
         ]),
-        "The ten likeliest words without the planted neuron and with it.",
+        "The ten likeliest words without the inserted neuron and with it.",
         key="planted-words",
         height=640,
     )  # fmt: skip
@@ -111,13 +111,13 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
     sentence: Sentence = ["Made for ", quoted(run.labels[run.token])]
     if len(values) > 1:
         among = f"{others} of the {len(values) - 1} other tokens"
-        sentence += [", it also wakes on ", number(among), " here."]
+        sentence += [", it also activates on ", number(among), " here."]
     else:
-        sentence += [", the only token here, it wakes at ", number(signed(values[0])), "."]
+        sentence += [", the only token here, it has the value ", number(signed(values[0])), "."]
     return chart_cell(
         Head(sentence, "planted-here", run.card.colour),
         figures.values(run.labels, values, run.token, run.card.colour, threshold),
-        "The planted neuron's activation on each token of the sentence.",
+        "The inserted neuron's activation on each token of the sentence.",
         key="planted-here",
         height=270,
         on_choose=ChooseToken,
@@ -129,11 +129,12 @@ def on_other_sentences(
 ) -> Measurement[PlantSpread] | Cell:
     """How far it spreads, once that is asked for."""
     if not run.card.has_mask:
-        message = f"On other sentences nothing can be measured. {Capability.MASK.value}"
+        message = f"Other sentences cannot be measured. {Capability.MASK.value}"
         return text_cell("no-mask", message)
     setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token, *chosen)
     before = (text_cell(
-        "planted-ask", "How far does it spread? All probe sentences, with one word in five hidden."
+        "planted-ask",
+        "How far does it spread? Read all probe sentences, with one word in five hidden.",
     ),)  # fmt: skip
 
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
@@ -156,19 +157,19 @@ def measure(
 
 
 def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
-    """What is said in other sentences, and the tokens that wake it most."""
+    """What is said in other sentences, and the tokens that activate it most."""
     worse = f"{result.loss.worse:+.4f} ± {result.loss.error:.4f}".replace("-", "−")
     loss: Sentence = [
         f"Of {len(result.loss.plain):,} masked tokens in other sentences its word is the likeliest "
         "at ", number(f"{result.said_after:,}"), f"; without it, at {result.said_before:,}. The "
-        f"loss there goes from {result.loss.plain.mean():.3f} to ",
-        number(f"{result.loss.edited.mean():.3f}"), " nats: ", number(worse),
-        " (standard error of the paired differences).",
+        f"loss there goes from {result.loss.plain.mean():.3f} to "
+        f"{result.loss.edited.mean():.3f} nats: {worse} (standard error of the paired "
+        "differences).",
     ]  # fmt: skip
     sentence: Sentence = [
-        "In other sentences it wakes on ", number(percent(result.awake / result.n_tokens)),
+        "In other sentences it activates on ", number(percent(result.awake / result.n_tokens)),
         f" of {result.n_tokens:,} tokens",
-        "; most of all on these." if result.strongest else ".",
+        ", most strongly on these." if result.strongest else ".",
     ]  # fmt: skip
     return text_cell("planted-loss", loss), passages_cell(
         Head(sentence, "planted-elsewhere", run.card.colour),

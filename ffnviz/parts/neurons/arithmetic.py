@@ -1,4 +1,4 @@
-"""Show the working: a neuron, one component of the output, or a logit as the sum that it is."""
+"""The arithmetic: a neuron, one component of the output, or a logit as the sum that it is."""
 
 import io
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ def _neuron(run: Run, neuron: int) -> Shown:
         activated = f"φ({z}) times the value {_plain(float(record.value[token, neuron]))}"
     sentence: Sentence = [
         f"Neuron {neuron_name(block, neuron)} at ", quoted(run.labels[token]), ": ",
-        f"x · key {added}= ", number(z), f"; then {activated} = ", number(h), ".",
+        f"x · key {added}= {z}; then {activated} = ", number(h), ".",
     ]  # fmt: skip
     file = f"{network}-block{block + 1}-token{token + 1}-neuron{neuron}"
     name = "x · key + b" if biased else "x · key"
@@ -129,7 +129,7 @@ def _component(run: Run, component: int) -> Shown:
     n = int(np.count_nonzero(product.terms))
     sentence: Sentence = [
         f"Component {component} of what block {block + 1}'s FFN writes at ",
-        quoted(run.labels[token]), ": ", number(f"{n:,} neurons"), " add to ",
+        quoted(run.labels[token]), ": ", f"{n:,} neurons add up to ",
         number(_plain(product.total)), "; the bars name the neurons that add most.",
     ]  # fmt: skip
     file = f"{network}-block{block + 1}-token{token + 1}-output{component}"
@@ -140,9 +140,9 @@ def _logit(run: Run, word: int, name: str) -> Shown:
     token, network = run.token, run.card.id
     product = logit(run.model, run.trace, token, word)
     sentence: Sentence = [
-        "The logit of ", number(name), " at ", quoted(run.labels[token]), " is ",
-        number(_plain(product.total)), f": {len(product.left):,} products of the final vector with "
-        "the word's own.",
+        f"The logit of {name} at ", quoted(run.labels[token]), " is ",
+        number(_plain(product.total)), f": the sum of {len(product.left):,} products of the final "
+        "vector with the word's vector.",
     ]  # fmt: skip
     file = f"{network}-token{token + 1}-logit{word}"
     terms = "component of the final vector"
@@ -178,8 +178,8 @@ def compute_it_again(shown: Shown) -> list[Cell]:
         ]),
         code_cell("working-code", snippet(shown)),
         text_cell("working-sum", [
-            "The terms, the rest and the bias add up to ", number(again), "; the network said ",
-            number(f"{total:.6f}"), ". The difference is rounding.",
+            "The terms, the rest and the bias add up to ", number(again),
+            f"; the network said {total:.6f}. The difference is rounding.",
         ]),
     ]  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""How the prediction forms: the stream read after the embedding, each attention, each FFN."""
+"""Logit lens: the stream read after the embedding, each attention, each FFN."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ MOST = 13  # rows that can be read; of more stages, those behind FFNs, evenly sp
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The table of words beside the final word's way up."""
+    """The table of words beside the rise of the final word."""
     word = int(run.trace.logits_at(run.token).argmax())
     readings = read_early(run.model, run.trace, run.token, word, WORDS)
     name = run.model.tokenizer.label(word)
@@ -32,7 +32,7 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
     sentence: Sentence = [
         "Decoded early, the stream at ", quoted(run.labels[run.token]), " first predicts ",
-        number(name), " after ", number(first.stage), ".",
+        number(name), f" after {first.stage}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lens", run.card.colour, under=under_guess(run)),
@@ -42,7 +42,7 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
             np.array([reading.prediction.probabilities for reading in shown]),
             run.card.colour,
         ),
-        "The five likeliest words read off the stream after each part of the network.",
+        "The five likeliest words decoded from the stream after each part of the network.",
         key="lens",
         height=660,
     )
@@ -64,9 +64,9 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
     before, most = largest_gain(readings)
     shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
     sentence: Sentence = [
-        number(name), f" climbs from rank {start.rank:,} at the embedding to ",
-        number(f"rank {end.rank:,}"), " at the end; in this sentence it gains most by ",
-        number(most.stage), f": from {percent(before.probability)} to {percent(most.probability)}.",
+        f"{name} climbs from rank {start.rank:,} at the embedding to ",
+        number(f"rank {end.rank:,}"), f" at the end; it gains most from {most.stage}: "
+        f"from {percent(before.probability)} to {percent(most.probability)}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "followed", run.card.colour),

@@ -1,0 +1,63 @@
+"""A part with several views of one idea, one of which is shown."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ffnviz.analysis.needs import Capability, missing
+from ffnviz.parts.part import Part
+from ffnviz.parts.sheet import Row, Sheet, row
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, Values
+
+
+@dataclass(frozen=True)
+class View:
+    """One of a part's views.
+
+    Attributes:
+        sheet: as a part's.
+        settings: that it has besides the choice of the view.
+        needs: what it needs of a network.
+    """
+
+    sheet: Callable[[Run, Values], Sheet]
+    settings: tuple[Setting[Any], ...] = ()
+    needs: tuple[Capability, ...] = ()
+
+
+def part_of_views(
+    title: str, name: str, line: str, choice: Setting[str], views: Mapping[str, View]
+) -> Part:
+    """A part that shows one of its views; offered are those that the network at hand can show.
+
+    Instead of one that it cannot, the first is shown that it can, below a line that says why.
+
+    Args:
+        title: the part's.
+        name: in the URL.
+        line: what one sees there.
+        choice: of a view by its id.
+        views: by their ids.
+    """
+    kept = [setting for view in views.values() for setting in view.settings]
+    first, *others = views.values()
+    needs = tuple(each for each in first.needs if all(each in view.needs for view in others))
+
+    def sheet(run: Run, values: Values) -> Sheet:
+        partner, chosen = run.partner is not None, values[choice]
+        away = {each: missing(run.card, view.needs, partner) for each, view in views.items()}
+        offered = {each: words for each, words in choice.options.items() if not away[each]}
+        why: list[Row] = []
+        if away[chosen]:
+            words = f"“{choice.options[chosen]}” cannot be shown for this network."
+            why = [row(text_cell("missing", f"{words} {away[chosen][0].value}", tone="info"))]
+            chosen = next(iter(offered), "")
+        if not chosen:
+            return Sheet(why, [])
+        made = views[chosen].sheet(run, values)
+        controls = views[chosen].settings if made.controls is None else made.controls
+        return Sheet([*why, *made.rows], [replace(choice, options=offered), *controls])
+
+    return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), needs, line=line)

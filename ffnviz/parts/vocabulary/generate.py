@@ -1,0 +1,157 @@
+"""Generate text: words are appended one at a time, and each step can be looked into."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
+from ffnviz.analysis.vocabulary.writing import Writing, begin, logits_before, no_text, write_word
+from ffnviz.figures.vocabulary.writing import steps
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.parts.guess import under_guess
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, row, set_to
+from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import Set, ShowState
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, count_setting
+
+MOST = 128
+AT_ONCE = 20  # words that a page waits for
+WORDS = count_setting("words", 6, 0, MOST)
+STEP = count_setting("step", 0, 0, MOST)  # from 1; 0 is the last
+MANY = 10
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The text, its words, and one step's choice; many words are written beside the page."""
+    if run.card.causal and not run.state.sentence.strip():
+        note = "This network needs a word to go on from. Type one first."
+        return Sheet([row(text_cell("no-words", note, tone="info"))], [])
+    how, n = strategy(values), values[WORDS]
+    if n - _known(run, how, n) <= AT_ONCE:
+        written = write(run, how, n)
+        rows: list[Row | Measurement[Any]] = [shown(run, values, how, written)]
+        return Sheet(rows, [*controls(values), *_buttons(run, values, written)])
+    setup = (run.card.id, run.device, run.state.sentence, how, n)
+    before = (row(text_cell("many-words", f"{n} words take a while to write.", tone="info")),)
+
+    def after(measured: Measured[Writing]) -> Sequence[Row]:
+        if measured.setup != setup:
+            return before
+        _texts(run, how)[n] = measured.result
+        return [shown(run, values, how, measured.result)]
+
+    work = Measurement(
+        "write", setup, write_many, after, (how, n), before,
+        f"Write {n} words", "Writing …", on_request=True,
+    )  # fmt: skip
+    return Sheet([work], [*controls(values), *_buttons(run, values, None)])
+
+
+def shown(run: Run, values: Values, how: Strategy, written: Writing) -> Row:
+    """The text and the step that is looked at."""
+    if not written.steps:
+        return row(_how_it_writes(run))
+    looked_at = min(values[STEP] or len(written.steps), len(written.steps)) - 1
+    cells = [the_text(run, written, looked_at), one_step(run, written, how, looked_at)]
+    if written.full:
+        note = "The network reads no more than this; start over, or shorten the sentence."
+        cells.insert(0, text_cell("full", note))
+    return row(cells)
+
+
+def write(run: Run, how: Strategy, n_words: int, progress: Progress = lambda _: None) -> Writing:
+    """The text with so many words behind it; no word is computed twice."""
+    texts, first = _texts(run, how), _known(run, how, n_words)
+    for n in range(first, n_words):
+        progress((n - first) / (n_words - first))
+        texts[n + 1] = write_word(run.model, texts[n], how)
+    return texts[n_words]
+
+
+def write_many(run: Run, progress: Progress, how: Strategy, n_words: int) -> Writing:
+    """The same beside the page."""
+    return write(run, how, n_words, progress)
+
+
+def _texts(run: Run, how: Strategy) -> dict[int, Writing]:
+    """What is written so far, by the number of words."""
+    return run.subject.per_sentence(
+        ("written", how), lambda: {0: begin(run.model, run.state.sentence)}
+    )
+
+
+def _known(run: Run, how: Strategy, n_words: int) -> int:
+    """The most words already written, of so many."""
+    return max(n for n in _texts(run, how).copy() if n <= n_words)
+
+
+def _buttons(run: Run, values: Values, written: Writing | None) -> list[Button]:
+    """Write, take over, begin again; None: the text is not written yet."""
+
+    def words(n: int) -> Set:
+        return Set({WORDS.name: str(min(MOST, n)), STEP.name: None})
+
+    def take_over() -> ShowState | None:
+        text = written or _texts(run, strategy(values)).get(values[WORDS])
+        own = tuple(values.but(WORDS, 0).but(STEP, 0).texts.items())
+        return text and ShowState(replace(run.state, sentence=text.text, token=None, settings=own))
+
+    n = len(written.steps) if written else values[WORDS]
+    full = written is not None and written.full
+    return [
+        Button("Write a word", None if full else words(n + 1)),
+        Button(f"Write {MANY}", None if full else words(n + MANY)),
+        Button("Use as my sentence", take_over if n else None),
+        Button("Start over", words(0) if n else None),
+    ]
+
+
+def _how_it_writes(run: Run) -> Cell:
+    how = (
+        "the network fills a [MASK] at the end of your sentence, then another, and so on."
+        if run.card.has_mask
+        else "the network predicts the next word, reads it too, and goes on from there."
+    )
+    return text_cell("no-words", f"Press “Write a word”: {how}", tone="info")
+
+
+def the_text(run: Run, written: Writing, looked_at: int) -> Cell:
+    """What is written, its words as bars."""
+    shares = np.array([step.probability for step in written.steps])
+    sentence: Sentence = [quoted(written.start), " ", number(written.written.strip())]
+    return chart_cell(
+        Head(sentence, "write", run.card.colour),
+        steps([step.word for step in written.steps], shares, looked_at, run.card.colour),
+        "The probability of each written word.",
+        key="written",
+        height=270,
+        on_choose=lambda step: set_to(STEP, step + 1),
+    )
+
+
+def one_step(run: Run, written: Writing, how: Strategy, place: int) -> Cell:
+    """The distribution one word was picked from."""
+    step = written.steps[place]
+    after = distribution(logits_before(run.model, written, place), how, no_text(run.model))
+    rank = int((after.order == step.id).argmax()) + 1
+    sentence: Sentence = [
+        f"Word {place + 1}, “{step.word.strip() or '␣'}”, had probability ",
+        number(percent(step.probability)),
+        f" and ranked {rank:,} of the {step.n_kept:,} words kept; before the cut, the entropy was "
+        f"{step.entropy:.1f} bits.",
+    ]  # fmt: skip
+    return chart_cell(
+        Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),
+        bars_of(run, "softmax", after),
+        "The ten likeliest words at this step, before the cut and after it.",
+        key="step",
+        height=370,
+    )
