@@ -9,9 +9,9 @@ from ffnviz.parts.part import Page, Part
 PAGES = (
     Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey"),)),
     Page("Block", "block", block.PARTS),
+    Page("Vocabulary", "vocabulary", vocabulary.PARTS),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),
-    Page("Vocabulary", "vocabulary", vocabulary.PARTS),
     Page("Neurons", "neurons", neurons.PARTS),
     Page("Lab", "lab", lab.PARTS),
     Page("Timing", "timing", timing.PARTS),

@@ -35,7 +35,7 @@ from ffnviz.state.state import Neuron
 FEW_BLOCKS = 4  # of more, one picture shows them all
 WIDTHS = (1.3, 2.9)
 DOORS = {  # of a stage of the FFN's picture: the part about it, its page and name
-    "x": ("The encoder block", "block", "block"),
+    "x": ("Encoder block", "block", "block"),
     "pre": ("The activation function", "sparsity", "bend"),
     "hidden": ("Active neurons", "sparsity", "awake"),
     "out": ("What it writes", "neurons", "writes"),

@@ -47,9 +47,7 @@ def of_tokens(labels: Sequence[str], shares: NDArray[np.floating], block: int) -
         share,
         f" of block {block + 1}; ",
         quoted(labels[least]),
-        " the fewest, ",
-        number(percent(float(shares[least]))),
-        ".",
+        f" the fewest, {percent(float(shares[least]))}.",
     ]
 
 
@@ -93,11 +91,10 @@ def of_prediction(
 
 
 def of_nearest(label: str, word: str, cosine: float) -> Sentence:
-    """Where the last stream points at a token, in a network that says no words."""
+    """Where the last stream points at a token, in a network without a word head."""
     return [
-        "It has no word head, so it says no word. The last stream at ", quoted(label),
-        " points most nearly where the input vector of ", number(word), " points: cosine ",
-        number(f"{cosine:.2f}"), ".",
+        "It has no word head, so it makes no prediction. The last stream at ", quoted(label),
+        " is nearest to the input vector of ", number(word), f": cosine {cosine:.2f}.",
     ]  # fmt: skip
 
 
@@ -106,8 +103,8 @@ def of_blocks(shares: NDArray[np.floating], threshold: float) -> Sentence:
     most, least = int(shares.argmax()), int(shares.argmin())
     return [
         f"Of all {len(shares)} blocks, block {most + 1} is most {awake_means(threshold)}: ",
-        number(percent(float(shares[most]))), f"; block {least + 1} least: ",
-        number(percent(float(shares[least]))), ". Click a row to look into its block.",
+        number(percent(float(shares[most]))),
+        f"; block {least + 1} least: {percent(float(shares[least]))}. Click a row for its block.",
     ]  # fmt: skip
 
 
