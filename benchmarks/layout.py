@@ -1,7 +1,8 @@
 """How each part stands in a window: the share of it that is empty, and whether the page scrolls.
 
-Empty is what no sentence, control or picture covers: between the page's header and the end of the
-window, in squares of 20 pixels. A card that is larger than its picture is empty around it.
+Empty is what no sentence or picture covers of the place that the sheet has, from its first row to
+the foot, in squares of 20 pixels, as a share of the whole window. A card that is larger than its
+picture is empty around it.
 """
 
 from playwright.sync_api import Page as Tab
@@ -16,18 +17,20 @@ SQUARE = 20  # pixels
 REST_MS = 1_500  # in which charts take their last size
 
 COVERED = """(square) => {
-    const boxes = [...document.querySelectorAll(".sheet .cell")]
+    const boxes = [...document.querySelectorAll(".sheet > .rows .cell")]
         .map((cell) => cell.shadowRoot?.querySelector(".hung"))
         .filter((hung) => hung?.checkVisibility())
         .map((hung) => hung.getBoundingClientRect());
-    const top = document.querySelector("[data-testid=stHeader]")?.offsetHeight ?? 0;
+    const sheet = document.querySelector(".sheet > .rows").getBoundingClientRect();
+    const foot = document.querySelector(".sheet > .below").getBoundingClientRect();
+    const place = { ...sheet.toJSON(), bottom: foot.top };
     const within = (x, y) => ({ left, right, top, bottom }) =>
-        x >= left && x <= right && y >= top && y <= bottom;
+        x >= left && x <= right && y >= top && y < bottom;
     let empty = 0, all = 0;
     for (let y = square / 2; y < innerHeight; y += square) {
         for (let x = square / 2; x < innerWidth; x += square) {
             all += 1;
-            empty += y >= top && !boxes.some(within(x, y));
+            empty += within(x, y)(place) && !boxes.some(within(x, y));
         }
     }
     const main = document.querySelector("[data-testid=stMain]");
