@@ -12,6 +12,7 @@ const GAP = 0.03; // between panels, of the width
 
 const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
+const SMALLEST = 12; // pixels, of type
 const BAR = 23; // pixels, with the gap between bars
 const LOW = 320; // pixels: what is as low as this anyway stays
 const LOWEST = 200; // pixels, that a chart may be made by what stands around it
@@ -103,6 +104,16 @@ function forHall(data, layout, share) {
   layout.legend.y = 1 + (1.5 * size) / Math.max(1, inside);
 }
 
+// The title of an axis that stands upright is no longer than the chart is high.
+function shortenTitles(layout) {
+  const high = layout.height - layout.margin.t - layout.margin.b;
+  for (const [name, axis] of Object.entries(layout)) {
+    if (!/^yaxis\d*$/.test(name) || !axis.title?.text) continue;
+    const size = axis.title.font?.size ?? 1.1 * layout.font.size, long = 0.5 * size * axis.title.text.replace(/<[^>]*>/g, "").length;
+    if (long > high) axis.title = { ...axis.title, font: { ...axis.title.font, size: Math.max(SMALLEST, Math.floor(size * high / long)) } };
+  }
+}
+
 // Less margin, smaller type, panels stacked, and names of ticks that would touch are turned.
 export function fit(data, layout, width, height, pageType, hall = false) {
   Object.assign(layout, { width, height });
@@ -122,6 +133,7 @@ export function fit(data, layout, width, height, pageType, hall = false) {
     const named = layout.showlegend === false ? 0 : data.filter(({ showlegend }) => showlegend !== false).length;
     if (named > 4) layout.height += NAME_HEIGHT * named; // they stand one below the other
   }
+  shortenTitles(layout);
   const { panels, rows } = layout.meta ?? {};
   if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height, width);
   for (const [name, axis] of Object.entries(layout)) {

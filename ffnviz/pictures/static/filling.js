@@ -5,7 +5,7 @@
 
 const GROWING = new Set(["chart", "activation_map", "ffn_picture", "block_picture"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
-const EDGE = 14; // pixels between the last row and the foot
+const EDGE = 20; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
 
 const number = (text) => Number.parseFloat(text) || 0;
