@@ -81,18 +81,28 @@ function grants(rows, below) {
   })));
 }
 
+// What stands at the left has the same height; where that is too little, its list of parts is shorter.
+function fitSide(side, left) {
+  side.style.setProperty("--left", `${Math.max(0, left)}px`);
+  for (const host of side.children) host.removeAttribute("data-dense");
+  const dense = side.scrollHeight > side.clientHeight + 1;
+  for (const host of side.children) host.toggleAttribute("data-dense", dense);
+}
+
 /**
  * Keeps the pictures of some rows as high as the window allows.
  *
  * @param rows whose children are lines of columns of cells
+ * @param side what stands at their left
  * @param below what stands below them
  */
-export function fillWindow(rows, below) {
+export function fillWindow(rows, side, below) {
   let asked = 0;
   function fill() {
     asked = 0;
     const talk = "presenting" in document.documentElement.dataset;
     if (!rows.isConnected || talk || innerWidth <= PHONE || heightLeft(rows, below) === null) return;
+    fitSide(side, heightLeft(rows, below));
     let changed = false;
     for (const [host, pixels] of grants(rows, below)) {
       if (Math.abs(number(host.style.getPropertyValue("--grow")) - pixels) < 2) continue;

@@ -63,7 +63,7 @@ export function mount(parent, tell) {
   const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) => element("div", { class: name }));
   const root = element("div", { class: "sheet" }, above, side, rows, below);
   parent.append(root);
-  const filling = fillWindow(rows, below);
+  const filling = fillWindow(rows, side, below);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
   let waiting = [], number = 0;
