@@ -18,7 +18,7 @@ async function fill(box, note) {
 
 export function makeNote() {
   const words = element("div");
-  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close", onclick: () => box.hidePopover() });
+  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close", onclick: () => { box.hidePopover(); button.focus(); } });
   const box = element("div", { popover: "auto", class: "note", role: "note" }, close, words);
   const button = element("button", { type: "button", class: "what", text: "?", title: WHAT, "aria-expanded": "false" });
   let note = null;
