@@ -88,9 +88,9 @@ def test_a_spreadsheet_gets_no_formula(new_page: OpenPage) -> None:
     assert rows[1] == '“=1+1”,,1,,2,,"“+a,""b""”"'
 
 
-def test_a_saving_button_keeps_the_focus_while_its_chart_changes(new_page: OpenPage) -> None:
+def test_a_menus_button_keeps_the_focus_while_its_chart_changes(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text="The cat sat.", part="awake")
-    button = journey.chart("awake").get_by_role("button", name="Save the numbers as CSV")
+    button = journey.chart("awake").get_by_role("button", name="Save or enlarge")
     button.focus()
     stamp = journey.chart("awake").get_attribute("data-painted")
     journey.chips.nth(0).evaluate("(chip) => chip.click()")  # as another window's click would

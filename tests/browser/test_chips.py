@@ -29,11 +29,14 @@ def test_every_chip_has_the_share_the_trace_has(
 
 def test_the_page_follows_while_a_person_types(new_page: OpenPage) -> None:
     journey = new_page().open()
-    journey.box.click()
+    journey.page.keyboard.press("/")
+    expect(journey.box).to_be_focused()
     journey.box.press("End")
     journey.page.keyboard.type(" It purred", delay=40)  # and no Enter
     journey.wait_for("She opened the [MASK] and looked out. It purred")
-    assert "purr" in "".join(journey.chips.locator("bdi").all_inner_texts())
+    assert "purr" in "".join(journey.chips.locator("bdi").all_text_contents())
+    journey.box.press("Enter")
+    expect(journey.chips.first).to_be_visible()
     assert journey.query()["text"] == "She opened the [MASK] and looked out. It purred"
 
 
@@ -67,3 +70,18 @@ def test_a_chip_is_reached_and_chosen_by_keyboard(new_page: OpenPage) -> None:
     journey.page.keyboard.press("Enter")
     journey.settle()
     assert journey.query()["token"] == "2"
+
+
+def test_a_click_beside_the_tokens_edits_the_sentence_in_their_place(new_page: OpenPage) -> None:
+    journey = new_page().open(text=SENTENCE)
+    row = journey.page.locator('[data-cell="chips"]').bounding_box()
+    last = journey.chips.last.bounding_box()
+    assert row
+    assert last
+    journey.page.mouse.click(last["x"] + last["width"] + 60, row["y"] + 20)
+    expect(journey.box).to_be_focused()
+    expect(journey.chips.first).to_be_hidden()
+    journey.page.keyboard.press("Escape")
+    expect(journey.chips.first).to_be_visible()
+    journey.page.get_by_role("button", name="Edit the sentence").click()
+    expect(journey.box).to_be_focused()

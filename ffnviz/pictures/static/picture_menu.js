@@ -27,7 +27,7 @@ export async function asPng(svg) {
  * @param enlarge shows the picture over the whole window, or no longer
  */
 export function pictureMenu({ svg, rows }, name, enlarge) {
-  const told = element("p", { class: "outcome", role: "status" });
+  const told = element("p", { class: "outcome", "aria-live": "polite" });
   const box = element("div", { popover: "auto", class: "menu" });
   const open = element("button", { type: "button", class: "more", text: "⋯", title: "Save, copy, enlarge" });
   open.popoverTargetElement = box;
