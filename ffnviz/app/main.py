@@ -24,6 +24,7 @@ from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES
+from ffnviz.parts.moved import MOVED
 from ffnviz.parts.part import Page, Part
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -138,7 +139,7 @@ def build_catalog() -> Catalog:
     rooms = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
     networks = network_sizes()
     first = network_by_id(next(iter(networks))).card
-    return Catalog(rooms, networks, ORDERS, START if first.has_mask else START_NEXT)
+    return Catalog(rooms, networks, ORDERS, START if first.has_mask else START_NEXT, MOVED)
 
 
 def main() -> None:

@@ -154,9 +154,12 @@ class Session:
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may hold what is set on other parts of the page, for whoever turns to them.
-        for part in self.catalog.parts[page]:
-            st.session_state["left"] |= dict(self.catalog.legal(page, part, url))
-        self._look_at(from_url(page, url, self.catalog))
+        state = from_url(page, url, self.catalog)
+        for part in self.catalog.parts[state.page]:
+            st.session_state["left"] |= dict(self.catalog.legal(state.page, part, url))
+        self._look_at(state)
+        if state.page != page:  # what the link shows has moved
+            st.session_state["turn_to"] = state.page
         st.session_state["showing"] = view_options_from_url(url)
         # The box keeps all of a text, also what no link of ours would hold.
         st.session_state["text"] = url.get("text", self.catalog.start)

@@ -140,6 +140,9 @@ class _Reader:
                 raise wrong(name, f"{name} must be a text or a number.")
             params[name] = str(value)
         page, rooms = params.pop("page", ""), self.catalog.parts
+        if (page, params.get("part", "")) in self.catalog.moved:
+            page, part, shown = self.catalog.place(page, params["part"], params)
+            params = {**shown, "part": part}
         if page not in rooms:
             raise wrong("page", f"page must be one of {_listed(rooms)}; it is “{page}”.")
         part = params.get("part", next(iter(rooms[page])))

@@ -23,8 +23,8 @@ class Part:
         name: in the URL.
         settings: what can be set on it.
         needs: what it needs of a network.
-        line: what one sees there, in at most forty characters; stands below the title in the list of
-            parts.
+        line: what one sees there, in at most forty characters; stands below the title in the list
+            of parts.
         follow: what follows from the run, to be set before the URL is written and the part is
             shown; None if nothing does.
     """

@@ -207,8 +207,7 @@ def _with_block(state: State, block: int, catalog: Catalog) -> State:
 def _turned(
     state: State, page: str, part: str, settings: Mapping[str, str] | None, catalog: Catalog
 ) -> State:
-    parts = catalog.parts.get(page)
-    if parts is None:
+    if page not in catalog.parts:
         return state
-    part = part if part in parts else next(iter(parts))
-    return replace(state, page=page, part=part, settings=catalog.legal(page, part, settings or {}))
+    page, part, settings = catalog.place(page, part, settings or {})
+    return replace(state, page=page, part=part, settings=catalog.legal(page, part, settings))

@@ -6,7 +6,7 @@ Streamlit and no network; what there is to be looked at is told by a House.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ffnviz.models.card import NetworkSize
@@ -19,6 +19,7 @@ LONGEST_SENTENCE = 2_000
 ROOM_FOR_SENTENCE = 2_000  # characters of the URL; servers take about 8,000 in all
 HIDDEN = "hidden"  # in a URL, of special tokens
 GAP = re.compile("_{3,}")
+Moved = Mapping[tuple[str, str], tuple[str, str, Mapping[str, str]]]
 
 
 @dataclass(frozen=True)
@@ -87,19 +88,23 @@ class Catalog:
     """What there is to be looked at.
 
     Attributes:
-        rooms: page → part → the settings that can be set there; the first of each is opened first.
+        parts: page → part → the settings that can be set there; the first of each is opened first.
         networks: by their ids; the first drives the page until somebody chooses.
         orders: the ids of the orders that neurons can stand in, the usual one first.
         start: the sentence one begins with.
+        moved: former page and part → the page and part where its content is now, and the settings
+            that show it.
 
     Raises:
-        ValueError: if two different settings have the same name.
+        ValueError: if two different settings have the same name, or what was moved is still there
+            or leads nowhere.
     """
 
     parts: Mapping[str, Mapping[str, tuple[Setting[Any], ...]]]
     networks: Mapping[str, NetworkSize]
     orders: tuple[str, ...]
     start: str
+    moved: Moved = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known: dict[str, Setting[Any]] = dict.fromkeys(_NAMES, _OWN)
@@ -107,10 +112,30 @@ class Catalog:
             for setting in part:
                 if known.setdefault(setting.name, setting) is not setting:
                     raise ValueError(f"Two settings are called {setting.name!r}.")
+        for (page, former), (to, now, shown) in self.moved.items():
+            there = self.parts.get(to, {}).get(now)
+            if former in self.parts.get(page, {}) or there is None:
+                raise ValueError(f"{page}, {former} cannot have moved to {to}, {now}.")
+            if not set(shown) <= {setting.name for setting in there}:
+                raise ValueError(f"{to}, {now} has not all of {', '.join(shown)}.")
 
     def settings_of(self, page: str, part: str) -> tuple[Setting[Any], ...]:
         """What can be set on a part."""
         return self.parts[page][part]
+
+    def place(
+        self, page: str, part: str, settings: Mapping[str, str]
+    ) -> tuple[str, str, Mapping[str, str]]:
+        """Where a page's part is, by its name or a former one, and the settings that show it.
+
+        Of a page that is not there the first is taken, and of a part likewise.
+        """
+        if (page, part) in self.moved:
+            page, part, shown = self.moved[page, part]
+            settings = {**settings, **shown}
+        page = page if page in self.parts else next(iter(self.parts))
+        parts = self.parts[page]
+        return page, part if part in parts else next(iter(parts)), settings
 
     def usual_block(self, network: str) -> int:
         """The last: its FFN is the sparsest of the twins', and decides most about the word."""
@@ -176,10 +201,7 @@ def to_url(state: State, catalog: Catalog) -> dict[str, str]:
 
 def from_url(page: str, params: Mapping[str, str], catalog: Catalog) -> State:
     """The state that a URL asks for; what it lacks or garbles takes its default."""
-    page = page if page in catalog.parts else next(iter(catalog.parts))
-    parts = catalog.parts[page]
-    part = params.get("part", "")
-    part = part if part in parts else next(iter(parts))
+    page, part, params = catalog.place(page, params.get("part", ""), params)
     network = params.get("twin", "")
     network = network if network in catalog.networks else next(iter(catalog.networks))
     block = _number(params.get("block"), 1)

@@ -21,6 +21,7 @@ HOUSE = Catalog(
     networks={"relu": NetworkSize(2, 64), "gelu": NetworkSize(2, 64)},
     orders=("token", "index"),
     start="She opened the [MASK].",
+    moved={("lab", "scale"): ("neurons", "switch", {"do": "scale"})},
 )
 FACTS = ("awake", "says")
 GOOD = """\
@@ -63,6 +64,15 @@ def test_a_file_is_read_as_it_says() -> None:
     assert dict(second.state.settings) == {"by": "3"}
     assert read(GOOD).path(short=True) == [1]
     assert read(GOOD).path(short=False) == [0, 1]
+
+
+def test_a_scene_may_name_a_former_part() -> None:
+    moved = GOOD.replace("/neurons?part=switch", "/lab?part=scale")
+    state = read(moved).scenes[1].state
+    assert (state.page, state.part) == ("neurons", "switch")
+    assert dict(state.settings) == {"by": "3", "do": "scale"}
+    with pytest.raises(LectureError, match="order cannot be"):
+        read(moved.replace("by=3.0", "order=size"))
 
 
 BROKEN = {

@@ -60,6 +60,10 @@ HOUSE = Catalog(
     },
     orders=("token", "strength", "index"),
     start="She opened the [MASK].",
+    moved={
+        ("lab", "plant"): ("neurons", "switch", {"how": "by"}),
+        ("neurons", "former"): ("neurons", "name", {}),
+    },
 )
 HERE = State("neurons", "switch", "The dogs ran.", "relu", 1, None, None, "token")
 
@@ -107,6 +111,7 @@ names = st.sampled_from(
 legal_neurons = neurons().map(lambda n: f"{n.network}-{n}")
 urls = st.dictionaries(names, anything | numbers | legal_neurons)
 STRANGE = [Neuron("/etc", 0, 1), Neuron("relu", 0, -1), Neuron("relu", 2, 1)]
+former = st.sampled_from([part for _, part in HOUSE.moved])
 places, tokens = st.sampled_from(["wakes", "name", "x"]), st.none() | st.integers(0, 9)
 actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(Type, anything, st.booleans()),
@@ -118,7 +123,7 @@ actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(ChooseBlock, st.integers(-2, 12), st.dictionaries(names, anything)),
     st.builds(ChooseNeuron, neurons() | st.sampled_from(STRANGE)),
     st.builds(ChooseOrder, st.sampled_from([*HOUSE.orders, "size"])),
-    st.builds(OpenPage, st.sampled_from([*HOUSE.parts, "x"]), anything, urls),
+    st.builds(OpenPage, st.sampled_from([*HOUSE.parts, "x"]), anything | former, urls),
     st.builds(OpenNeuron, neurons() | st.sampled_from(STRANGE), st.just("neurons"), places, tokens),
     st.builds(Set, st.dictionaries(names, st.none() | anything)),
     st.builds(ShowState, states() | st.builds(replace, states(), part=anything, block=st.just(99))),
@@ -141,9 +146,10 @@ def test_any_state_survives_the_url(state: State) -> None:
     assert from_url(state.page, to_url(state, HOUSE), HOUSE) == state
 
 
-@given(page=anything | st.sampled_from(list(HOUSE.parts)), url=urls)
-def test_any_url_gives_a_legal_state(page: str, url: dict[str, str]) -> None:
+@given(page=anything | st.sampled_from(list(HOUSE.parts)), part=anything | former, url=urls)
+def test_any_url_gives_a_legal_state(page: str, part: str, url: dict[str, str]) -> None:
     assert_legal(from_url(page, url, HOUSE))
+    assert_legal(from_url(page, {**url, "part": part}, HOUSE))
 
 
 @given(state=states(), done=st.lists(actions, max_size=6))
@@ -183,6 +189,32 @@ def test_links_of_old_are_read() -> None:
     assert dict(state.settings) == {"how": "by", "much": "3"}
 
 
+def test_what_was_moved_is_found_by_its_former_name() -> None:
+    url = {"text": "A b.", "part": "plant", "how": "zero", "much": "3", "many": "9"}
+    state = from_url("lab", url, HOUSE)
+    assert (state.page, state.part) == ("neurons", "switch")
+    assert dict(state.settings) == {"how": "by", "much": "3"}
+    opened = reduce(HERE, OpenPage("lab", "plant", {"much": "3"}), HOUSE)
+    assert opened == replace(HERE, settings=(("how", "by"), ("much", "3")))
+    assert reduce(HERE, OpenPage("lab", "former"), HOUSE).part == "claims"
+
+
+@pytest.mark.parametrize(
+    ("former", "now"),
+    [
+        (("lab", "fit"), ("neurons", "name", {})),
+        (("lab", "old"), ("neurons", "gone", {})),
+        (("lab", "old"), ("gone", "name", {})),
+        (("lab", "old"), ("neurons", "name", {"many": "3"})),
+    ],
+)
+def test_what_is_there_or_leads_nowhere_cannot_have_moved(
+    former: tuple[str, str], now: tuple[str, str, dict[str, str]]
+) -> None:
+    with pytest.raises(ValueError, match=now[1]):
+        replace(HOUSE, moved={former: now})
+
+
 def test_a_neuron_of_another_block_is_written_with_its_block() -> None:
     away = replace(HERE, neuron=Neuron("wide-net", 7, 69_999))
     assert to_url(away, HOUSE)["neuron"] == "wide-net-8:69999"
@@ -193,10 +225,10 @@ def test_a_neuron_of_another_block_is_written_with_its_block() -> None:
 def test_two_settings_of_one_name_do_not_make_a_house() -> None:
     other = count_setting("many", 1, 0, 9)
     with pytest.raises(ValueError, match="'many'"):
-        replace(HOUSE, parts={"a": {"a": (MANY,), "b": (other,)}})
+        replace(HOUSE, moved={}, parts={"a": {"a": (MANY,), "b": (other,)}})
     with pytest.raises(ValueError, match="'block'"):
-        replace(HOUSE, parts={"a": {"a": (count_setting("block", 1, 0, 9),)}})
-    replace(HOUSE, parts={"a": {"a": (MANY,), "b": (MANY,)}})
+        replace(HOUSE, moved={}, parts={"a": {"a": (count_setting("block", 1, 0, 9),)}})
+    replace(HOUSE, moved={}, parts={"a": {"a": (MANY,), "b": (MANY,)}})
 
 
 def test_another_sentence_has_a_token_of_its_own_unless_it_goes_on() -> None:
