@@ -10,7 +10,7 @@ from ffnviz.analysis.sparsity.keep import keep_strongest
 from ffnviz.app.lecture.story import told
 from ffnviz.lecture.scene import Scene
 from ffnviz.parts import PAGES
-from ffnviz.parts.lab.subject import cached_result
+from ffnviz.parts.experiments import cached_result
 from ffnviz.state.view_options import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 

@@ -12,8 +12,8 @@ from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.number_format import short
+from ffnviz.parts.experiments import experiment_subject
 from ffnviz.parts.lab import fit, hears
-from ffnviz.parts.lab.subject import experiment_subject
 from ffnviz.parts.sheet import Measured, Measurement, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import Set

@@ -21,7 +21,7 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, facts
-from ffnviz.parts.lab.subject import cached_result
+from ffnviz.parts.experiments import cached_result
 from ffnviz.state.run import Run
 
 

@@ -15,7 +15,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.figures.wording import Number, number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
-from ffnviz.parts.lab.subject import cached_result, experiment_subject
+from ffnviz.parts.experiments import cached_result, experiment_subject
 from ffnviz.state.run import Run
 
 

@@ -14,8 +14,8 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.figures.words import Words, word_bars
+from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.lab.subject import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -4,7 +4,7 @@ from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -9,7 +9,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -23,7 +23,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.lab.subject import tally, verdicts_of
+from ffnviz.parts.experiments import tally, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

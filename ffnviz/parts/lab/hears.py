@@ -17,7 +17,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -3,7 +3,7 @@
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -7,7 +7,7 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -18,7 +18,7 @@ from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.jobs.serial_queue import heavy
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -5,7 +5,7 @@ import numpy as np
 from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.lab.subject import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -13,7 +13,7 @@ from ffnviz.figures.lab.handout import handout
 from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
-from ffnviz.parts.lab.subject import as_claim, experiment_subject, tally_of_all
+from ffnviz.parts.experiments import as_claim, experiment_subject, tally_of_all
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head

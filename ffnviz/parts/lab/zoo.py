@@ -10,7 +10,7 @@ from ffnviz.figures.lab.zoo import curves
 from ffnviz.figures.lab.zoo import surface as surface_of
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.lab.subject import cached_result, experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -6,7 +6,7 @@ import pytest
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Verdict
 from ffnviz.figures.wording import Sentence
-from ffnviz.parts.lab.subject import tally, tally_of_all
+from ffnviz.parts.experiments import tally, tally_of_all
 
 
 @pytest.mark.parametrize(

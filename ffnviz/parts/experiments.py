@@ -1,4 +1,4 @@
-"""What the Lab's parts share: what is tested, and how its verdicts are shown."""
+"""What parts share that test a claim: what is tested, and how its verdicts are shown."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
