@@ -1,0 +1,61 @@
+"""A part with several views of one idea, one of which is shown."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ffnviz.analysis.needs import Capability, missing
+from ffnviz.parts.part import Part
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, Values
+
+
+@dataclass(frozen=True)
+class View:
+    """One of a part's views.
+
+    Attributes:
+        sheet: as a part's.
+        settings: that it has besides the choice of the view.
+        needs: what it needs of a network.
+    """
+
+    sheet: Callable[[Run, Values], Sheet]
+    settings: tuple[Setting[Any], ...] = ()
+    needs: tuple[Capability, ...] = ()
+
+
+def part_of_views(
+    title: str, name: str, line: str, choice: Setting[str], views: Mapping[str, View]
+) -> Part:
+    """A part that shows one of its views; offered are those that the network at hand can show.
+
+    Args:
+        title: the part's.
+        name: in the URL.
+        line: what one sees there.
+        choice: of a view by its id.
+        views: by their ids.
+    """
+    kept = [setting for view in views.values() for setting in view.settings]
+    first, *others = views.values()
+    needs = tuple(each for each in first.needs if all(each in view.needs for view in others))
+
+    def sheet(run: Run, values: Values) -> Sheet:
+        partner, chosen = run.partner is not None, values[choice]
+        away = {each: missing(run.card, view.needs, partner) for each, view in views.items()}
+        shown = {each: words for each, words in choice.options.items()
+                 if not away[each] or each == chosen}  # fmt: skip
+        offered = replace(choice, options=shown)
+        if away[chosen]:
+            why = f"“{shown[chosen]}” cannot be shown for this network. {away[chosen][0].value}"
+            return Sheet([row(text_cell("missing", why, tone="info"))], [offered])
+        view = views[chosen]
+        made = view.sheet(run, values)
+        return replace(made, controls=[
+            offered, *(view.settings if made.controls is None else made.controls)
+        ])  # fmt: skip
+
+    return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), needs, line=line)
