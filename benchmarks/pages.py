@@ -23,8 +23,18 @@ WARM_UP = 3
 TEXT = "the little girl opened a door and looked out of her window but it was dark there and she"
 PARTS = {
     "journey": [""],
-    "sparsity": ["bend", "gate", "awake", "keep", "never", "birth", "swap"],
-    "dimensions": ["flow", "cost", "rank", "separate", "warp", "plane", "same"],
+    "sparsity": [
+        "bend",
+        "bend&phi_view=all",
+        "bend&phi_view=gate",
+        "awake",
+        "keep",
+        "keep&keep_view=width",
+        "birth",
+        "birth&training_view=never",
+        "swap",
+    ],
+    "dimensions": ["flow", "flow&shapes_view=same", "cost", "rank", "separate", "warp", "plane"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
     "neurons": ["wakes", "probes", "writes", "working", "switch", "plant", "compare"],
     "lab": [
@@ -34,8 +44,6 @@ PARTS = {
         "bend",
         "linear",
         "residual",
-        "zoo",
-        "width",
         "dropout",
     ],
     "timing": ["stages", "products", "convolution"],
@@ -47,7 +55,7 @@ WITH_SLIDER = {
     "softmax",
     "write&words=8",
     "linear",
-    "width",
+    "keep&keep_view=width",
     "dropout",
     "residual",
 }

@@ -18,15 +18,16 @@ from ffnviz.app.lecture.editor_scene import numbers_of
 from ffnviz.export.sheets import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.lab import PARTS, fit
+from ffnviz.parts.lab import fit
+from ffnviz.parts.sparsity import PARTS
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import from_url
 
 catalog = ffnviz.app.main.build_catalog()
 state = from_url("lab", {"text": "It cost forty pounds.", "part": "zoo"}, catalog)
 run = make_run(state, "cpu", catalog.networks)
-zoo = next(part for part in PARTS if part.name == "zoo")
-shown = cells_shown(zoo, state, lambda state: make_run(state, "cpu", catalog.networks), catalog)
+part = PARTS[0]
+shown = cells_shown(part, state, lambda state: make_run(state, "cpu", catalog.networks), catalog)
 print(json.dumps({
     "package": ffnviz.__file__,
     "pictures": [repr(picture.data) for picture in shown],

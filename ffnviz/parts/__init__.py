@@ -8,7 +8,7 @@ from ffnviz.parts.part import Page, Part
 
 PAGES = (
     Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey"),)),
-    Page("The block", "block", block.PARTS),
+    Page("Block", "block", block.PARTS),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),

@@ -6,7 +6,7 @@ from typing import Any
 
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.parts.part import Part
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values
@@ -32,6 +32,8 @@ def part_of_views(
 ) -> Part:
     """A part that shows one of its views; offered are those that the network at hand can show.
 
+    Instead of one that it cannot, the first is shown that it can, below a line that says why.
+
     Args:
         title: the part's.
         name: in the URL.
@@ -46,16 +48,16 @@ def part_of_views(
     def sheet(run: Run, values: Values) -> Sheet:
         partner, chosen = run.partner is not None, values[choice]
         away = {each: missing(run.card, view.needs, partner) for each, view in views.items()}
-        shown = {each: words for each, words in choice.options.items()
-                 if not away[each] or each == chosen}  # fmt: skip
-        offered = replace(choice, options=shown)
+        offered = {each: words for each, words in choice.options.items() if not away[each]}
+        why: list[Row] = []
         if away[chosen]:
-            why = f"“{shown[chosen]}” cannot be shown for this network. {away[chosen][0].value}"
-            return Sheet([row(text_cell("missing", why, tone="info"))], [offered])
-        view = views[chosen]
-        made = view.sheet(run, values)
-        return replace(made, controls=[
-            offered, *(view.settings if made.controls is None else made.controls)
-        ])  # fmt: skip
+            words = f"“{choice.options[chosen]}” cannot be shown for this network."
+            why = [row(text_cell("missing", f"{words} {away[chosen][0].value}", tone="info"))]
+            chosen = next(iter(offered), "")
+        if not chosen:
+            return Sheet(why, [])
+        made = views[chosen].sheet(run, values)
+        controls = views[chosen].settings if made.controls is None else made.controls
+        return Sheet([*why, *made.rows], [replace(choice, options=offered), *controls])
 
     return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), needs, line=line)

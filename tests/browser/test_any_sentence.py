@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
 from tests.browser.conftest import OpenPage
-from tests.browser.test_parts import turned
+from tests.browser.test_parts import turned, views
 from tests.parts.test_sparsity_sheets import percents
 
 # Shorter and longer ones: tests/parts/test_any_sentence.py.
@@ -21,8 +21,8 @@ def test_every_part_draws_any_sentence(new_page: OpenPage, page: Page) -> None:
     journey.page.locator(".row [aria-pressed]").first.wait_for()
     journey.box.fill(TEXT)
     journey.box.press("Enter")
-    for part in page.parts:
-        turned(journey, page, part)
+    for part, view in views(page):
+        turned(journey, page, part, view)
         expect(journey.page.get_by_test_id("stException")).to_have_count(0)
         heads = journey.page.locator(".sentence").all_inner_texts()
         assert heads, part.name

@@ -112,14 +112,16 @@ def test_a_point_is_chosen_by_keyboard(new_page: OpenPage) -> None:
 def test_the_parts_of_a_page_are_links(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text="The cat sat.")
     assert "part" not in journey.query()
-    journey.part("Never above zero")
+    journey.part("During training").part("dead neurons")
     expect(journey.chart("never")).to_be_visible()
-    assert journey.query()["part"] == "never"
+    assert journey.query()["part"] == "birth"
+    assert journey.query()["training_view"] == "never"
     journey.page.reload()
     journey.wait_for("The cat sat.")
     expect(journey.chart("never")).to_be_visible()
-    journey.page.go_back()
-    journey.settle()
+    for _ in range(2):
+        journey.page.go_back()
+        journey.settle()
     expect(journey.chart("bend").first).to_be_visible()
 
 

@@ -98,11 +98,11 @@ def test_next_leads_on_within_a_page_and_to_the_next(new_page: OpenPage) -> None
     journey = new_page().open_page("sparsity", text=START, part="birth")
     page = journey.page
     page.get_by_role("button", name="Next: Swap φ →").click()
-    on = page.get_by_role("button", name="Next: Dimensions · The flow of shapes →")
+    on = page.get_by_role("button", name="Next: Dimensions · Shapes and code →")
     expect(on).to_be_visible()
     assert journey.query()["part"] == "swap"
     on.click()
-    expect(page.get_by_role("button", name="Next: Ways to write it →")).to_be_visible()
+    expect(page.get_by_role("button", name="Next: Cost →")).to_be_visible()
     assert page.url.split("?")[0].endswith("/dimensions")
     assert journey.query()["text"] == START
 

@@ -1,7 +1,7 @@
 """Every part of every page at every size, from a telephone to a wall, for every eye."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +44,21 @@ def seen_at(journey: Journey, width: int, height: int) -> list[str]:
     return found
 
 
-def turned(journey: Journey, page: Page, part: Part) -> None:
+def views(page: Page) -> Iterator[tuple[Part, str]]:
+    """Each part with the words of each of its views, "" for the first."""
+    for part in page.parts:
+        yield part, ""
+        for choice in part.settings:
+            if choice.name.endswith("_view"):
+                yield from ((part, words) for words in list(choice.options.values())[1:])
+
+
+def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
     """Turn to a part, and wait for its pictures; what is measured there is measured by itself."""
-    if len(page.parts) > 1:
-        journey.page.get_by_role("radio", name=part.title, exact=True).click()
-        journey.answered()
+    for title in (part.title if len(page.parts) > 1 else "", view):
+        if title:
+            journey.page.get_by_role("radio", name=title, exact=True).click()
+            journey.answered()
     named = "" if part is page.parts[0] else part.name
     journey.page.wait_for_function(
         """(name) => (new URLSearchParams(location.search).get("part") ?? "") === name &&
@@ -86,17 +96,17 @@ def faults(
     """
     found: dict[str, Any] = {}
     main = journey.page.locator('[data-testid="stMain"]')
-    for part in page.parts:
+    for part, view in views(page):
         journey.page.set_viewport_size({"width": size[0], "height": size[1]})
-        turned(journey, page, part)
+        turned(journey, page, part, view)
         asked = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
         violations = Axe().run(journey.page, options=asked).response["violations"]
         if not main.evaluate(fits) or violations:
-            found[part.name] = violations or "it does not fit"
+            found[part.name + view] = violations or "it does not fit"
         for width, height in (size, *others):
             looks = seen_at(journey, width, height)
             if looks:
-                found[f"{part.name} at {width} × {height}"] = looks
+                found[f"{part.name} {view} at {width} × {height}"] = looks
     return found
 
 

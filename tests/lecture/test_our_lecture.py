@@ -88,7 +88,7 @@ def test_every_answer_is_what_is_computed() -> None:
     now, then = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_neuron"))
     assert 0.18 < then < now  # “can”, which comes second, has 18%
     assert answer_of(scene.title) == 0
-    scene = SCENES["What it costs"]
+    scene = SCENES["Cost"]
     assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
     scene = SCENES["What textbooks get wrong"]
     tried = cached_result(run_of_scene(scene), "linearity", try_linearity).tried

@@ -1,32 +1,37 @@
 """Every part of every page on the shortest and the longest sentences: what the browser is sent."""
 
 import re
+from collections.abc import Mapping
 
 import pytest
 
 from ffnviz.parts import PAGES
-from ffnviz.parts.part import Page, Part
+from ffnviz.parts.moved import MOVED
 from tests.parts.visits import opened
 
 TEXTS = {"one letter": "a", "as many masks as fit": "[MASK] " * 128}
+PARTS: list[tuple[str, str, Mapping[str, str]]] = [
+    *((page.name, part.name, {}) for page in PAGES[1:] for part in page.parts),
+    *MOVED.values(),
+]
 # Timing measures the same on any sentence.
-PARTS = [
-    pytest.param(page, part, id=f"{page.name}-{part.name}")
-    for page in PAGES[1:]
-    for part in page.parts
-    if page.name != "timing"
+SHOWN = [
+    pytest.param(page, part, view, id="-".join((page, part, *view.values())))
+    for page, part, view in PARTS
+    if page != "timing"
 ]
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-@pytest.mark.parametrize(("page", "part"), PARTS)
+@pytest.mark.parametrize(("page", "part", "view"), SHOWN)
 def test_every_part_says_something_of_any_sentence(
-    heads: list[str], page: Page, part: Part, text: str
+    heads: list[str], page: str, part: str, view: Mapping[str, str], text: str
 ) -> None:
-    opened(page.name, text=text, part=part.name, words="2", block="1", twin="gelu", neuron="gelu-3")
+    more = {"words": "2", "block": "1", "twin": "gelu", "neuron": "gelu-3"}
+    opened(page, text=text, part=part, **more, **view)
     assert heads
     for sentence in heads:
         assert "nan" not in re.findall(r"\w+", sentence)
-        if page.name == "vocabulary":
+        if page == "vocabulary":
             shares = [float(share) for share in re.findall(r"(-?[\d.]+)%", sentence)]
             assert all(0 <= share <= 100 for share in shares)

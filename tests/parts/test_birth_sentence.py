@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ffnviz.analysis.sparsity.record import training_record
-from ffnviz.parts.sparsity.birth import _sentence
+from ffnviz.parts.sparsity.training import _sentence
 
 
 @pytest.mark.parametrize(("shares", "rises"), [((0.5, 0.06, 0.07), True), ((0.5, 0.3, 0.2), False)])

@@ -9,6 +9,7 @@ from ffnviz.figures.guess import of_pieces, of_what_it_read
 from ffnviz.models.encoder.model import MODELS, RECORD, load
 from ffnviz.parts import PAGES
 from ffnviz.parts.guess import question, under_guess
+from ffnviz.parts.moved import MOVED
 from tests.figures.test_wording import read
 from tests.heads import Heads
 from tests.parts.visits import opened
@@ -35,17 +36,18 @@ SAYS_SO_ABOVE = ("prediction", "step")  # in its headline; and what is written i
 @pytest.mark.parametrize("note", SHOWN)
 def test_wherever_a_guess_stands_it_is_said_what_is_unknown(heads: Heads, note: str) -> None:
     page, part = SHOWN[note]
-    opened(page, text=MODERN, part=part, words="2", twin="gelu")
+    page, part, view = MOVED.get((page, part), (page, part, {}))
+    opened(page, text=MODERN, part=part, words="2", twin="gelu", **view)
     assert "It has read" in heads.under[note]
     assert "“laptop” as la + pt + op" in heads.under[note]
     assert "hidden" not in heads.under[note]
-    opened(page, text="The cat sat.", part=part, words="2", twin="gelu")
+    opened(page, text="The cat sat.", part=part, words="2", twin="gelu", **view)
     warned = heads.under[note].startswith("No word is hidden here")
     assert warned == (note not in SAYS_SO_ABOVE)
 
 
 def test_the_parts_are_those_of_the_pages() -> None:
-    parts = {(page.name, part.name) for page in PAGES for part in page.parts}
+    parts = {(page.name, part.name) for page in PAGES for part in page.parts} | set(MOVED)
     assert {where for where in SHOWN.values() if where[0]} <= parts
 
 

@@ -8,6 +8,7 @@ import torch
 from ffnviz.analysis.sparsity.gate import gated_token
 from ffnviz.figures.wording import percent
 from ffnviz.models.encoder.model import Model, load
+from ffnviz.parts.moved import MOVED
 from ffnviz.state.actions import ChooseToken, Set
 from tests.parts.sheets import Drawn, drawn, words
 
@@ -16,7 +17,9 @@ TWINS = ("relu", "gelu")
 
 
 def part(name: str, **query: str) -> Drawn:
-    return drawn("sparsity", name, True, text=SENTENCE, **query)
+    """A part, or a view of one by the name that it had as a part."""
+    _, part, view = MOVED.get(("sparsity", name), ("sparsity", name, {}))
+    return drawn("sparsity", part, True, text=SENTENCE, **query, **view)
 
 
 def percents(sentence: str) -> list[float]:

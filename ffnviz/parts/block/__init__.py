@@ -4,9 +4,15 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.parts.block import decoder, strip, turns, whole
 from ffnviz.parts.part import Part
 
+OURS = (Capability.OURS,)
+
 PARTS = (
-    Part(whole.sheet, "The encoder block", "block", whole.SETTINGS, (Capability.OURS,)),
-    Part(decoder.sheet, "The decoder block", "decoder", decoder.SETTINGS, (Capability.OURS,)),
-    Part(turns.sheet, "One after the other", "turns", turns.SETTINGS, (Capability.OURS,)),
-    Part(strip.sheet, "Strip the stack", "strip", strip.SETTINGS, (Capability.OURS,)),
-)
+    Part(whole.sheet, "Encoder block", "block", whole.SETTINGS, OURS,
+         line="every step from a token in to out"),
+    Part(decoder.sheet, "Decoder block", "decoder", decoder.SETTINGS, OURS,
+         line="also looks at the sentence it was given"),
+    Part(turns.sheet, "Against an RNN", "turns", turns.SETTINGS, OURS,
+         line="all words at once, or one by one"),
+    Part(strip.sheet, "Ablate layers", "strip", strip.SETTINGS, OURS,
+         line="take parts away and see what breaks"),
+)  # fmt: skip

@@ -3,20 +3,25 @@
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.dimensions import cost, flow, forms, plane, rank, same, separate, warp
 from ffnviz.parts.part import Part
+from ffnviz.parts.views import View, part_of_views
+from ffnviz.state.settings import choice_setting
+
+OUR_FFN = (Capability.OURS, Capability.PLAIN_FFN)
+SHAPES = choice_setting("shapes_view", {
+    "flow": "shapes", "forms": "ways to write it", "same": "tokens and batches",
+}).with_control("Show")  # fmt: skip
 
 PARTS = (
-    Part(flow.sheet, "The flow of shapes", "flow", needs=(Capability.OURS, Capability.PLAIN_FFN)),
-    Part(
-        forms.sheet,
-        "Ways to write it",
-        "forms",
-        forms.SETTINGS,
-        (Capability.OURS, Capability.PLAIN_FFN),
-    ),
-    Part(cost.sheet, "What it costs", "cost", cost.SETTINGS),
-    Part(rank.sheet, "Why expand", "rank"),
-    Part(separate.sheet, "Separate the inseparable", "separate", separate.SETTINGS),
-    Part(warp.sheet, "The warp", "warp", warp.SETTINGS, (Capability.PLAIN_FFN,)),
-    Part(plane.sheet, "Tokens in the plane", "plane"),
-    Part(same.sheet, "One FFN for all tokens", "same", needs=(Capability.PLAIN_FFN,)),
-)
+    part_of_views("Shapes and code", "flow", "512 → 2,048 → 512, and how to program it", SHAPES, {
+        "flow": View(flow.sheet, needs=OUR_FFN),
+        "forms": View(forms.sheet, forms.SETTINGS, OUR_FFN),
+        "same": View(same.sheet, needs=(Capability.PLAIN_FFN,)),
+    }),
+    Part(cost.sheet, "Cost", "cost", cost.SETTINGS, line="weights and work, part by part"),
+    Part(rank.sheet, "Why expand", "rank", line="in how many directions tokens differ"),
+    Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
+         line="points that no straight line divides"),
+    Part(warp.sheet, "Folding a plane", "warp", warp.SETTINGS, (Capability.PLAIN_FFN,),
+         line="what W₁, φ and W₂ do to a flat grid"),
+    Part(plane.sheet, "Tokens in a plane", "plane", line="which tokens are close to each other"),
+)  # fmt: skip

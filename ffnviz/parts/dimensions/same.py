@@ -37,7 +37,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
                        apart.n_parameters, run.card.colour),
         "Every token goes through the same weights on a line of its own.",
         key="same",
-        height=680,
+        height=656,
     )  # fmt: skip
     compared = (
         (f"a batch of two copies, (2, {n}, {d_model}), against one", apart.batch),
@@ -52,7 +52,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
              "added up in another order than a product of many.")  # fmt: skip
     batch = [
         text_cell("batch-view", [("The batch view.", "strong"),
-                                 " ffn and record as under “The flow of shapes”:"]),
+                                 " ffn and record as under “shapes”:"]),
         code_cell("code", CODE.format(n=n, d_model=d_model)),
         table_cell(
             "batch",

@@ -1,7 +1,6 @@
 """The Lab: what the textbook says, tested live; a part an experiment."""
 
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
-from ffnviz.analysis.lab.width import WIDTH_NEEDS
 from ffnviz.parts.lab import (
     bend,
     convolution,
@@ -13,8 +12,6 @@ from ffnviz.parts.lab import (
     residual,
     sharing,
     summary,
-    width,
-    zoo,
 )
 from ffnviz.parts.part import Part
 
@@ -28,7 +25,5 @@ PARTS = (
     Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS),
     Part(hears.sheet, "Who hears whom", "hears", hears.SETTINGS, NEEDS),
     Part(residual.sheet, "Residual", "residual", residual.SETTINGS, NEEDS),
-    Part(zoo.sheet, "Zoo", "zoo", zoo.SETTINGS, NEEDS),
-    Part(width.sheet, "How wide?", "width", width.SETTINGS, WIDTH_NEEDS),
     Part(dropout.sheet, "Dropout", "dropout", dropout.SETTINGS, NEEDS),
 )

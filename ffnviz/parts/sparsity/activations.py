@@ -1,8 +1,11 @@
-"""The activation zoo: curves, slopes, gates."""
+"""All activations: their curves and slopes, and the gated ones as surfaces."""
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.gate import through_gate
 from ffnviz.analysis.lab.zoo import Zoo, visit_zoo
 from ffnviz.analysis.number_format import short
@@ -20,22 +23,26 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
 
 GATES = {name: each.label for name, each in ACTIVATIONS.items() if each.gated}
-GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control(
-    "Gate"
-)  # ReGLU if a link has none
-SETTINGS = (GATE,)
+# ReGLU if a link has none.
+GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("Gate")
 
 
-def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts and parameters, the curves, and a gate."""
+def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+    """What is said of the plain ones beside their curves."""
+    zoo = cached_result(run, "zoo", visit_zoo)
+    return Sheet([row(claims(run, zoo.findings[1:]), all_curves(run, zoo), widths=(1, 1.6))])
+
+
+def gated(run: Run, values: Values) -> Sheet:
+    """What a gated FFN costs beside what its gate does to the chosen token."""
     zoo, gate = cached_result(run, "zoo", visit_zoo), values[GATE]
-    verdicts = verdicts_of(Head(tally(zoo.findings), "lab-zoo", run.card.colour), zoo.findings)
-    return Sheet([row(
-        [verdicts, parameters(run, zoo)],
-        all_curves(run, zoo),
-        one_gate(run, gate, zoo.gated[gate], zoo.axis),
-        widths=(1.05, 1.2, 0.95),
-    )])  # fmt: skip
+    said = [claims(run, zoo.findings[:1]), parameters(run, zoo)]  # the first is about gated FFNs
+    return Sheet([row(said, one_gate(run, gate, zoo.gated[gate], zoo.axis), widths=(1, 1.2))])
+
+
+def claims(run: Run, findings: Sequence[Finding]) -> Cell:
+    """Some of what the experiment finds."""
+    return verdicts_of(Head(tally(findings), "lab-zoo", run.card.colour), findings)
 
 
 def all_curves(run: Run, found: Zoo) -> Cell:

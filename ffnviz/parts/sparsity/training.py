@@ -1,17 +1,21 @@
-"""Born in training: the record of how the twins became sparse."""
+"""How the twins became sparse in training, and the neurons that no book reaches after it."""
 
+from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
+from ffnviz.figures.sparsity import never as figures
 from ffnviz.figures.sparsity.birth import birth
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.head import Head, Part
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
+SHOWN = 40  # neurons by their numbers
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+
+def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     """Both networks' records in one picture."""
     records = {traced.card: record_of(traced.network) for traced in run.both}
     own = records[run.card]
@@ -28,7 +32,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         "The share of activations above zero, of neurons that never are, and the loss, from the "
         "first step of training to the last, for each network.",
         key="birth",
-        height=680,
+        height=600,
     )
     published = text_cell("birth-published", [
         ("The published shares", "strong"),
@@ -51,3 +55,40 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
         low = f"{percent(shares[least])} at {record.tokens[least] / 1e6:.1f} million"
         sentence.append(f", after a low of {low}")
     return [*sentence, ". Training never asked for it."]
+
+
+def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+    """The picture over the numbers of the neurons that no book reached."""
+    block, here, d_ff = run.state.block, run.card, run.model.sizes.d_ff
+    records = {traced.card: record_of(traced.network) for traced in run.both}
+    reach = {traced.card: reached(traced.trace, block) for traced in run.both}
+    asleep = {card: record.final_never[block] for card, record in records.items()}
+    chart = chart_cell(
+        Head(_dead_sentence(run, len(reach[here].never), len(asleep[here])), "never", here.colour),
+        figures.reached(
+            {card: each.shares for card, each in reach.items()},
+            {card: 1 - len(units) / d_ff for card, units in asleep.items()},
+            run.labels,
+        ),
+        "The share of neurons above zero at least once, token after token, for each network.",
+        key="never",
+        height=560,
+    )
+    numbers: list[list[Part]] = []
+    for card, units in asleep.items():
+        which = f"{card.label}, block {block + 1}, never above zero on "
+        books = f"{records[card].final_n_tokens:,} tokens of books it did not train on:"
+        shown = ", ".join(map(str, units[:SHOWN])) or "none"
+        more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
+        numbers.append([(which + books, "strong"), f" {shown}{more}."])
+    return Sheet([row([chart, text_cell("never-numbers", *numbers)])])
+
+
+def _dead_sentence(run: Run, never: int, asleep: int) -> Sentence:
+    d_ff = run.model.sizes.d_ff
+    return [
+        f"In block {run.state.block + 1} of {run.card.label}, ",
+        number(f"{never:,} of {d_ff:,} neurons ({percent(never / d_ff)})"),
+        " are above zero on no token of this sentence; on no token of whole books, ",
+        number(f"{asleep:,} ({percent(asleep / d_ff)})"), ".",
+    ]  # fmt: skip
