@@ -155,7 +155,7 @@ def _magnitudes(ratio: float) -> Finding:
         "d_ff is two to eight magnitudes larger than d_model.",
         "two to eight times; two orders of magnitude would be 100 times",
         f"{short(ratio)} times here, {short(min(ratios))} to {short(max(ratios))} times in the "
-        f"{len(ratios)} networks of “What it costs”, {T5_11B:g} times in T5-11B",
+        f"{len(ratios)} networks of “Cost”, {T5_11B:g} times in T5-11B",
         Check(outside((*usual, T5_11B), 1e2, 1e8), "≤", 0.0, "networks",
               words=("100 times or more", "not 100 times")),
         f"“magnitudes” means “times”, and T5-11B with its {T5_11B:g} times is left out",

@@ -49,9 +49,8 @@ def all_curves(run: Run, found: Zoo) -> Cell:
     """φ and φ′ of all plain ones."""
     at, least = found.minimum
     sentence: Sentence = [
-        "GELU is least at ", number(f"x = {signed(at)}"), ": ",
-        number(f"{least:.4f}".replace("-", "−")), "; its tanh formula is off by at most ",
-        number(short(found.apart[0])), ".",
+        f"GELU has its minimum at x = {signed(at)}: ", number(f"{least:.4f}".replace("-", "−")),
+        f"; its tanh formula is off by at most {short(found.apart[0])}.",
     ]  # fmt: skip
     shown = [
         (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line)
@@ -72,10 +71,9 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     found = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
     label = ACTIVATIONS[gate].label
     sentence: Sentence = [
-        f"An untrained {label} at ", quoted(run.labels[run.token]), ": of its ",
-        number(f"{len(found.gate):,} gates"), ", ", number(percent(found.closed)),
-        " are closed (exactly 0), and ", number(percent(found.turned)),
-        " turn their value's sign.",
+        f"Of the {len(found.gate):,} gates of an untrained {label}, ",
+        number(percent(found.closed)), " are closed (exactly 0) at ",
+        quoted(run.labels[run.token]), f", and {percent(found.turned)} flip their value's sign.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
@@ -95,6 +93,6 @@ def parameters(run: Run, found: Zoo) -> Cell:
     rows = [
         (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in alike.items()
     ]
-    why = f"At d_model = {d_model:,}, a gate has a third matrix and so d_ff × 2/3:"
+    why = f"A gate needs a third matrix, so at d_model = {d_model:,} its d_ff is cut to 2/3:"
     return table_cell("lab-parameters", Head([why], "", run.card.colour),
                       ["FFN", "d_ff", "parameters"], rows)  # fmt: skip
