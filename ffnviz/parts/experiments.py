@@ -78,7 +78,8 @@ def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     for place, (verdict, n) in enumerate(told):
         if place:
             parts.append(" and " if place == len(told) - 1 else ", ")
-        parts.append(number(f"{n} {_told(verdict, n)}"))
+        counted = f"{n} {_told(verdict, n)}"
+        parts.append(counted if place else number(counted))
     return [many.format(total), *parts, "."]
 
 

@@ -61,7 +61,7 @@ def all_curves(run: Run, found: Zoo) -> Cell:
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
         key="lab-curves",
-        height=670,
+        height=590,
     )
 
 
@@ -80,7 +80,7 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
         surface_of(axis, surface, label, (found.gate, found.value)),
         f"{label} as a surface over gate and value, with the chosen token's units as points.",
         key="lab-gate",
-        height=540,
+        height=516,
     )
 
 
