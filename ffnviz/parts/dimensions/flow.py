@@ -53,7 +53,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         flow(n, d_model, d_ff, label, run.card.colour),
         f"From {n} by {d_model} to {n} by {d_ff} and back.",
         key="flow",
-        height=656,
+        height=630,
     )
     code = CODE.format(
         network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,

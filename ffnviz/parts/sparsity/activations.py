@@ -28,16 +28,16 @@ GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("
 
 
 def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """What is said of the plain ones beside their curves."""
+    """The curves of the plain ones beside what is said of them."""
     zoo = cached_result(run, "zoo", visit_zoo)
-    return Sheet([row(claims(run, zoo.findings[1:]), all_curves(run, zoo), widths=(1, 1.6))])
+    return Sheet([row(all_curves(run, zoo), claims(run, zoo.findings[1:]), widths=(1.6, 1))])
 
 
 def gated(run: Run, values: Values) -> Sheet:
-    """What a gated FFN costs beside what its gate does to the chosen token."""
+    """What a gate does to the chosen token beside what a gated FFN costs."""
     zoo, gate = cached_result(run, "zoo", visit_zoo), values[GATE]
     said = [claims(run, zoo.findings[:1]), parameters(run, zoo)]  # the first is about gated FFNs
-    return Sheet([row(said, one_gate(run, gate, zoo.gated[gate], zoo.axis), widths=(1, 1.2))])
+    return Sheet([row(one_gate(run, gate, zoo.gated[gate], zoo.axis), said, widths=(1.2, 1))])
 
 
 def claims(run: Run, findings: Sequence[Finding]) -> Cell:
@@ -61,7 +61,7 @@ def all_curves(run: Run, found: Zoo) -> Cell:
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
         key="lab-curves",
-        height=590,
+        height=566,
     )
 
 

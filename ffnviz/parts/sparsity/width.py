@@ -50,10 +50,10 @@ def cut_to(run: Run, width: Width, share: float) -> Row:
     place = nearest(SHARES, share)
     head = Head(tally(width.findings), "lab-width", run.card.colour)
     return row(
-        [verdicts_of(head, width.findings), saved(run, width, place)],
         curve(run, width, place),
         words(run, width, place),
-        widths=(0.8, 1, 1.2),
+        [verdicts_of(head, width.findings), saved(run, width, place)],
+        widths=(0.9, 1.4, 0.8),
     )
 
 
