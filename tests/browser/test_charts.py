@@ -45,7 +45,7 @@ def test_a_chart_is_saved_as_svg_with_its_sentence_and_typed_text_as_text(
     journey = new_page().open_page("sparsity", text=SENTENCE, part="awake")
     svg = saved(journey, "awake", "Save as SVG").read_text(encoding="utf-8")
     assert svg.startswith("<svg")
-    assert "of the neurons are awake" in svg
+    assert "of the neurons are active" in svg
     labels = [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
     assert {"<", "b", "/", ">"} <= set(labels)  # the typed tags, as text on the axis
 

@@ -212,7 +212,7 @@ def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
     for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
         journey.page.get_by_role("radio", name=gate, exact=True).click()
         sentence = journey.chart("lab-gate").locator(".sentence")
-        expect(sentence).to_contain_text(f"An untrained {gate} at “sat”: of its 1,365 gates")
+        expect(sentence).to_contain_text(f"Of the 1,365 gates of an untrained {gate}")
     expect(journey.page.get_by_role("cell", name="2,099,712")).to_be_visible()
 
 

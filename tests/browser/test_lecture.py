@@ -269,7 +269,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as a file").click()
     text = saved.value.path().read_text(encoding="utf-8")
-    assert text.index('part = "never"') < text.index("It says {says}.")
+    assert text.index('"never"') < text.index("It says {says}.")
     # What is half done is there again after a reload, and in another tab of the same browser.
     page.get_by_label("What to say").first.fill("It says {nothing")
     page.keyboard.press("Tab")

@@ -36,10 +36,12 @@ def test_it_is_said_what_is_done_to_the_token() -> None:
     assert "standard deviation (1.00)" in told
     assert "from 3.2 to 1.0." in told
     told = read(says("sum", E1, E1 + E2, OF, None, last=True))
-    assert "turns “cat” by 45°; the norm goes from 1.0 to 1.4. It goes on to block 2." in told
+    assert (
+        "turns “cat” by 45°; the norm goes from 1.0 to 1.4. The vector goes on to block 2." in told
+    )
     assert "4 tokens" in read(says("attention", E1, E2, OF, None, last=False))
     told = read(says("ffn", E1, E2, OF, np.zeros(8), last=False))
-    assert "2 → 8 numbers, bent by ReLU (9 awake), → 2" in told
+    assert "2 → 8 numbers, through ReLU (9 active), → 2" in told
 
 
 def test_the_sentence_above_names_every_turn() -> None:
@@ -53,4 +55,4 @@ def test_what_is_asked_most_is_that_of_the_mean_over_heads() -> None:
     weights = np.zeros((2, 1, 3))
     weights[0, 0] = [0.0, 0.6, 0.4]
     weights[1, 0] = [0.1, 0.0, 0.9]
-    assert "asks “c” most (65%)" in read(asked_most("x", ["a", "b", "c"], weights, 0))
+    assert "attends most to “c” (65%)" in read(asked_most("x", ["a", "b", "c"], weights, 0))

@@ -82,7 +82,7 @@ def test_the_decoder_sees_what_is_written_and_asks_the_sentence() -> None:
     seen = drawn("block", "decoder", text=TEXT, written="A dog")
     picture = seen.cells["decoder-picture"].data
     assert (picture["words"], picture["token"]) == (["A", "dog"], 1)
-    assert "“dog” sees what is written up to it" in seen.said
+    assert "“dog” sees what was written up to it" in seen.said
     assert "borrows the encoder's weights" in seen.said
     assert seen.controls["Written so far"]["text"] == "A dog"
     assert drawn("block", "decoder", written="A dog", written_token="1").said.startswith("“A”")
@@ -95,9 +95,9 @@ def test_where_nothing_is_written_the_decoder_asks_for_words(written: str) -> No
     assert list(seen.controls) == ["Written so far"]
 
 
-def test_one_after_the_other_says_when_and_what_arrives() -> None:
+def test_against_an_rnn_it_is_said_when_and_what_arrives() -> None:
     seen = drawn("block", "turns", text=TEXT, gain="2", rnn_phi="none")
-    assert "One after the other, 8 tokens take an RNN" in words(seen.cells["clock"])
+    assert "Reading 8 tokens one by one takes an RNN" in words(seen.cells["clock"])
     assert "3 steps back" in words(seen.cells["arrives"])
     gain, phi = seen.controls["gain of the RNN's W_h"], seen.controls["φ of the RNN"]
     assert gain["stops"][gain["stop"]] == "2"
@@ -111,7 +111,7 @@ def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
     pills = seen.controls["Take away"]
     assert pills["options"] == ["attention", "FFN", "residual", "LayerNorm", "φ"]
     assert pills["stop"] == "01100"
-    assert "After 12 untrained layers without FFN and residual, nothing tells" in seen.said
+    assert "without FFN and residual, the tokens are identical up to rounding" in seen.said
     assert seen.rail is not None
     ask = seen.rail.events["move"]
     assert ask({"name": "without", "value": "01101"}) == (

@@ -57,35 +57,32 @@ def says(
 ) -> Sentence:
     """What a station does to the token, with the numbers it does it with."""
     word, size = quoted(passing.label), number(f"{_norm(after):.1f}")
+    end = f" The vector goes on {passing.leaves}." if last else ""
     match kind:
         case "stream":
-            return [word, f" enters as {passing.enters}: ", number(f"{len(after):,}"),
-                    " numbers, norm ", size, "."]  # fmt: skip
+            return [word, f" enters as {passing.enters}: {len(after):,} numbers with a norm of ",
+                    size, "."]  # fmt: skip
         case "norm":
-            return ["LayerNorm takes the mean (", number(f"{before.mean():.2f}".replace("-", "−")),
-                    ") from the numbers of ", word, ", divides by their standard deviation (",
-                    number(f"{before.std():.2f}"), "), then scales and shifts each by learnt "
-                    "amounts. The norm goes from ", number(f"{_norm(before):.1f}"), " to ", size,
-                    *([f". It goes on {passing.leaves}."] if last else ["."])]  # fmt: skip
+            mean = f"{before.mean():.2f}".replace("-", "−")
+            return [f"LayerNorm subtracts the mean ({mean}) of the numbers of ", word,
+                    f", divides them by their standard deviation ({before.std():.2f}), and scales "
+                    "and shifts each by learnt amounts. "
+                    f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
         case "attention":
-            return ["Only here do words see one another. Each head lets ", word,
-                    " gather from ", number(f"{passing.n_words} tokens"),
-                    ", by weights that add up to 1. What they gather is written with a norm of ",
-                    size, "."]  # fmt: skip
+            return ["Only here do tokens see one another. For ", word, ", each head gathers from "
+                    f"{passing.n_words} tokens, with weights that sum to 1. What the heads write "
+                    "has a norm of ", size, "."]  # fmt: skip
         case "cross":
-            return [word, " asks the sentence that was read: it gathers from its ",
-                    number(f"{passing.n_words} tokens"), ". What comes of it has a norm of ",
-                    size, "."]  # fmt: skip
+            return [word, f" attends to the {passing.n_words} tokens of the sentence that was "
+                    "read. What is written has a norm of ", size, "."]  # fmt: skip
         case "ffn":
             wide = 0 if hidden is None else len(hidden)
-            return ["The FFN sees ", word, " alone: ", number(f"{len(after):,} → {wide:,}"),
-                    f" numbers, bent by {passing.phi} (", number(f"{passing.awake:,} awake"),
-                    "), → ",
-                    number(f"{len(after):,}"), ", written with a norm of ", size, "."]  # fmt: skip
-    end = f" It goes on {passing.leaves}." if last else ""
+            return ["The FFN sees ", word, f" alone: {len(after):,} → {wide:,} numbers, "
+                    f"through {passing.phi} (", number(f"{passing.awake:,} active"),
+                    f"), → {len(after):,}. It writes a norm of {_norm(after):.1f}."]  # fmt: skip
     return ["What was written is added to the stream. It turns ", word, " by ",
-            number(f"{degrees(before, after):.0f}°"), "; the norm goes from ",
-            number(f"{_norm(before):.1f}"), " to ", size, f".{end}"]  # fmt: skip
+            number(f"{degrees(before, after):.0f}°"),
+            f"; the norm goes from {_norm(before):.1f} to {_norm(after):.1f}.{end}"]  # fmt: skip
 
 
 def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
@@ -95,8 +92,9 @@ def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sent
         if place:
             parts.append(" and " if place == len(turns) - 1 else ", ")
         parts += [f"the {what} turns ", quoted(label)] if place == 0 else [f"the {what}"]
-        parts += [" by ", number(f"{angle:.0f}°")]
-    return [*parts, ". Words mix in the attention only; elsewhere each keeps to its lane."]
+        turned = f"{angle:.0f}°"
+        parts += [" by ", number(turned) if place == len(turns) - 1 else turned]
+    return [*parts, ". Tokens mix in the attention alone; elsewhere each stays in its lane."]
 
 
 def _norm(vector: Vector) -> float:
@@ -110,7 +108,7 @@ def asked_most(
     mean = np.zeros(len(asked)) if weights is None else weights[:, token].mean(axis=0)
     most = int(mean.argmax())
     return [
-        quoted(label), " sees what is written up to it, and nothing later. Of the sentence at the "
-        "top it asks ", quoted(asked[most]), " most (", number(percent(float(mean[most]))),
-        "). No decoder was trained here: it borrows the encoder's weights.",
+        quoted(label), " sees what was written up to it, and nothing later. In the sentence at the "
+        "top it attends most to ", quoted(asked[most]), " (", number(percent(float(mean[most]))),
+        "). No decoder was trained: this one borrows the encoder's weights.",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""One after the other, or all at once: the clock, and what arrives of a gradient."""
+"""An RNN against a block: the clock, and what arrives of a gradient."""
 
 from collections.abc import Sequence
 
@@ -70,7 +70,7 @@ def arrives(
         ],
         "layout": layout(
             token_axis(labels),
-            axis("of a gradient of 1, arrives", type="log", exponentformat="power"),
+            axis("length of the gradient that arrives", type="log", exponentformat="power"),
             shapes=[marked(token)],
             margin={"l": 84, "r": 20, "t": 44, "b": 56},
         ),

@@ -46,7 +46,7 @@ def awake_by_token(
     for block in range(n_blocks):
         bottom = 1 - (block + 1) * height
         axes[f"yaxis{block + 1}"] = axis(
-            "% awake", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, top], dtick=25
+            "% active", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, top], dtick=25
         )
         for (series, trained), by_block in shares.items():
             dash, symbol, width = LOOKS[trained]

@@ -1,4 +1,4 @@
-"""A training record as curves: the loss falls, and neurons fall asleep."""
+"""A training record as curves: the loss falls, and so does the share of active neurons."""
 
 from collections.abc import Mapping, Sequence
 
@@ -55,9 +55,7 @@ def birth(
         name = f"{escaped(series.label)}, loss"
         traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
-    titles.append(
-        panel_title("loss at masked words (the curves lie on top of each other)", 0, DOMAINS[-1][1])
-    )
+    titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
     reach = float(millions[-1])
     x = axis("million tokens seen", range=[-0.02 * reach, 1.02 * reach], anchor=f"y{last}")
     bands = [

@@ -10,7 +10,7 @@ from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.state.run import Run, TracedModel
 
-FEW = 0.05  # of the neurons, as the page “The strongest few” begins with
+FEW = 0.05  # of the neurons, as “Keep the top k” begins with
 
 
 def _awake(run: Run, traced: TracedModel) -> Awake:

@@ -1,4 +1,4 @@
-"""Strip the stack: take parts away from untrained blocks, and see what becomes of the tokens."""
+"""Ablate layers: take parts away from untrained blocks, and see what becomes of the tokens."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -81,9 +81,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     scale = Head(_of_scale(result), "scale", colour)
     gradient = Head(_of_gradient(result, labels[token], depth), "strip-gradient", colour)
     return Sheet([row(
-        [curve(stacks, "apart", "share that tells tokens apart", apart, 320), likeness],
+        [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness],
         [curve(stacks, "scale", "root mean square", scale, 290),
-         curve(stacks, "gradient", "of a gradient of 1, arrives", gradient, 290)],
+         curve(stacks, "gradient", "length of the gradient", gradient, 290)],
         widths=(1.1, 1),
     )])  # fmt: skip
 
@@ -111,37 +111,32 @@ def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     if len(result.cosines[0]) < 2:
         return ["A single token has no other to be told apart from. Type a second word."]
     taken = f" without {_listed(without)}" if without else ""
-    if result.apart[-1] < ROUNDING <= result.apart[0]:
-        return [
-            f"After {layers}{taken}, nothing tells the tokens apart but rounding (",
-            number(short(float(result.apart[-1]))), " of the vectors' length; at the start ",
-            number(short(float(result.apart[0]))), ").",
-        ]  # fmt: skip
+    equal = result.apart[-1] < ROUNDING <= result.apart[0]
     return [
-        f"After {layers}{taken}, ", number(short(float(result.apart[-1]))),
-        " of the vectors' length tells the tokens apart; at the start ",
-        number(short(float(result.apart[0]))), ".",
+        f"After {layers}{taken}, ",
+        "the tokens are identical up to rounding: they" if equal else "the tokens",
+        " differ by ", number(short(float(result.apart[-1]))),
+        f" of their vectors' length, and at the start by {short(float(result.apart[0]))}.",
     ]  # fmt: skip
 
 
 def _of_likeness(result: Stack, depth: int) -> Sentence:
     if len(result.cosines[0]) < 2:
-        return ["One token is like itself: its cosine is ", number("1"), "."]
+        return ["A token's cosine with itself is ", number("1"), "."]
     return [
-        "Two tokens' vectors have a cosine of ", number(f"{result.similarity[0]:.2f}"),
-        f" on average; after layer {depth}, of ", number(f"{result.similarity[-1]:.3f}"), ".",
+        f"Two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; after layer "
+        f"{depth}, of ", number(f"{result.similarity[-1]:.3f}"), ".",
     ]  # fmt: skip
 
 
 def _of_scale(result: Stack) -> Sentence:
-    first, last = (number(short(float(result.scale[layer]))) for layer in (0, -1))
-    return [
-        "The stream's numbers go from a root mean square of ", first, " to ", last, ".",
-    ]  # fmt: skip
+    first, last = (short(float(result.scale[layer])) for layer in (0, -1))
+    return [f"The root mean square of the stream goes from {first} to ", number(last), "."]
 
 
 def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:
+    arrives = float(result.gradient[0])
     return [
-        "Of a gradient of length 1 at ", quoted(label), f" after layer {depth}, ",
-        number(short(float(result.gradient[0]))), " arrives at the input.",
+        "A unit gradient at ", quoted(label), f" after layer {depth} ",
+        "grows" if arrives > 1 else "shrinks", " to ", number(short(arrives)), " at the input.",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""One after the other: a recurrent network reads what the block reads all at once."""
+"""Against an RNN: it reads one by one what the block reads all at once."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
             ("block, untrained", blocks.untrained, "@muted", "dot"),
             (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
         ]),
-        "What of a gradient of length 1 at the chosen token's output arrives at each token.",
+        "How much of a unit gradient at the chosen token's output reaches each token.",
         key="arrives",
         height=520,
     )  # fmt: skip
@@ -99,8 +99,8 @@ def _of_clock(result: Clock) -> Sentence:
     many = f"{n} tokens" if n > 1 else "1 token"
     rnn, block = result.weights
     return [
-        f"One after the other, {many} take an RNN ", number(f"{result.recurrent[-1]:.2f} ms"),
-        f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block has them all "
+        f"Reading {many} one by one takes an RNN ", number(f"{result.recurrent[-1]:.2f} ms"),
+        f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block is done with all "
         "after ", number(f"{result.block:.2f} ms"), f". They have {rnn / 1e6:.2f} and "
         f"{block / 1e6:.2f} million weights.",
     ]  # fmt: skip
@@ -111,15 +111,15 @@ def _of_gradient(
 ) -> Sentence:
     if token == 0:
         return [
-            quoted(labels[0]), " is the first token: there is nothing before it that an RNN could "
+            quoted(labels[0]), " is the first token, so there is nothing before it for an RNN to "
             "forget. Choose a later one above.",
         ]  # fmt: skip
     steps = f"{token} step{'s' * (token > 1)}"
     others = np.delete(np.arange(len(labels)), token)
     most = int(others[blocks.block[others].argmax()])
     return [
-        "Of a gradient of length 1 at ", quoted(labels[token]), ", the RNN brings ",
-        number(short(float(recurrent[0]))), " to ", quoted(labels[0]), f", {steps} back; an "
-        "untrained block ", number(short(float(blocks.untrained[0]))), ". The trained block hears ",
-        quoted(labels[most]), " most (", number(short(float(blocks.block[most]))), ").",
+        "Of a unit gradient at ", quoted(labels[token]), ", ", number(short(float(recurrent[0]))),
+        " reaches ", quoted(labels[0]), f", {steps} back, in the RNN, and "
+        f"{short(float(blocks.untrained[0]))} in an untrained block. The trained block depends "
+        "most on ", quoted(labels[most]), f" ({short(float(blocks.block[most]))}).",
     ]  # fmt: skip

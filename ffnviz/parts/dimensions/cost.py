@@ -1,4 +1,4 @@
-"""What it costs: parameters, multiply-adds and memory of any Transformer's parts."""
+"""Cost: parameters, multiply-adds and memory of any Transformer's parts."""
 
 from dataclasses import replace
 from typing import Any
@@ -98,11 +98,11 @@ def _besides(values: Values, shape: Shape) -> Cell:
     preset, sizes = PRESETS[values[PRESET]], memory(shape)
     each, rest = divmod(shape.d_model, shape.n_heads)
     return text_cell("sizes", [
-        "Weights: ", number(_bytes(sizes["float32"])), " in float32, ",
-        number(_bytes(sizes["float16"])), f" in float16 or bfloat16. {shape.n_blocks} blocks",
+        "Weights: ", number(_bytes(sizes["float32"])),
+        f" in float32, {_bytes(sizes['float16'])} in float16 or bfloat16. {shape.n_blocks} blocks",
         f", {shape.n_cross} of them with cross-attention" if shape.n_cross else "",
-        f"; {shape.n_heads} heads cannot share {shape.d_model} evenly." if rest
-        else f"; a head is {each} wide.",
+        f"; {shape.d_model} cannot be split evenly among {shape.n_heads} heads." if rest
+        else f"; each head is {each} wide.",
         f" {preset.name}: {preset.source}.",
     ])  # fmt: skip
 
@@ -113,8 +113,8 @@ def costs(run: Run, name: str, shape: Shape) -> Cell:
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
     sentence: Sentence = [
         f"{name}, with the sizes set here: the FFNs hold ",
-        number(percent(share)), " of the parameters and do ",
-        number(percent(busy)), f" of the multiply-adds for {shape.n_tokens:,} tokens.",
+        number(percent(share)), f" of the parameters and do {percent(busy)} of the multiply-adds "
+        f"for {shape.n_tokens:,} tokens.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "costs", run.card.colour),
@@ -134,7 +134,9 @@ def share_against_length(run: Run, shape: Shape) -> Cell:
         if overtaken > 0
         else ["Attention computes more than the FFNs at any length; at "]
     )
-    sentence: Sentence = [*where, f"{shape.n_tokens:,} the FFNs do ", number(percent(now[1])),
+    share = percent(now[1])
+    sentence: Sentence = [*where, f"{shape.n_tokens:,} the FFNs do ",
+                          share if overtaken > 0 else number(share),
                           " of the blocks' multiply-adds."]  # fmt: skip
     shares = np.array([ffn_share(shape, length) for length in LENGTHS])
     return chart_cell(

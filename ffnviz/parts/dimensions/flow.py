@@ -1,4 +1,4 @@
-"""The flow of shapes, next to the code that does it."""
+"""The shapes that flow through an FFN, beside the code that does it."""
 
 from ffnviz.analysis.dimensions.position_wise import against_sequential
 from ffnviz.analysis.number_format import short
@@ -45,15 +45,15 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     sentence: Sentence = [
         f"Your {n} tokens go through as ",
         number(f"({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})"),
-        f": {d_ff / d_model:g} times as wide, bent, and narrow again. PyTorch's own layers with "
-        "the same weights differ by at most ", number(short(difference)), ".",
+        f": expanded {d_ff / d_model:g} times, activated, and projected back. PyTorch's own layers "
+        f"with the same weights differ by at most {short(difference)}.",
     ]  # fmt: skip
     picture = chart_cell(
         Head(sentence, "flow", run.card.colour),
         flow(n, d_model, d_ff, label, run.card.colour),
         f"From {n} by {d_model} to {n} by {d_ff} and back.",
         key="flow",
-        height=656,
+        height=630,
     )
     code = CODE.format(
         network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,

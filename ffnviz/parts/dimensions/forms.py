@@ -83,15 +83,13 @@ def sheet(run: Run, values: Values) -> Sheet:
         code_cell("code", code(run, form)),
     ]
     if form == "columns":
-        books = "Many textbooks write columns, and call W what is Wᵀ here."
+        books = "Many textbooks write columns; their W is Wᵀ here."
         written.append(text_cell("textbooks", books))
 
     def after(measured: Measured[dict[str, Form]]) -> list[Cell]:
         return [what_each_gives(run, measured.result, form), *about(measured, setup, run)]
 
-    before = text_cell(
-        "unmeasured", "What each way gives and takes is measured first.", tone="quiet"
-    )
+    before = text_cell("unmeasured", "Each way is run and timed first.", tone="quiet")
     given = Measurement("forms", setup, measure, after, before=[before])
     return Sheet([row(written, given, widths=(1.1,))])
 
@@ -124,7 +122,7 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str) -> Cell:
     times = {name: 1_000 * each.time.median / each.n_tokens for name, each in by_form.items()}
     sentence: Sentence = [
         number(shapes), f" takes {short(times[way], 3)} microseconds a token, and differs from "
-        f"{against} by at most ", number(short(form.difference, 1)), ".",
+        f"{against} by at most {short(form.difference, 1)}.",
     ]  # fmt: skip
     bars = Bars(
         "",

@@ -1,4 +1,4 @@
-"""Tokens in the plane: before the FFN, after it, and in the stream after the block."""
+"""Tokens in a plane: before the FFN, after it, and in the stream after the block."""
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def _sentence(run: Run, written: Projection) -> Sentence:
     away = np.linalg.norm(written.points - written.points[run.token], axis=1)
     away[run.token] = np.inf
     return [
-        "Going by what the FFN writes, ", said, " is nearest to ",
+        "In what the FFN writes, ", said, " is closest to ",
         quoted(run.labels[int(away.argmin())]), " in this plane, which holds ",
         number(percent(float(written.explained.sum()))), " of the tokens' variance.",
     ]  # fmt: skip

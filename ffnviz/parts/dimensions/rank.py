@@ -27,9 +27,8 @@ def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
     outside = out_of_reach(reached, run.trace, block)
     config = run.model.sizes
     sentence: Sentence = [
-        f"W₁ can reach only {config.d_model + 1:,} of {config.d_ff:,} directions. Outside them ",
-        "lies ",
-        number(f"{outside.before:.1%}"), " of the squared length before φ, and ",
+        f"W₁ can reach only {config.d_model + 1:,} of {config.d_ff:,} directions. Outside them "
+        f"lies {outside.before:.1%} of the squared length before φ, and ",
         number(percent(outside.after)), " after it.",
     ]  # fmt: skip
     return chart_cell(
@@ -49,7 +48,7 @@ def effective_ranks(run: Run, networks: dict[Card, dict[str, Spectrum]]) -> Cell
     verb = "raises" if after > before else "lowers"
     sentence: Sentence = [
         f"On these {len(run.labels)} tokens {run.card.label} {verb} the "
-        "effective rank from ", number(f"{before:.1f}"), " to ", number(f"{after:.1f}"), ".",
+        f"effective rank from {before:.1f} to ", number(f"{after:.1f}"), ".",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "rank", run.card.colour),

@@ -49,10 +49,10 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         number(short(max(difference for _, difference in compared))), ".",
     ]  # fmt: skip
     under = ("Where a difference is not exactly 0, it is rounding: a product of one row may be "
-             "added up in another order than a product of many.")  # fmt: skip
+             "summed in another order than a product of many.")  # fmt: skip
     batch = [
-        text_cell("batch-view", [("The batch view.", "strong"),
-                                 " ffn and record as under “shapes”:"]),
+        text_cell("batch-view", [("In batches.", "strong"),
+                                 " ffn and record are those of the view “shapes”:"]),
         code_cell("code", CODE.format(n=n, d_model=d_model)),
         table_cell(
             "batch",

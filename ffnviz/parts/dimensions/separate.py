@@ -1,4 +1,4 @@
-"""Separate the inseparable: points that no line divides, lifted to where a flat cut does."""
+"""Linear separability: points that no line divides, lifted to where a flat cut does."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,7 +67,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     )
     line = run.subject.per_network(f"best line {_written(own)}", lambda: best_line(points))
     square = the_points(run, own, PHIS[phi].label, lifted, line)
-    seen = [text_cell("no-points", "Of no points there is nothing to see.", tone="quiet")]
+    seen = [text_cell("no-points", "Without points there is nothing to see.", tone="quiet")]
     if own:
         right = run.subject.per_network(
             f"by width {_written(own)} {phi} {draw}", lambda: by_width(points, phi, WIDTHS, draw)
@@ -78,7 +78,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         ]
     how = text_cell(
         "how",
-        "Click in the square to put a point; click a point to take it away. The thin lines are "
+        "Click in the square to add a point, on a point to remove it. The thin lines are "
         "where the hidden units bend. This small network has nothing to do with your sentence.",
     )
     again = Button("Draw W₁ again", set_to(DRAW, (draw + 1) % (DRAWS + 1)))
@@ -105,13 +105,13 @@ def the_points(
     sentence: Sentence = ["There are no points yet: click in the square, or choose some."]
     if n:
         sentence = [
-            "Lifted to ", number(f"{d_ff:,} dimension{'s' * (d_ff > 1)}"), f" with {phi}, ",
-            number(f"{lifted.right} of {n} points"), " are on their side of a flat cut; ",
+            f"Lifted to {d_ff:,} dimension{'s' * (d_ff > 1)} with {phi}, ",
+            number(f"{lifted.right} of {n} points"), " are on the right side of a flat cut; ",
         ]  # fmt: skip
         sentence += (
-            ["no straight line in the plane does better than ", number(f"{line}"), "."]
+            [f"no straight line in the plane does better than {line}."]
             if line < n
-            else ["here a straight line in the plane can do it, too."]
+            else ["here a straight line in the plane can do it too."]
         )
     return points_cell(
         Head(sentence, "separate", run.card.colour),
@@ -140,7 +140,7 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
     """The lifted points, the cut on edge."""
     wrong = len(points.first) - lifted.right
     sentence: Sentence = [
-        "Seen along the cut it is a straight line, with ",
+        "Seen edge-on, the cut is a straight line, with ",
         number(f"{wrong} point{'s' * (wrong != 1)}"), " on the wrong side.",
     ]  # fmt: skip
     return chart_cell(
@@ -156,14 +156,14 @@ def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: i
     """How many are right with a random W₁ of each width."""
     enough = [width for width, count in zip(WIDTHS, right, strict=True) if count == n]
     sentence: Sentence = (
-        ["Even with a random W₁, ", number(f"d_ff {enough[0]:,}"), " is enough for all of them."]
+        ["Even with a random W₁, a d_ff of ", number(f"{enough[0]:,}"), " is enough for all."]
         if enough
         else ["With a random W₁ ", number(f"no d_ff up to {WIDTHS[-1]}"), " is enough."]
     )
     return chart_cell(
         Head(sentence, "lifted-width", run.card.colour),
         figures.by_width(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
-        "The share of points on their side of the cut against the number of hidden units.",
+        "The share of points on the right side of the cut against the number of hidden units.",
         key="lifted-width",
         height=272,
     )

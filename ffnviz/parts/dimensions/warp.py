@@ -1,4 +1,4 @@
-"""The warp: a plane through three tokens, sheared by W₁ and W₂, folded or bent by φ."""
+"""Folding a plane: one through three tokens, sheared by W₁ and W₂, folded or bent by φ."""
 
 from dataclasses import replace
 
@@ -25,10 +25,10 @@ PHI = choice_setting(
     "warp_phi", {"own": "the network's", **{name: ACTIVATIONS[name].label for name in OTHERS}}
 ).with_control("φ")
 SHARE = number_setting("warp", 1.0, 0.0, 1.0).with_control(
-    "from no φ to all of it", [stop / 20 for stop in range(21)], "{:.0%}".format
+    "share of φ that is applied", [stop / 20 for stop in range(21)], "{:.0%}".format
 )
 N_NEURONS = count_setting("warp_neurons", 8, NEURONS[0], NEURONS[-1]).with_control(
-    "neurons that take part: those that vary most here", NEURONS, "{:,}".format
+    "neurons taking part, those that vary most first", NEURONS, "{:,}".format
 )
 # Tokens from 1; 0 stands for the one furthest from those before it.
 SECOND = count_setting("warp_second", 0, 0, LARGEST)
@@ -48,7 +48,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     )
     cells = [the_stages(run, plane, phi, corners, values[SHARE], n_neurons)]
     if len(corners) < 3:
-        few = "The sentence has fewer than three tokens: what is missing is drawn at random."
+        few = "The sentence has fewer than three tokens: the missing corners are drawn at random."
         cells.append(text_cell("few-tokens", few))
     return Sheet([row(cells)], the_controls(run, corners, n_neurons))
 
@@ -134,10 +134,10 @@ def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sente
                 ": W₁ and W₂ shear it, and what was straight stays straight."]  # fmt: skip
     lines, n_pieces = _counted(len(plane.lines), "straight line"), plane.n_pieces
     if phi.exact_zeros:
-        return [f"{with_} folds this plane along ", number(lines), " into ",
+        return [f"{with_} folds this plane along {lines} into ",
                 number(_counted(n_pieces, "flat piece")), "."]  # fmt: skip
     return [f"{with_} bends this plane, most of all near ", number(lines),
-            "; no piece of it stays quite flat."]  # fmt: skip
+            "; no piece of it stays flat."]  # fmt: skip
 
 
 def _counted(n: int, what: str) -> str:

@@ -28,16 +28,16 @@ GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("
 
 
 def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """What is said of the plain ones beside their curves."""
+    """The curves of the plain ones beside what is said of them."""
     zoo = cached_result(run, "zoo", visit_zoo)
-    return Sheet([row(claims(run, zoo.findings[1:]), all_curves(run, zoo), widths=(1, 1.6))])
+    return Sheet([row(all_curves(run, zoo), claims(run, zoo.findings[1:]), widths=(1.6, 1))])
 
 
 def gated(run: Run, values: Values) -> Sheet:
-    """What a gated FFN costs beside what its gate does to the chosen token."""
+    """What a gate does to the chosen token beside what a gated FFN costs."""
     zoo, gate = cached_result(run, "zoo", visit_zoo), values[GATE]
     said = [claims(run, zoo.findings[:1]), parameters(run, zoo)]  # the first is about gated FFNs
-    return Sheet([row(said, one_gate(run, gate, zoo.gated[gate], zoo.axis), widths=(1, 1.2))])
+    return Sheet([row(one_gate(run, gate, zoo.gated[gate], zoo.axis), said, widths=(1.2, 1))])
 
 
 def claims(run: Run, findings: Sequence[Finding]) -> Cell:
@@ -49,9 +49,8 @@ def all_curves(run: Run, found: Zoo) -> Cell:
     """φ and φ′ of all plain ones."""
     at, least = found.minimum
     sentence: Sentence = [
-        "GELU is least at ", number(f"x = {signed(at)}"), ": ",
-        number(f"{least:.4f}".replace("-", "−")), "; its tanh formula is off by at most ",
-        number(short(found.apart[0])), ".",
+        f"GELU has its minimum at x = {signed(at)}: ", number(f"{least:.4f}".replace("-", "−")),
+        f"; its tanh formula is off by at most {short(found.apart[0])}.",
     ]  # fmt: skip
     shown = [
         (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line)
@@ -62,7 +61,7 @@ def all_curves(run: Run, found: Zoo) -> Cell:
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
         key="lab-curves",
-        height=670,
+        height=566,
     )
 
 
@@ -72,17 +71,16 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     found = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
     label = ACTIVATIONS[gate].label
     sentence: Sentence = [
-        f"An untrained {label} at ", quoted(run.labels[run.token]), ": of its ",
-        number(f"{len(found.gate):,} gates"), ", ", number(percent(found.closed)),
-        " are closed (exactly 0), and ", number(percent(found.turned)),
-        " turn their value's sign.",
+        f"Of the {len(found.gate):,} gates of an untrained {label}, ",
+        number(percent(found.closed)), " are closed (exactly 0) at ",
+        quoted(run.labels[run.token]), f", and {percent(found.turned)} flip their value's sign.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
         surface_of(axis, surface, label, (found.gate, found.value)),
         f"{label} as a surface over gate and value, with the chosen token's units as points.",
         key="lab-gate",
-        height=540,
+        height=516,
     )
 
 
@@ -95,6 +93,6 @@ def parameters(run: Run, found: Zoo) -> Cell:
     rows = [
         (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in alike.items()
     ]
-    why = f"At d_model = {d_model:,}, a gate has a third matrix and so d_ff × 2/3:"
+    why = f"A gate needs a third matrix, so at d_model = {d_model:,} its d_ff is cut to 2/3:"
     return table_cell("lab-parameters", Head([why], "", run.card.colour),
                       ["FFN", "d_ff", "parameters"], rows)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Who is awake: the share of neurons for each token and block, before and after training."""
+"""Active neurons: their share on each token in each block, before and after training."""
 
 from dataclasses import replace
 
@@ -19,9 +19,9 @@ from ffnviz.state.settings import Values, number_setting
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
 CURVE = np.geomspace(0.001, 10, 81)
 MOST_BLOCKS = 4  # of which each has a panel; of more, the chosen one has
-AWAKE = "neuron is awake if it is further from zero than"
+ACTIVE = "neuron is active if it is further from zero than"
 THRESHOLD = number_setting("threshold", 0.1, STOPS[0], STOPS[-1]).with_control(
-    f"A {AWAKE}", STOPS, lambda stop: f"{stop:g}"
+    f"A {ACTIVE}", STOPS, lambda stop: f"{stop:g}"
 )
 
 
@@ -32,7 +32,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     # The threshold is for the subject's φ, unless its zeros are exact.
     networks = run.subject, *run.both
     never_zero = next((n for n in networks if threshold_for(n.card.phi)), run.subject)
-    slider = replace(THRESHOLD, label=f"A {never_zero.card.phi.label} {AWAKE}")
+    slider = replace(THRESHOLD, label=f"A {never_zero.card.phi.label} {ACTIVE}")
     return Sheet([row(*cells, widths=(1.7, 1))], [slider])
 
 
@@ -58,15 +58,15 @@ def by_token(run: Run, threshold: float) -> Cell:
         if run.block_of(traced) != block
     )
     sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
-                number(f"{percent(shares[here, True][at].mean())} of the neurons are awake"),
-                " on this sentence"]  # fmt: skip
+                number(percent(shares[here, True][at].mean())),
+                " of the neurons are active on this sentence"]  # fmt: skip
     if (here, False) in shares:
         before = percent(shares[here, False][at].mean())
-        sentence += ["; before training it was ", number(before)]
+        sentence.append(f"; before training, {before} were")
     return chart_cell(
         Head([*sentence, "."], "awake", here.colour),
         figures.awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside),
-        "The share of neurons awake on each token, in each block, for each network, trained "
+        "The share of neurons active on each token, in each block, for each network, trained "
         "and untrained.",
         key="awake",
         height=690,
@@ -88,8 +88,9 @@ def against_threshold(run: Run, threshold: float) -> Cell:
         curves[traced.card] = (beyond.thresholds, beyond.shares)
         share = percent(np.interp(threshold, beyond.thresholds, beyond.shares))
         sentence += [" and "] if sentence else []
-        sentence += [number(share, traced.card.colour), f" of {traced.card.label}'s activations"]
-    sentence += [" are further than ", number(f"{threshold:g}"), " from zero."]
+        sentence += [number(share, traced.card.colour) if traced is run.both[0] else share,
+                     f" of {traced.card.label}'s activations"]  # fmt: skip
+    sentence.append(f" are further than {threshold:g} from zero.")
     return chart_cell(
         Head(sentence, "threshold", "text"),
         figures.share_against_threshold(curves, threshold),

@@ -56,7 +56,6 @@ def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sent
                        " of the pre-activations are below zero"]  # fmt: skip
     if threshold == 0:
         return [*below, f", and {label} sets every one of them to exactly 0."]
-    return [*below, f"; {label} softens them. ", number(percent(landed.near_zero)),
-            f" of the activations are within {threshold:g} of zero, and ",
-            number(percent(landed.exactly_zero)),
-            " come out as exactly 0, by rounding in float32."]  # fmt: skip
+    return [*below, f"; {label} makes them small. ", number(percent(landed.near_zero)),
+            f" of the activations are within {threshold:g} of zero, and "
+            f"{percent(landed.exactly_zero)} are exactly 0, by rounding in float32."]  # fmt: skip

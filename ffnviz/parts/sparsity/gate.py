@@ -1,4 +1,4 @@
-"""GELU as a random gate: each neuron lets its input through with probability Φ(x)."""
+"""GELU as a stochastic gate: each neuron lets its input through with probability Φ(x)."""
 
 from math import log2
 
@@ -17,7 +17,7 @@ from ffnviz.state.settings import Values, count_setting
 
 SEEDS = 999
 N_DRAWS = count_setting("gate_draws", 4, DRAWS[0], DRAWS[-1]).with_control(
-    "draws that the mean is taken of", DRAWS, lambda stop: f"{stop:,}"
+    "draws in the mean", DRAWS, lambda stop: f"{stop:,}"
 )
 SEED = count_setting("gate_seed", 0, 0, SEEDS)
 SETTINGS = (N_DRAWS, SEED)
@@ -58,8 +58,8 @@ def on_a_line(n: int, seed: int) -> Cell:
     within = float((abs(drawn.mean - drawn.gelu) <= 2 * drawn.error + 1e-12).mean())
     sentence: Sentence = [
         "A gate that lets x through with probability Φ(x) is GELU on average: at ",
-        number(percent(within), "gelu"), " of these places the mean of ",
-        number(_draws(n), "gelu"), " is within two standard errors of it.",
+        number(percent(within), "gelu"),
+        f" of these places the mean of {_draws(n)} is within two standard errors of it.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "gate", "gelu"),
@@ -73,10 +73,10 @@ def on_a_line(n: int, seed: int) -> Cell:
 def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """How far the FFN's output is off, against the number of draws."""
     sentence: Sentence = [
-        f"With random gates {traced.card.label}'s FFN is off by ",
-        number(percent(float(gated.errors[0])), "gelu"), " at ",
-        quoted(token_labels(traced.trace.tokens)[token]), "; the mean of ",
-        number(_draws(DRAWS[place]), "gelu"), ", by ",
+        f"One draw of the gates leaves {traced.card.label}'s FFN off by "
+        f"{percent(float(gated.errors[0]))} at ",
+        quoted(token_labels(traced.trace.tokens)[token]),
+        f"; the mean of {_draws(DRAWS[place])}, by ",
         number(percent(float(gated.errors[place])), "gelu"), ".",
     ]  # fmt: skip
     return chart_cell(
@@ -98,9 +98,8 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         said.append(predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5))
     exact, drawn = said
     sentence: Sentence = [
-        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} ",
-        number(drawn.words[0], "gelu"),
-        f"; in the first, {percent(gated.open)} of the gates were open.",
+        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {drawn.words[0]}; "
+        f"in the first draw, {percent(gated.open)} of the gates were open.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),

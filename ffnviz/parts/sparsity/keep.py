@@ -1,4 +1,4 @@
-"""The strongest few: what they carry, and what is said when the rest is put to sleep."""
+"""Keep the top k: what the strongest neurons carry, and what is said without the rest."""
 
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import Kept, concentration, keep_random, keep_strongest
@@ -15,7 +15,7 @@ from ffnviz.state.settings import Values, number_setting
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1]).with_control(
-    "Keep the strongest; put the rest to sleep", STOPS, lambda stop: f"{stop:g}%"
+    "Keep the strongest neurons", STOPS, lambda stop: f"{stop:g}%"
 )
 
 
@@ -35,7 +35,8 @@ def what_they_carry(run: Run, share: float) -> Cell:
     carried = [
         part
         for traced, shares in curves.items()
-        for part in (number(percent(shares[_count(share, len(shares)) - 1]), traced.colour),
+        for carries in [percent(shares[_count(share, len(shares)) - 1])]
+        for part in (number(carries, traced.colour) if traced is run.card else carries,
                      f" of what {traced.label} writes", " and ")
     ][:-1]  # fmt: skip
     sentence: Sentence = [
@@ -59,9 +60,9 @@ def what_is_said(run: Run, share: float) -> Cell:
     strongest = keep_strongest(run.model, run.whole, block, run.place, n)
     random = keep_random(run.model, run.whole, block, run.place, n)
     sentence: Sentence = [
-        "With only each token's ", number(f"{n:,} strongest neurons"), " the FFN's output at ",
+        f"With only each token's {n:,} strongest neurons the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
-        "; with as many random ones, by ", number(percent(random.error)), ".",
+        f"; with as many random ones, by {percent(random.error)}.",
     ]  # fmt: skip
     panels = [
         Words("all neurons", prediction.words, prediction.probabilities, f"@{accent}"),

@@ -34,9 +34,9 @@ def one_network(run: Run, traced: TracedModel, other_card: Card) -> Cell:
     sentence: Sentence = [
         f"With {other}, {own}'s weights say ",
         number(f"{new.words[0]} ({percent(float(new.probabilities[0]))})"), " at ",
-        quoted(run.labels[run.token]), " instead of ",
-        number(f"{usual.words[0]} ({percent(float(usual.probabilities[0]))})"),
-        ": the two predictions are ", number(f"{short(swapped.divergence)} nats"), " apart.",
+        quoted(run.labels[run.token]),
+        f" instead of {usual.words[0]} ({percent(float(usual.probabilities[0]))}): the two "
+        f"predictions are {short(swapped.divergence)} nats apart.",
     ]  # fmt: skip
     panels = [
         Words(f"{own}'s weights with {traced.card.phi.label}<br>"

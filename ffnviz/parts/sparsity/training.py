@@ -21,9 +21,9 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     own = records[run.card]
     lines = [(card, block) for card in records for block in range(own.above_zero.shape[1])]
     panels = [
-        ("neurons above zero, share of all values",
+        ("activations above zero",
          {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines}),
-        ("neurons never above zero on these tokens",
+        ("neurons above zero on none of these tokens",
          {(card, block): 100 * records[card].never[:, block] for card, block in lines}),
     ]  # fmt: skip
     chart = chart_cell(
@@ -37,7 +37,7 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     published = text_cell("birth-published", [
         ("The published shares", "strong"),
         " are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those networks differ in "
-        "size, data and length of training; which of these makes them lower is not known here.",
+        "size, data and length of training; we do not know which of these makes them sparser.",
     ])  # fmt: skip
     return Sheet([row([chart, published])])
 
@@ -47,14 +47,14 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     shares = record.above_zero[:, block]
     least = int(shares.argmin())
     sentence: Sentence = [
-        f"Before training, {run.card.label}'s block {block + 1} had ", number(percent(shares[0])),
-        f" of its activations above zero, on {record.n_tokens:,} tokens of unseen books; after "
-        f"{record.tokens[-1] / 1e6:.1f} million training tokens ", number(percent(shares[-1])),
+        f"Before training, {percent(shares[0])} of the activations in {run.card.label}'s block "
+        f"{block + 1} were above zero, on {record.n_tokens:,} tokens of unseen books; after "
+        f"{record.tokens[-1] / 1e6:.1f} million training tokens, ", number(percent(shares[-1])),
     ]  # fmt: skip
     if shares[least] < shares[-1]:
         low = f"{percent(shares[least])} at {record.tokens[least] / 1e6:.1f} million"
         sentence.append(f", after a low of {low}")
-    return [*sentence, ". Training never asked for it."]
+    return [*sentence, ". Nothing in the loss asks for this."]
 
 
 def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
@@ -89,6 +89,6 @@ def _dead_sentence(run: Run, never: int, asleep: int) -> Sentence:
     return [
         f"In block {run.state.block + 1} of {run.card.label}, ",
         number(f"{never:,} of {d_ff:,} neurons ({percent(never / d_ff)})"),
-        " are above zero on no token of this sentence; on no token of whole books, ",
-        number(f"{asleep:,} ({percent(asleep / d_ff)})"), ".",
+        " are above zero on no token of this sentence; on no token of whole books, "
+        f"{asleep:,} ({percent(asleep / d_ff)}).",
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""How wide? Neurons removed in order of importance."""
+"""A narrower FFN: neurons removed from every block in order of importance."""
 
 import numpy as np
 
@@ -50,10 +50,10 @@ def cut_to(run: Run, width: Width, share: float) -> Row:
     place = nearest(SHARES, share)
     head = Head(tally(width.findings), "lab-width", run.card.colour)
     return row(
-        [verdicts_of(head, width.findings), saved(run, width, place)],
         curve(run, width, place),
         words(run, width, place),
-        widths=(0.8, 1, 1.2),
+        [verdicts_of(head, width.findings), saved(run, width, place)],
+        widths=(0.9, 1.4, 0.8),
     )
 
 
@@ -66,9 +66,8 @@ def curve(run: Run, found: Width, place: int) -> Cell:
     """How far the prediction moves, against d_ff."""
     cut, drawn = found.important[place], found.random[place]
     sentence: Sentence = [
-        "With ", number(f"{cut.d_ff:,} neurons"), " in each block the prediction moves by ",
-        number(_nats(cut)), " if they are the most important, and by ", number(_nats(drawn)),
-        " if they are drawn at random.",
+        f"With {cut.d_ff:,} neurons in each block the prediction moves by ", number(_nats(cut)),
+        f" if they are the most important, and by {_nats(drawn)} if they are drawn at random.",
     ]  # fmt: skip
     widths = np.array([each.d_ff for each in found.important])
     series = {
@@ -96,9 +95,9 @@ def words(run: Run, found: Width, place: int) -> Cell:
     """The likeliest words: uncut, cut by importance, cut at random."""
     whole, cut, drawn = found.important[0], found.important[place], found.random[place]
     sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the likeliest word is ",
-        number(whole.prediction.words[0]), "; with the most important ",
-        number(percent(cut.d_ff / whole.d_ff)), " left it is ",
+        "At ", quoted(run.labels[run.token]),
+        f" the likeliest word is {whole.prediction.words[0]}; with the most important "
+        f"{percent(cut.d_ff / whole.d_ff)} left it is ",
         number(cut.prediction.words[0]), ".",
     ]  # fmt: skip
     panels = [
