@@ -52,7 +52,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert "activates 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
-        "For the hidden word the network says mat (21%); without the FFN of block 2 floor (9.0%)."
+        "For the hidden word the network says mat (21%); without the FFN of block 2, floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
         "“cat” is not hidden, so this means little: the network says mat (21%)"

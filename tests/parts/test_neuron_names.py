@@ -1,4 +1,4 @@
-"""Test a name: what is kept for a neuron stays that neuron's, and no link or file breaks the page."""
+"""A name that is kept for a neuron stays its own, and no link or file breaks the page."""
 
 import base64
 import json

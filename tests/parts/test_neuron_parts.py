@@ -1,4 +1,4 @@
-"""Switch off, Insert a neuron, Compare two sentences: what their sheets say is what the networks do."""
+"""Switch off, Insert a neuron, Compare two sentences: their sheets say what networks do."""
 
 import re
 from dataclasses import replace
