@@ -36,17 +36,25 @@ PARTS = {
     ],
     "dimensions": ["flow", "flow&shapes_view=same", "cost", "rank", "separate", "warp", "plane"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
-    "neurons": ["wakes", "probes", "writes", "working", "switch", "plant", "compare"],
+    "neurons": [
+        "wakes",
+        "wakes&activations_view=tags",
+        "writes",
+        "working",
+        "switch",
+        "plant",
+        "compare",
+    ],
     "lab": [
         "positions",
-        "sharing",
+        "positions&positions_view=sharing",
         "convolution",
         "bend",
         "linear",
         "residual",
         "dropout",
     ],
-    "timing": ["stages", "products", "convolution"],
+    "timing": ["stages", "stages&stages_view=products", "growth"],
 }
 WITH_SLIDER = {
     "awake",

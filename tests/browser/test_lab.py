@@ -77,7 +77,7 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
     journey = new_page()
     journey.page.goto(f"{journey.address}/lab?text={SENTENCE}")
     opened, other = journey.page.locator(".verdicts h3 button[aria-expanded=true]"), claims(journey)
-    expect(opened).to_have_count(1)
+    expect(opened).to_have_count(1, timeout=2 * PATIENCE_MS)
     expect(other.last).to_be_hidden()
     journey.page.get_by_role("button", name=re.compile("^Dropout .*holds")).click()
     expect(opened).to_contain_text("Dropout")

@@ -12,7 +12,7 @@ def test_a_word_is_planted_spreads_and_comes_back_by_its_link(new_page: OpenPage
     box = journey.page.get_by_label("A word for the new neuron")
     for typed in ("xyzzy", "<b>x</b>", ""):
         box.fill(typed)
-        expect(journey.page.get_by_text("This word cannot be planted.")).to_be_visible()
+        expect(journey.page.get_by_text("This word cannot be inserted.")).to_be_visible()
         assert box.input_value() == typed
     box.fill("elephant")
     box.press("Enter")

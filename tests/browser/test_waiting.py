@@ -17,7 +17,7 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
     expect(second.page.get_by_text("Waiting for 1 other …")).to_be_visible()
     first.page.close()
     second.chart("lab-influence").wait_for()
-    assert "Over 2 tokens in 1 layer an RNN takes 2 steps in a row" in second.sentence(
+    assert "Over 2 tokens in 1 layer an RNN takes 2 sequential steps" in second.sentence(
         "lab-influence"
     )
     expect(second.page.get_by_text("Waiting for")).to_have_count(0)

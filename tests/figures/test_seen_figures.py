@@ -73,5 +73,5 @@ def test_memory_and_groups_are_drawn_as_measured() -> None:
     drawn = checked(left((1, 2), shares, shares, np.ones(2), 1 - shares, 1, "relu"))
     by_name = {trace.name: list(trace.y) for trace in drawn.data}
     assert by_name["output off by"] == [0, 50]
-    assert by_name["heard with a shuffle"] == [100, 100]
+    assert by_name["seen with a shuffle"] == [100, 100]
     assert drawn.layout.shapes[0].x0 < 2 < drawn.layout.shapes[0].x1

@@ -153,7 +153,7 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
     result = input_influence(experiment_subject(part.run), 4, 2)
     assert verdicts(part.cells, "hears") == expected(result.findings)
     assert (
-        "Over 4 tokens in 2 layers an RNN takes 5 steps in a row: 4 for the tokens, and 1 more"
+        "Over 4 tokens in 2 layers an RNN takes 5 sequential steps: 4 for the tokens, and 1 more"
         in words(part.cells["lab-hears"])
     )
     assert "with recurrent weights × 8 by " in words(part.cells["lab-decay"])

@@ -1,4 +1,4 @@
-"""Name it: what is kept for a neuron stays that neuron's, and no link or file breaks the page."""
+"""A name that is kept for a neuron stays its own, and no link or file breaks the page."""
 
 import base64
 import json
@@ -123,7 +123,7 @@ def test_a_name_is_kept_with_its_block() -> None:
     full = to_line([Name("relu", 1, n, "x" * 100) for n in range(15)])
     shown = drawn("neurons", "name", neuron="relu-99", called="é" * 120, names=full)
     assert asked(shown, "press", "Keep this name") is None
-    assert "no room for this name" in shown.said
+    assert "no room for another name" in shown.said
 
 
 def test_the_guess_is_counted_on_sentences_held_back() -> None:
@@ -183,13 +183,13 @@ def test_a_file_is_read_entry_by_entry() -> None:
     answer = asked(shown, "file", {**file, "text": "\ufeff" + json.dumps(rows)})
     assert answer.action == Set({"names": '[["gelu",1,7,"old"],["relu",2,5,"good"]]'})
     done, *reasons = words(answer.note).split("\n")
-    assert done == "1 name taken over; 2 left out."
+    assert done == "1 name imported; 2 left out."
     assert [reason.split(":")[0] for reason in reasons] == ["Entry 2", "Entry 3"]
     many = json.dumps([["relu", 2, n, "x" * 100] for n in range(40)])
     for text, why in (("{", "It is not JSON"), ("x" * 10**6, "longer than"), (many, "no room")):
         answer = asked(shown, "file", {**file, "text": text})
         assert answer.action is None
-        assert re.search(f"could not be taken over.\nkept.json: .*{why}", words(answer.note))
+        assert re.search(f"could not be imported.\nkept.json: .*{why}", words(answer.note))
     garbage: list[Any] = [None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": 0}]
     for sent in garbage:
         assert asked(shown, "file", sent) is None

@@ -1,4 +1,4 @@
-"""Switch it off, Plant a memory, Compare: what their sheets say is what the networks do."""
+"""Switch off, Insert a neuron, Compare two sentences: their sheets say what networks do."""
 
 import re
 from dataclasses import replace
@@ -80,7 +80,7 @@ def test_neurons_are_switched_and_the_edited_network_speaks(
     ("part", "query", "message"),
     [("switch", {"off": typed}, "This names no set of neurons.\n")
      for typed in ("seven", "3:1", "2:9999", "<b>1</b>", "![a](https://x.y/z.png)")]
-    + [("plant", {"plant": typed}, "This word cannot be planted.\n")
+    + [("plant", {"plant": typed}, "This word cannot be inserted.\n")
        for typed in ("xyzzy", "<b>x</b>", "")],
 )  # fmt: skip
 def test_what_cannot_be_done_is_answered_in_plain_words_and_kept(
@@ -125,7 +125,7 @@ def test_those_that_speak_for_a_word_can_be_switched_as_a_set() -> None:
 def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
     full = "".join(f"1:{n}, " for n in range(1_001, 1_250, 2))[:1_000]
     shown = drawn("neurons", "switch", text=TEXT, off=full)
-    assert "hardly any room" in shown.said
+    assert "nearly full" in shown.said
     assert switch.toggle({0: range(0, 2_000, 2)}, 1, 7) is None
     assert switch.toggle({0: (5,)}, 1, 7) == Set({"off": "1:5, 2:7"})
     assert switch.toggle({0: (5,)}, 0, 5) == Set({"off": ""})
@@ -133,7 +133,7 @@ def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
 
 def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
     shown = drawn("neurons", "switch", text=TEXT, off="2:0-2047")
-    assert "How much worse 2,000 masked words are guessed" in shown.said
+    assert "How much worse does it guess 2,000 masked words" in shown.said
     measurement, result = measured(switch.sheet(shown.run, Values({"off": "2:0-2047"})), shown)
     (cell,) = measurement.after(result)
     n, plain, edited, worse = re.findall(r"[\d,]+\.?\d*", words(cell))[:4]

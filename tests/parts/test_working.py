@@ -1,4 +1,4 @@
-"""Show the working: each number as a sum, with a file and a snippet that give it again."""
+"""The arithmetic: each number as a sum, with a file and a snippet that give it again."""
 
 import base64
 from pathlib import Path

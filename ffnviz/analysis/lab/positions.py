@@ -17,12 +17,12 @@ from ffnviz.models.encoder.feed_forward import FeedForward
 WAYS = ("change", "delete", "shuffle")
 SEED = 7
 CLAIMS = {  # of the FFN, of attention
-    "change": ("FFN: changing one token's input, no other token's output changes.",
+    "change": ("FFN: changing one token's input changes no other token's output.",
                "Attention: changing one token's input changes other tokens' outputs."),
-    "delete": ("FFN: deleting a token, no other token's output changes.",
+    "delete": ("FFN: deleting a token changes no other token's output.",
                "Attention: deleting a token changes other tokens' outputs."),
-    "shuffle": ("FFN: shuffling the tokens, each token keeps its output.",
-                "Attention: shuffling the tokens, each token keeps its output, too."),
+    "shuffle": ("FFN: when tokens are shuffled, each keeps its output.",
+                "Attention: when tokens are shuffled, each keeps its output too."),
 }  # fmt: skip
 
 Layer = FeedForward | SelfAttention
@@ -75,7 +75,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     mixed = Finding(
         CLAIMS[way][1],
         "changes that rounding cannot explain" if way != "shuffle"
-        else "no change: attention knows no order, positions are added to the embedding",
+        else "no change: attention ignores order; positions are added to the embedding",
         f"largest change: {short(_off(at_attention))} of an output's norm",
         Check(_off(at_attention), "≤" if way == "shuffle" else ">",
               _attention_rounding(attention, y)),

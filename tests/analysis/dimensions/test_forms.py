@@ -62,7 +62,7 @@ def test_phi_as_it_is_written_is_phi_as_it_is_run(activation: str) -> None:
     expected = phi.function(torch.from_numpy(z)).numpy()
     for values in (z, z.astype(np.float32)):
         np.testing.assert_allclose(phi.in_numpy(values), expected, atol=1e-6)
-    again: dict[str, Any] = {"np": np, "z": z}  # “Show the working” computes h of z, too
+    again: dict[str, Any] = {"np": np, "z": z}  # “The arithmetic” computes h of z, too
     exec(then_phi(phi), again)
     np.testing.assert_allclose(again["h"], expected, atol=1e-12)
     names = {"torch": torch, "F": torch.nn.functional, "z": torch.from_numpy(z)}
