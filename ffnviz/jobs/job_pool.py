@@ -22,6 +22,7 @@ from typing import IO, Any
 from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.run_queue import RUN_QUEUE, RunQueue
 from ffnviz.models.card import NetworkSize
+from ffnviz.models.config import config
 from ffnviz.state.state import State
 
 MAX_WAITING = 60
@@ -263,6 +264,7 @@ class JobPool:
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},
             )
+            send(self._process.stdin, config())
         return self._process
 
     def _kill(self) -> None:
