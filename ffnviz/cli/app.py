@@ -16,7 +16,7 @@ from ffnviz.cli.network import dtype_option
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.live_class import ClassStoreError
 from ffnviz.lecture.classroom.store import server_store
-from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import (
     ALLOWED_HOSTS,
     CLASS_STORE,

@@ -16,7 +16,7 @@ from ffnviz.export.journey_file import journey_file
 from ffnviz.export.runs import run_of
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.html_file import lecture_html
-from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS

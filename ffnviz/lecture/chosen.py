@@ -5,8 +5,9 @@ from pathlib import Path
 import streamlit as st
 
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.scene import Lecture
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.config import config
 from ffnviz.state.state import Catalog
@@ -28,7 +29,7 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
     except UnicodeDecodeError as error:
         raise LectureError(f"{path} is not a text in UTF-8.") from error
     except LectureError as error:
-        raise LectureError(f"{path} is no lecture. {error}") from error
+        raise LectureError(f"{path} is no lecture: {error}") from error
 
 
 @st.cache_resource(show_spinner=False)

@@ -21,9 +21,9 @@ from ffnviz.lecture.classroom.live_class import (
 )
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import Lecture
-from ffnviz.lecture.writing import written_lecture
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import config
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.classroom import Attending, classroom_cell

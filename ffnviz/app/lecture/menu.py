@@ -7,7 +7,7 @@ from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import LEFT, ask, start
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import lecture_of
-from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import config
 from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
