@@ -3,6 +3,10 @@
 In the pages' own interpreter a long computation would slow down everybody who types. Here it has a
 process, which steps back whenever a page needs the processor. Whoever asked sees their place in the
 queue and how far it is, may cancel, and may look at something else meanwhile.
+
+A pool of pebble's kills what is cancelled and ends what takes too long, but knows no place in the
+queue, no progress and no end for want of work; loky cancels nothing that runs. With either, the
+queue and a channel for progress would still be here, and no code would be saved.
 """
 
 import logging
