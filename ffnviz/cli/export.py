@@ -8,7 +8,7 @@ import torch
 
 from ffnviz.app.main import build_catalog
 from ffnviz.cli.device import device_option
-from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.network import opened, sentence_options
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.export.document import TooLargeError
@@ -26,9 +26,7 @@ NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
 @click.command()
-@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
-@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
-@model_option
+@sentence_options
 @click.option(
     "--lecture", is_flag=False, flag_value=str(OURS), metavar="[FILE]",
     help="A whole lecture instead of a sentence: a .toml file; ours if no file is named.",
