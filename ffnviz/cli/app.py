@@ -173,7 +173,7 @@ def app(
 
 
 def asked(name: str, dtype: str | None) -> NetworkRequest:
-    """What --model names; a revision on the Hub stands behind an @."""
+    """The network that --model names; a revision on the Hub stands behind an @."""
     if Path(name).exists():
         return NetworkRequest(str(Path(name).resolve()), dtype)
     model, _, revision = name.partition("@")
@@ -194,7 +194,7 @@ def prove_networks() -> None:
 
 
 def opened_index(path: Path) -> str:
-    """What is in an index, and which of the networks at hand it is shown for.
+    """A line that says what is in an index, and for which network it is shown.
 
     Raises:
         ClickException: in a sentence, if it is no index, or of none of them.
@@ -212,9 +212,9 @@ def opened_index(path: Path) -> str:
             raise click.ClickException(str(error)) from error
         some = len(index.numbers) < sizes.n_blocks
         one = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
-        told = f"{one}{index.n_tokens:,} tokens of {index.source}"
+        contents = f"{one}{index.n_tokens:,} tokens of {index.source}"
         older = "" if made_of(path) == network.fingerprint else OLDER
-        return f"{network.card.label}: index {path}, {told}.{older}"
+        return f"{network.card.label}: index {path}, {contents}.{older}"
     why = (
         "is an index of another network"
         if made_of(path)
@@ -237,14 +237,14 @@ def _check_lecture(lecture: Path) -> None:
 
 
 def _address_of_store(class_store: str | None) -> str:
-    """A file's path in full: where a process is started does not matter then."""
+    """The address of --class-store, a file's as an absolute path."""
     if not class_store or "://" in class_store:
         return class_store or ""
     return str(Path(class_store).resolve())
 
 
 def _check_class_store() -> None:
-    """See that classes can be kept, where others can open some or a store was named.
+    """Check that classes can be kept, if others can open some or a store was named.
 
     Raises:
         ClickException: in a sentence, if they cannot be kept there.
@@ -260,7 +260,7 @@ def _check_class_store() -> None:
 
 
 def free_address(host: str, port: int) -> str:
-    """The numeric address that a host stands for, once it was seen that we can listen there.
+    """The numeric address of a host at which this computer can listen.
 
     Raises:
         ClickException: if we cannot; it says why, and what to do.

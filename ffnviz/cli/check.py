@@ -32,8 +32,8 @@ def check(path_or_id: str, dtype: str | None, revision: str | None, device: torc
         return
     started = time.perf_counter()
     try:
-        asked = load_request(NetworkRequest(path_or_id, dtype, revision), device)
-        network = open_external(asked, say=click.echo)
+        request = load_request(NetworkRequest(path_or_id, dtype, revision), device)
+        network = open_external(request, say=click.echo)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     click.echo("\n".join(described(network)))
@@ -42,7 +42,7 @@ def check(path_or_id: str, dtype: str | None, revision: str | None, device: torc
 
 
 def described(network: ExternalNetwork) -> list[str]:
-    """What it is, by its proof alone."""
+    """The lines that say what was proved of a network."""
     card, sizes = network.card, network.sizes
     kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)
     head = "predicts words" if card.has_word_head else "has no word head: it predicts no words"

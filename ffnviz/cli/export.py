@@ -59,21 +59,21 @@ def export(
     networks = [opened(name, device, dtype, revision) for name in names]
     try:
         run = run_of(networks, with_masks(text))
-        made = with_bar("pictures", lambda progress: journey_file(run, progress))
+        journey = with_bar("pictures", lambda progress: journey_file(run, progress))
     except (TooLargeError, ValueError) as error:
         raise click.ClickException(str(error)) from error
-    if made.notice:
-        click.echo(made.notice, err=True)
-    _save(made.html, out, f", {made.n_tokens} tokens")
+    if journey.notice:
+        click.echo(journey.notice, err=True)
+    _save(journey.html, out, f", {journey.n_tokens} tokens")
 
 
 def _lecture(path: Path, device: torch.device) -> str:
-    """Its scenes show the twins, as the app does."""
+    """The HTML of a lecture, whose scenes show the twins, as the app does."""
     logging.getLogger(NO_SESSION).disabled = True  # it says again and again that there is none here
     try:
         rooms = build_catalog()
-        told = lecture_file(path, rooms)
-        return with_bar("scenes", lambda tell: lecture_html(told, rooms, device.type, tell))
+        lecture = lecture_file(path, rooms)
+        return with_bar("scenes", lambda tell: lecture_html(lecture, rooms, device.type, tell))
     except (LectureError, ModelFolderError, TooLargeError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
 

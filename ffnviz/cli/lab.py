@@ -123,6 +123,6 @@ def _listed(report: dict[str, Any]) -> str:
         lines += ["", f"{title}: not tested. {why_not}"]
     lines.append("")
     for said, counts in report["counted"].items():
-        told = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)
-        lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {told}")
+        verdicts = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)
+        lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {verdicts}")
     return "\n".join(lines)

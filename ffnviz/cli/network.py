@@ -57,7 +57,7 @@ def block_of(network: Network, block: int | None) -> int:
 def opened(
     name: str, device: torch.device, dtype: str | None = None, revision: str | None = None
 ) -> Model | ExternalNetwork:
-    """The network.
+    """Open the network that the options name.
 
     Raises:
         ClickException: in a sentence, if it cannot be opened.

@@ -62,7 +62,7 @@ def timing(
 
 
 def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]:
-    """Each block's FFN and the whole pass, as JSON values; progress goes to stderr."""
+    """Time each block's FFN and the whole pass; progress goes to stderr."""
     took = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
     return {
         "on": device_name(network.device),
@@ -76,7 +76,7 @@ def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]
 
 
 def ffn_table(report: dict[str, Any]) -> str:
-    """That report for a terminal."""
+    """The report of `measure_ffns` for a terminal."""
     share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
     return "\n".join([
         f"{report['on']}; PyTorch {report['pytorch']}",
@@ -90,7 +90,7 @@ def ffn_table(report: dict[str, Any]) -> str:
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
-    """Everything that is measured, as JSON values; progress goes to stderr."""
+    """Measure everything; progress goes to stderr."""
     stages = with_bar("stages", lambda p: time_stages(model, trace, repeats, p))
     products = with_bar("products", lambda p: throughput(model, trace, block, repeats, p))
     length = with_bar("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
@@ -123,7 +123,7 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
 
 
 def tables(report: dict[str, Any]) -> str:
-    """The report for a terminal."""
+    """The report of `measure` for a terminal."""
     lines = [
         f"{report['on']}; PyTorch {report['pytorch']}",
         f"{report['twin']} twin, {report['tokens']} tokens; milliseconds: median (quartiles)",

@@ -38,14 +38,14 @@ def main() -> None:
 
 
 def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
-    """What came of an order: the result and the share of a processor it got, or why none did."""
-    told = 0.0
+    """The result of an order and the share of a processor it got, or why there is none."""
+    last_sent = 0.0
 
     def progress(share: float) -> None:
-        nonlocal told
+        nonlocal last_sent
         now = time.monotonic()
-        if now - told > TELL_EVERY_S:
-            told = now
+        if now - last_sent > TELL_EVERY_S:
+            last_sent = now
             send(answers, ("share", min(1.0, share)))
 
     try:

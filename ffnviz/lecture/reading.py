@@ -1,4 +1,4 @@
-"""A lecture from a TOML file and back: all of it is checked, and what is wrong is said."""
+"""Reading a lecture from a TOML file, with every error in words, and writing it back."""
 
 import tomllib
 from collections.abc import Collection, Mapping
@@ -61,13 +61,13 @@ def written_lecture(lecture: Lecture, catalog: Catalog) -> str:
 
 
 def _written(scene: Scene, catalog: Catalog) -> SceneTable:
-    asked, question = scene.question, None
-    if asked is not None:
-        question = QuestionTable(asked.ask, asked.options, asked.answer + 1)
+    question = scene.question
     return SceneTable(
         scene.title, scene.say, scene.look, scene.short, scene.notes,
         view={"page": scene.state.page, **to_url(scene.state, catalog)},
-        question=question,
+        question=None if question is None else QuestionTable(
+            question.ask, question.options, question.answer + 1
+        ),
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ class _Reader:
         return state
 
     def words(self, field: str, text: str) -> str:
-        """What is said, whose {names} are known."""
+        """Words of a scene, whose {names} are all known."""
         try:
             names = [(name, how, turn) for _, name, how, turn in Formatter().parse(text)]
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""What the tables of a lecture and of a draft may hold, and in words what is wrong with one."""
+"""The tables of lectures and drafts as types, and their errors in words."""
 
 import re
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ MUST_BE = {name: f"a text of 1 to {most:,} characters" for name, most in LENGTHS
 
 
 def converted(table: Mapping[str, Any], kind: type[T]) -> T:
-    """A table as what it should be.
+    """A table as a struct of its kind.
 
     Raises:
         LectureError: if it has another field, lacks one, or one has a value that it cannot have.
@@ -119,7 +119,7 @@ def in_scene(number: int, title: str) -> str:
 
 
 def _in_words(said: str, table: Mapping[str, Any]) -> str:
-    """What msgspec says, as “Expected `str`, got `int` - at `$.scene[0].title`”."""
+    """The sense of msgspec's “Expected `str`, got `int` - at `$.scene[0].title`”."""
     what, _, path = said.partition(" - at `$")
     scene, names = re.match(r"\.scene\[(\d+)\]", path), re.findall(r"\.(\w+)", path)
     where = in_scene(int(scene[1]) + 1, _title(table, int(scene[1]))) if scene else ""
@@ -133,7 +133,7 @@ def _in_words(said: str, table: Mapping[str, Any]) -> str:
 
 
 def _title(table: Mapping[str, Any], scene: int) -> str:
-    """As far as there is one: the path may stand in the name of an unknown field."""
+    """The scene's title if it has one; a path that a field's name imitates may lead nowhere."""
     try:
         return str(table["scene"][scene]["title"])
     except (LookupError, TypeError):

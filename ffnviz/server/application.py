@@ -83,7 +83,7 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
 
 
 def _static_files() -> frozenset[str]:
-    """All of Streamlit's page, as paths below its address."""
+    """The files of Streamlit's page, as paths below its address."""
     return frozenset(
         path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*") if path.is_file()
     )
@@ -115,7 +115,7 @@ async def _nothing_here(request: Request) -> Response:
 
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
-    """What answers before Streamlit does, given the names of the pages in the URL."""
+    """The routes that answer before Streamlit's, given the names of the pages in the URL."""
     index, guard = guarded_html(index_html()), guard_js()
 
     async def page(_: Request) -> Response:
@@ -134,7 +134,7 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
 
 
 async def up_to_the_page(request: Request) -> Response:
-    """To the page itself: below it, its files would be looked for in vain, and it never loads.
+    """Redirect to the page itself, since below its address its files are not found.
 
     Streamlit's own code asks there, too, to find out at what address its server is: not at this.
     """

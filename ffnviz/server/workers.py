@@ -19,12 +19,12 @@ ALIVE_WITHIN_S = 60  # a worker that does not answer for so long is replaced
 
 
 class Supervisor(Multiprocess):
-    """Uvicorn's, which tells by what it was stopped."""
+    """Uvicorn's supervisor, which remembers whether Ctrl-C stopped it."""
 
     interrupted = False
 
     def handle_int(self) -> None:
-        """Ctrl-C."""
+        """Remember that it was Ctrl-C."""
         self.interrupted = True
         super().handle_int()
 

@@ -1,4 +1,4 @@
-"""What is known of a class: where its lecturer is, what was answered, what was sent in."""
+"""A class as a value: the lecturer's position, the answers, the sentences."""
 
 import hashlib
 import hmac
@@ -44,7 +44,7 @@ class Opened:
 
     @staticmethod
     def new() -> "Opened":
-        """With a code that nobody has guessed, one of 31⁶, and a secret of 192 random bits."""
+        """A new class's code, one of 31⁶, and its secret of 192 random bits."""
         code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
         return Opened(code, secrets.token_urlsafe(24))
 
@@ -66,12 +66,12 @@ class ClassPosition:
     short: bool = False
 
     def to_text(self) -> str:
-        """As a store keeps it."""
+        """The position as a store keeps it."""
         return json.dumps([self.page, self.query, self.scene, self.short])
 
     @staticmethod
     def from_text(text: str) -> "ClassPosition":
-        """What `to_text` wrote."""
+        """The position that `to_text` wrote."""
         page, query, scene, short = json.loads(text)
         return ClassPosition(page or "", query, scene, bool(short))
 
@@ -152,12 +152,12 @@ def sentence_text(typed: str) -> str:
 
 
 def class_is_over() -> NoSuchClassError:
-    """For whoever asks for a class that is not there."""
+    """The error for a class that is not there."""
     return NoSuchClassError("There is no class of this code, or it is over.")
 
 
 def must_follow_first() -> NoSuchClassError:
-    """For whoever takes part without having come."""
+    """The error for a student who has not come."""
     return NoSuchClassError("Who takes part must follow the class first.")
 
 
@@ -168,7 +168,7 @@ def check_lecturer(secret: str, written: str) -> None:
 
 
 def sum_of(secret: str) -> str:
-    """What is written down of a secret."""
+    """The hash of a secret, which is all that a store keeps of it."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""What keeps classes: what any store of them offers, and which one a text names."""
+"""The interface of a store of classes, and the store that a text names."""
 
 import importlib.util
 from collections.abc import AsyncIterator, Callable, Iterable
@@ -30,7 +30,7 @@ class ClassStore(Protocol):
     """
 
     def ready(self) -> None:
-        """See that the store can be read and written."""
+        """Check that the store can be read and written."""
 
     def open(self, lecture: str) -> Opened:
         """A new class, which is shown this lecture (the text of its file)."""
@@ -129,7 +129,7 @@ def store_at(where: str) -> ClassStore:
 
 
 def server_store() -> ClassStore:
-    """The one that this server keeps its classes in.
+    """The store that this server keeps its classes in.
 
     Raises:
         ClassStoreError: if there can be none; the message says why.

@@ -80,7 +80,7 @@ class RedisStore:
         self._scripts = {name: self._redis.register_script(lua) for name, lua in SCRIPTS.items()}
 
     def ready(self) -> None:
-        """See that Redis can be read and written."""
+        """Check that Redis can be read and written."""
         with self._reached() as redis:
             redis.set("ffnviz:ready", 1, px=1)
 
@@ -216,8 +216,8 @@ class RedisStore:
             there, said, hidden = all_at_once.execute()
         if not there:
             raise class_is_over()
-        found = sorted((int(number), text) for number, text in said.items())
-        return [Sentence(number, text, str(number) in hidden) for number, text in found]
+        numbered = sorted((int(number), text) for number, text in said.items())
+        return [Sentence(number, text, str(number) in hidden) for number, text in numbered]
 
     async def changes(self) -> AsyncIterator[str | None]:
         """The code of each class that changes; None where some may have been missed."""
@@ -243,10 +243,10 @@ class RedisStore:
 
     def _field(self, code: str, name: str) -> str:
         with self._reached() as redis:
-            found = redis.hget(_keys(code)[0], name)
-        if found is None:
+            value = redis.hget(_keys(code)[0], name)
+        if value is None:
             raise class_is_over()
-        return str(found)
+        return str(value)
 
     def _lecturer_only(self, code: str, secret: str) -> None:
         check_lecturer(secret, self._field(code, "secret"))
@@ -265,5 +265,5 @@ class RedisStore:
 
 
 def _keys(code: str) -> list[str]:
-    """Of a class; what stands in braces has a cluster keep them together."""
+    """The keys of a class; what stands in braces keeps them on one node of a cluster."""
     return [f"ffnviz:{{{code}}}:{name}" for name in KEYS]

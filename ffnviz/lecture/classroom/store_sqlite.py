@@ -39,7 +39,7 @@ class SqliteStore:
         self._file = ClassFile(path)
 
     def ready(self) -> None:
-        """See that the file can be read and written."""
+        """Check that the file can be read and written."""
         with self._file.changing():
             pass
 

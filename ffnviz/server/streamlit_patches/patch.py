@@ -77,7 +77,7 @@ def without(name: str, error: Exception) -> None:
 
 
 def guarded(otherwise: S) -> Callable[[Callable[P, R]], Callable[P, R | S]]:
-    """For what looks into Streamlit: where its patch is off or fails, the answer is `otherwise`."""
+    """Decorate what reads Streamlit; where its patch is off or fails, it returns `otherwise`."""
 
     def decorate(look: Callable[P, R]) -> Callable[P, R | S]:
         name = look.__module__.rpartition(".")[2]
