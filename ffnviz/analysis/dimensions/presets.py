@@ -1,6 +1,6 @@
 """The shapes of well-known Transformers, with what their authors say."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ffnviz.analysis.dimensions.cost import Shape
 
