@@ -127,12 +127,12 @@ class _Reader:
         try:
             names = [(name, how, turn) for _, name, how, turn in Formatter().parse(text)]
         except ValueError as error:
-            why = f"{field} has a brace that stands alone: {error}. {{{{ is a brace."
+            why = f"{field}: a brace stands alone: {error}. {{{{ is a brace."
             raise LectureError(why) from error
         for name, how, turn in names:
             if name is not None and (name not in self.facts or how or turn):
                 known = _listed(sorted(self.facts))
-                why = f"{field} has “{{{name}}}”, which is no number that is computed."
+                why = f"{field}: “{{{name}}}” is no number that is computed."
                 raise LectureError(f"{why} There are: {known}.")
         return text.strip()
 
