@@ -25,7 +25,6 @@ from benchmarks.served import Server, Worked, served, usage
 from ffnviz.app.main import build_catalog
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.classroom.live_class import ClassPosition, Opened
-from ffnviz.lecture.classroom.server_store import ALLOWED, STORE
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import TICKET
@@ -133,10 +132,10 @@ def main() -> None:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "classes.sqlite"
-        os.environ[STORE], os.environ[ALLOWED] = str(path), "1"
         store = SqliteStore(path)
         opened = store.open(OURS.read_text(encoding="utf-8"))
-        with served(chosen.port, chosen.workers) as server:
+        options = ["--host", "0.0.0.0", "--class-store", str(path)]
+        with served(chosen.port, chosen.workers, options=options) as server:
             work = measured(server, store, opened, chosen.students, chosen.scenes)
             took, idle, busy, others = asyncio.run(work)
             held = usage(server.pid)

@@ -35,6 +35,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
+from ffnviz.models.config import config, use
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.models.encoder.folder import write_folder
@@ -71,10 +72,12 @@ So they sat there, the man and the girl and the cat, and waited for the sun.
 
 
 @pytest.fixture(autouse=True)
-def _environment() -> Iterator[None]:
-    """What a test or its command tells the processes that it starts is forgotten after it."""
+def _as_before() -> Iterator[None]:
+    """What a test or its command sets, here or for the processes it starts, goes with it."""
+    before = config()
     with patch.dict(os.environ):
         yield
+    use(before)
 
 
 @pytest.fixture(scope="session")

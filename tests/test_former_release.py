@@ -17,8 +17,8 @@ from ffnviz.app.lecture.draft_storage import read_draft
 from ffnviz.app.main import build_catalog
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture
+from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import Model
-from ffnviz.models.index_registry import show_indexes
 from ffnviz.parts.moved import MOVED
 from ffnviz.state.state import Catalog, from_url, to_url
 
@@ -73,14 +73,13 @@ def test_names_are_read(catalog: Catalog) -> None:
     ]  # fmt: skip
 
 
-def test_a_network_and_its_index_belong_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FFNVIZ_INDEXES", "[]")
+def test_a_network_and_its_index_belong_together() -> None:
     model = ffnviz.load(FOLDER / "network")
     assert isinstance(model, Model)
-    show_indexes([FOLDER / "index.npz"])
+    use(Config(indexes=(FOLDER / "index.npz",)))
     known = ffnviz.load(FOLDER / "network").card.provenance
     assert known is not None
-    assert known.index == (FOLDER / "index.npz").resolve()
+    assert known.index == FOLDER / "index.npz"
     index = read_index(known.index, model.sizes.d_ff, model.sizes.n_blocks)
     assert index.source == "seven sentences"
     assert index.tags == ("animals",)

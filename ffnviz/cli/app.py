@@ -4,6 +4,7 @@ import errno
 import os
 import socket
 import sys
+from dataclasses import replace
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -12,22 +13,24 @@ import click
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.cli.hosts import allowed_hosts, host_names
 from ffnviz.cli.network import dtype_option
-from ffnviz.lecture.chosen import FILE as LECTURE
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.live_class import ClassStoreError
-from ffnviz.lecture.classroom.server_store import ALLOWED, STORE, store
-from ffnviz.lecture.reading import LectureError
-from ffnviz.models.assets import TOP
-from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.models.index_registry import is_of, made_of, show_indexes
-from ffnviz.models.registry import (
+from ffnviz.lecture.classroom.store import server_store
+from ffnviz.lecture.tables import LectureError
+from ffnviz.models.config import (
+    ALLOWED_HOSTS,
+    CLASS_STORE,
+    FRAME_ANCESTORS,
+    LECTURE,
     NetworkRequest,
-    add_networks,
-    available_networks,
-    open_network,
-    usual_device,
+    config,
+    config_from_environment,
+    use,
 )
-from ffnviz.server.application import ALLOWED_HOSTS, FRAMED_BY, HOSTS, application
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.index_registry import is_of, made_of
+from ffnviz.models.registry import available_networks, open_network, usual_device
+from ffnviz.server.application import SCRIPT, application
 from ffnviz.server.headers import content_security_policy
 from ffnviz.server.own_address import own_address
 from ffnviz.server.workers import serve_with
@@ -64,7 +67,7 @@ OLDER = " An older ffnviz made it, which compared the first weights of the FFNs 
 @click.option(
     "--frame-ancestors",
     default="'self'",
-    envvar=FRAMED_BY,
+    envvar=FRAME_ANCESTORS,
     show_default=True,
     show_envvar=True,
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
@@ -112,7 +115,7 @@ OLDER = " An older ffnviz made it, which compared the first weights of the FFNs 
 @click.option(
     "--class-store",
     metavar="FILE_OR_ADDRESS",
-    envvar=STORE,
+    envvar=CLASS_STORE,
     show_envvar=True,
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. A file of this user's, if left out.",
@@ -141,41 +144,48 @@ def app(
         raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
     if no_twins and not models:
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
-    _take_lecture(lecture)
+    if lecture is not None:
+        _check_lecture(lecture)
     address = free_address(host, port)
-    _open_to_classes(address, class_store)
-    os.environ[HOSTS] = " ".join(allowed_hosts(address, named))
-    show_indexes(indexes)
-    show([asked(name, dtype) for name in models], not no_twins)
+    use(replace(
+        config_from_environment(),
+        networks=tuple(asked(name, dtype) for name in models),
+        twins=not no_twins,
+        indexes=tuple(path.resolve() for path in indexes),
+        lecture=lecture and lecture.resolve(),
+        has_classes=not ip_address(address).is_loopback,
+        class_store=_address_of_store(class_store),
+        hosts=allowed_hosts(address, named),
+        frame_ancestors=frame_ancestors,
+    ))  # fmt: skip
+    _check_class_store()
+    if models:
+        prove_networks()
     for path in indexes:
         click.echo(opened_index(path))
     click.echo(announcement(address, port))
-    os.environ[FRAMED_BY] = frame_ancestors  # the workers read it there
     if workers > 1:
-        serve_with(workers, host, port)
+        serve_with(workers, host, port, config())
         return
     # Streamlit looks for its settings beside what was started.
-    sys.argv = [str(TOP / "app.py")]
-    application(TOP / "app.py").run(config={"server.address": host, "server.port": port})
+    sys.argv = [str(SCRIPT)]
+    application(config()).run(config={"server.address": host, "server.port": port})
 
 
 def asked(name: str, dtype: str | None) -> NetworkRequest:
-    """What --model names; a revision on the Hub stands behind an @."""
+    """The network that --model names; a revision on the Hub stands behind an @."""
     if Path(name).exists():
         return NetworkRequest(str(Path(name).resolve()), dtype)
     model, _, revision = name.partition("@")
     return NetworkRequest(model, dtype, revision or None)
 
 
-def show(models: list[NetworkRequest], twins: bool) -> None:
-    """Open and prove what is to be shown, and say what was proved.
+def prove_networks() -> None:
+    """Open what is to be shown, and say what was proved of it.
 
     Raises:
         ClickException: in a sentence, if one of them cannot be shown.
     """
-    if not models:
-        return
-    add_networks(models, twins)
     try:
         for name in (name for name, each in available_networks().items() if each):
             open_network(name, usual_device(), click.echo)
@@ -184,7 +194,7 @@ def show(models: list[NetworkRequest], twins: bool) -> None:
 
 
 def opened_index(path: Path) -> str:
-    """What is in an index, and which of the networks at hand it is shown for.
+    """A line that says what is in an index, and for which network it is shown.
 
     Raises:
         ClickException: in a sentence, if it is no index, or of none of them.
@@ -202,9 +212,9 @@ def opened_index(path: Path) -> str:
             raise click.ClickException(str(error)) from error
         some = len(index.numbers) < sizes.n_blocks
         one = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
-        told = f"{one}{index.n_tokens:,} tokens of {index.source}"
+        contents = f"{one}{index.n_tokens:,} tokens of {index.source}"
         older = "" if made_of(path) == network.fingerprint else OLDER
-        return f"{network.card.label}: index {path}, {told}.{older}"
+        return f"{network.card.label}: index {path}, {contents}.{older}"
     why = (
         "is an index of another network"
         if made_of(path)
@@ -216,34 +226,33 @@ def opened_index(path: Path) -> str:
     )
 
 
-def _take_lecture(lecture: Path | None) -> None:
-    """The lecture is read now, so that what is wrong with it is said before anything is served."""
-    if lecture is None:
-        return
+def _check_lecture(lecture: Path) -> None:
+    """Read the lecture now, so that what is wrong with it is said before anything is served."""
     from ffnviz.app.main import build_catalog  # no other command needs all pages
 
     try:
         lecture_file(lecture, build_catalog())
     except LectureError as error:
         raise click.ClickException(str(error)) from error
-    os.environ[LECTURE] = str(lecture.resolve())
 
 
-def _open_to_classes(address: str, class_store: str | None) -> None:
-    """Where others can reach the page, classes may be opened.
+def _address_of_store(class_store: str | None) -> str:
+    """The address of --class-store, a file's as an absolute path."""
+    if not class_store or "://" in class_store:
+        return class_store or ""
+    return str(Path(class_store).resolve())
+
+
+def _check_class_store() -> None:
+    """Check that classes can be kept, if others can open some or a store was named.
 
     Raises:
         ClickException: in a sentence, if they cannot be kept there.
     """
-    if class_store:
-        is_address = "://" in class_store
-        os.environ[STORE] = class_store if is_address else str(Path(class_store).resolve())
-    if not ip_address(address).is_loopback:
-        os.environ[ALLOWED] = "1"
-    elif not class_store:
+    if not config().has_classes and not config().class_store:
         return
     try:
-        store().ready()
+        server_store().ready()
     except ClassStoreError as error:
         raise click.ClickException(
             f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
@@ -251,7 +260,7 @@ def _open_to_classes(address: str, class_store: str | None) -> None:
 
 
 def free_address(host: str, port: int) -> str:
-    """The numeric address that a host stands for, once it was seen that we can listen there.
+    """The numeric address of a host at which this computer can listen.
 
     Raises:
         ClickException: if we cannot; it says why, and what to do.

@@ -8,10 +8,11 @@ import torch
 from ffnviz.cli.device import device_option
 from ffnviz.cli.network import dtype_option, revision_option
 from ffnviz.cli.threads import threads_option
+from ffnviz.models.config import NetworkRequest
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
-from ffnviz.models.registry import NetworkRequest, is_ours
+from ffnviz.models.registry import is_ours, load_request
 
 
 @click.command()
@@ -31,9 +32,8 @@ def check(path_or_id: str, dtype: str | None, revision: str | None, device: torc
         return
     started = time.perf_counter()
     try:
-        network = open_external(
-            NetworkRequest(path_or_id, dtype, revision).wanted(device), say=click.echo
-        )
+        request = load_request(NetworkRequest(path_or_id, dtype, revision), device)
+        network = open_external(request, say=click.echo)
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
     click.echo("\n".join(described(network)))
@@ -42,7 +42,7 @@ def check(path_or_id: str, dtype: str | None, revision: str | None, device: torc
 
 
 def described(network: ExternalNetwork) -> list[str]:
-    """What it is, by its proof alone."""
+    """The lines that say what was proved of a network."""
     card, sizes = network.card, network.sizes
     kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)
     head = "predicts words" if card.has_word_head else "has no word head: it predicts no words"

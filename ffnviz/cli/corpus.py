@@ -1,4 +1,4 @@
-"""What --corpus takes: a path on this machine, or an address in a store."""
+"""The type of --corpus: a path on this machine, or an address in a store."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from ffnviz.jobs.indexing.stores import Address, StoreError, found_at, is_addres
 
 
 class Corpus(click.Path):
-    """A file or folder that is there, or s3://…, gs://… or file://…; the store is asked later."""
+    """An existing file or folder, or s3://…, gs://… or file://…, which is checked later."""
 
     name = "path or address"
 

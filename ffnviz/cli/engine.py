@@ -1,4 +1,4 @@
-"""The options that say who counts: processes of this machine, or a Ray cluster."""
+"""The options that choose between processes of this machine and a Ray cluster."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ A_MACHINE = 512  # processes of one; a cluster may have more
 
 @dataclass(frozen=True)
 class Hands:
-    """What was asked for: see the options."""
+    """The values of these options."""
 
     engine: str
     workers: int
@@ -30,12 +30,12 @@ class Hands:
 
     @property
     def device(self) -> str | None:
-        """Where a worker computes, if that is said here: this machine may have no GPU itself."""
+        """The device of the workers, if an option names it; this machine may have no GPU itself."""
         return "cuda" if self.gpus_per_worker else None
 
 
 def engine_options(command: F) -> F:
-    """All that `Hands` holds."""
+    """Add the options that `Hands` holds."""
     options = (
         click.option(
             "--engine", type=click.Choice(("local", "ray")), default="local", show_default=True,
@@ -66,7 +66,7 @@ def engine_options(command: F) -> F:
 
 @contextmanager
 def started(hands: Hands) -> Iterator[Engine]:
-    """Who counts, for as long as it lasts.
+    """Start the chosen engine, and end it after the block.
 
     Raises:
         UsageError: for Ray's options without Ray.

@@ -1,4 +1,4 @@
-"""What goes wrong outside of ffnviz, told in a sentence: disks, files, rights, Ctrl-C, pipes."""
+"""Errors of the system in a sentence: disks, files, rights, Ctrl-C, pipes."""
 
 import errno
 import io
@@ -28,7 +28,7 @@ _WHY = {
 
 
 def in_words(error: OSError) -> str:
-    """Which file, and what is wrong with it; an error without a name is of the output."""
+    """The file and what is wrong with it; an error without a name is the output's."""
     file = "the output" if error.filename is None else click.format_filename(error.filename)
     why = _WHY.get(error.errno or 0) or error.strerror or str(error)
     return f"{file}: {why}."
@@ -71,7 +71,7 @@ class Commands(click.Group):
 
 
 def _forget_output() -> None:
-    """What is left for a full stdout would be tried again at the end, and fail with a trace."""
+    """Drop what is left for a full stdout, which would fail again at the end, with a trace."""
     try:
         sys.stdout.flush()
     except OSError:

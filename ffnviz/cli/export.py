@@ -8,7 +8,7 @@ import torch
 
 from ffnviz.app.main import build_catalog
 from ffnviz.cli.device import device_option
-from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.network import opened, sentence_options
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.export.document import TooLargeError
@@ -16,7 +16,7 @@ from ffnviz.export.journey_file import journey_file
 from ffnviz.export.runs import run_of
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.html_file import lecture_html
-from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
@@ -26,9 +26,7 @@ NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
 @click.command()
-@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
-@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
-@model_option
+@sentence_options
 @click.option(
     "--lecture", is_flag=False, flag_value=str(OURS), metavar="[FILE]",
     help="A whole lecture instead of a sentence: a .toml file; ours if no file is named.",
@@ -61,21 +59,21 @@ def export(
     networks = [opened(name, device, dtype, revision) for name in names]
     try:
         run = run_of(networks, with_masks(text))
-        made = with_bar("pictures", lambda progress: journey_file(run, progress))
+        journey = with_bar("pictures", lambda progress: journey_file(run, progress))
     except (TooLargeError, ValueError) as error:
         raise click.ClickException(str(error)) from error
-    if made.notice:
-        click.echo(made.notice, err=True)
-    _save(made.html, out, f", {made.n_tokens} tokens")
+    if journey.notice:
+        click.echo(journey.notice, err=True)
+    _save(journey.html, out, f", {journey.n_tokens} tokens")
 
 
 def _lecture(path: Path, device: torch.device) -> str:
-    """Its scenes show the twins, as the app does."""
+    """The HTML of a lecture, whose scenes show the twins, as the app does."""
     logging.getLogger(NO_SESSION).disabled = True  # it says again and again that there is none here
     try:
         rooms = build_catalog()
-        told = lecture_file(path, rooms)
-        return with_bar("scenes", lambda tell: lecture_html(told, rooms, device.type, tell))
+        lecture = lecture_file(path, rooms)
+        return with_bar("scenes", lambda tell: lecture_html(lecture, rooms, device.type, tell))
     except (LectureError, ModelFolderError, TooLargeError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error
 

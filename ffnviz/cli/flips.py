@@ -38,17 +38,17 @@ def flips(sentences: Path | None, least: float, as_json: bool) -> None:
     except (ModelFolderError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     lines = _read(sentences) if sentences else [probe.text for probe in read_probes()]
-    found = with_bar("sentences", lambda told: find_flips(networks, lines, least, told))
+    flips_found = with_bar("sentences", lambda tell: find_flips(networks, lines, least, tell))
     if as_json:
-        show_json({"sentences": len(lines), "flips": [_values(flip) for flip in found]})
+        show_json({"sentences": len(lines), "flips": [_values(flip) for flip in flips_found]})
         return
-    click.echo(f"{len(found):,} found in {len(lines):,} sentences, the surest first.")
-    for flip in found:
-        told = "; ".join(
+    click.echo(f"{len(flips_found):,} found in {len(lines):,} sentences, the surest first.")
+    for flip in flips_found:
+        words = "; ".join(
             f"{twin} {_said(one)}, without {_said(other)}"
             for twin, one, other in zip(TWINS, flip.with_ffn, flip.without, strict=True)
         )
-        click.echo(f"{flip.sentence}\n    {told}")
+        click.echo(f"{flip.sentence}\n    {words}")
 
 
 def _read(path: Path) -> Sequence[str]:
@@ -58,13 +58,13 @@ def _read(path: Path) -> Sequence[str]:
         raise click.ClickException(f"{path} cannot be read as text ({error}).") from error
 
 
-def _said(told: Prediction) -> str:
-    return f"{told.words[0]} {told.probabilities[0]:.0%}"
+def _said(prediction: Prediction) -> str:
+    return f"{prediction.words[0]} {prediction.probabilities[0]:.0%}"
 
 
 def _values(flip: Flip) -> dict[str, Any]:
-    def best(told: Prediction) -> dict[str, Any]:
-        return {"word": told.words[0], "probability": float(told.probabilities[0])}
+    def best(prediction: Prediction) -> dict[str, Any]:
+        return {"word": prediction.words[0], "probability": float(prediction.probabilities[0])}
 
     return {
         "sentence": flip.sentence,

@@ -29,7 +29,7 @@ def host_names(
 
 
 def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
-    """The names at which the page may be opened; none stands for any.
+    """The names at which the page may be opened; none means any.
 
     Where only this computer can reach it, another name is one that somebody's page gave it.
     """

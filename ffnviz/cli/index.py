@@ -78,27 +78,27 @@ def index(
         check_writable(out)
         if twin and model:
             raise click.UsageError("Give --twin or --model, not both.")
-        asked = Hands(**hands)
-        if asked.engine != "local" and not corpus:
+        options = Hands(**hands)
+        if options.engine != "local" and not corpus:
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen = model or twin
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        with started(asked) as engine:
+        with started(options) as engine:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
-                    where = asked.device or device.type
+                    where = options.device or device.type
                     job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
                     hold(job, network)
-                    _tell_room(network, job, asked)
+                    _tell_room(network, job, options)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
-                    made = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
+                    index = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
                 else:
-                    made = _of_probes(network, numbers)
-                write_index(made, path)
-                _tell(made, path, f"--model {model} " if model else "")
+                    index = _of_probes(network, numbers)
+                write_index(index, path)
+                _tell(index, path, f"--model {model} " if model else "")
     except (ModelFolderError, ProbesError, SourcesError, StoreError, ValueError) as error:
         raise click.ClickException(str(error)) from error
 
@@ -116,13 +116,13 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     return numbers
 
 
-def _tell_room(network: Network, job: Job, asked: Hands) -> None:
-    """What it takes of memory, before it begins; of this machine's, also whether that is there."""
+def _tell_room(network: Network, job: Job, hands: Hands) -> None:
+    """Say how much memory it takes, and whether this machine has it."""
     n_blocks = len(job.blocks or range(network.sizes.n_blocks))
     on_cpu = job.device == "cpu"
     weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
     # Whoever adds up has the network, too, if only to know its shapes.
-    here = 1 if asked.address else asked.workers + (asked.workers > 1 or asked.engine == "ray")
+    here = 1 if hands.address else hands.workers + (hands.workers > 1 or hands.engine == "ray")
     room = estimated_memory(
         network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed
     )
@@ -166,27 +166,29 @@ def _count(
         total=len(pieces), unit=" pieces", desc=job.network, miniters=0, mininterval=1
     ) as done:
 
-        def tell(told: IndexingReport) -> None:
-            done.set_postfix(tokens=f"{told.tokens:,}", refresh=False)
-            done.update(told.done - done.n)
+        def tell(report: IndexingReport) -> None:
+            done.set_postfix(tokens=f"{report.tokens:,}", refresh=False)
+            done.update(report.done - done.n)
 
         kept = path.with_suffix(".part.npz")
         try:
             part = counted(job, pieces, engine, kept, tell)
         except KeyboardInterrupt:
             if kept.exists():
-                told = f"{kept} holds what is counted so far: the same command goes on from there."
-                click.echo(f"\n{told}", err=True)
+                message = (
+                    f"{kept} holds what is counted so far: the same command goes on from there."
+                )
+                click.echo(f"\n{message}", err=True)
             raise
     gatherer = gatherer_of(job)
     whole = with_problems(part, dict(problems))
     return finish(whole, source, job.tags, gatherer)
 
 
-def _tell(made: NeuronIndex, path: Path, shown_with: str) -> None:
-    for problem, times in made.problems.items():
+def _tell(index: NeuronIndex, path: Path, shown_with: str) -> None:
+    for problem, times in index.problems.items():
         click.echo(f"{problem}: {times:,}")
     click.echo(
-        f"{path}: {made.n_texts:,} texts, {made.n_tokens:,} tokens, "
+        f"{path}: {index.n_texts:,} texts, {index.n_tokens:,} tokens, "
         f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
     )

@@ -10,20 +10,17 @@ from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
 from ffnviz.analysis.needs import ours
 from ffnviz.cli.device import device_option
-from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.network import block_of, opened, sentence_options
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.device import device_name
-from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import usual_token
 
 
 @click.command()
-@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
-@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
-@model_option
+@sentence_options
 @click.option("--block", type=click.IntRange(1), help="The last if absent.")
 @click.option("--token", type=click.IntRange(1), help="The first [MASK] or last word if absent.")
 @device_option
@@ -46,9 +43,7 @@ def lab(
         trace = network.trace(text)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    block = len(trace.blocks) if block is None else block
-    if block > len(trace.blocks):
-        raise click.BadParameter(f"there are {len(trace.blocks)} blocks.", param_hint="--block")
+    block = block_of(network, block)
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
@@ -128,6 +123,6 @@ def _listed(report: dict[str, Any]) -> str:
         lines += ["", f"{title}: not tested. {why_not}"]
     lines.append("")
     for said, counts in report["counted"].items():
-        told = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)
-        lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {told}")
+        verdicts = ", ".join(f"{verdict} {n}" for verdict, n in counts.items() if n)
+        lines.append(f"{said[0].upper()}{said[1:]}: {sum(counts.values())} claims: {verdicts}")
     return "\n".join(lines)

@@ -7,12 +7,14 @@ import click
 import torch
 
 from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.network import Network
 from ffnviz.models.registry import DTYPES, load
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+SENTENCE = "She opened the [MASK] and looked out."
 revision_option = click.option(
     "--revision", help="A branch, tag or commit on the Hugging Face Hub; the newest if absent."
 )
@@ -33,10 +35,29 @@ def model_option(command: F) -> F:
     return named(dtype_option(revision_option(command)))
 
 
+def sentence_options(command: F) -> F:
+    """--text and the network that reads it: --twin, or as `model_option` has it."""
+    text = click.option("--text", default=SENTENCE, show_default=True)
+    twin = click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
+    return text(twin(model_option(command)))
+
+
+def block_of(network: Network, block: int | None) -> int:
+    """The number that --block gives, or the last block's.
+
+    Raises:
+        BadParameter: if there are not so many.
+    """
+    n_blocks = network.sizes.n_blocks
+    if block is not None and block > n_blocks:
+        raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
+    return block or n_blocks
+
+
 def opened(
     name: str, device: torch.device, dtype: str | None = None, revision: str | None = None
 ) -> Model | ExternalNetwork:
-    """The network.
+    """Open the network that the options name.
 
     Raises:
         ClickException: in a sentence, if it cannot be opened.

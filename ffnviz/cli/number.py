@@ -1,4 +1,4 @@
-"""What an option takes that is a number: one in a range, and so a number at all."""
+"""The type of options that are numbers within a range."""
 
 import math
 from typing import Any
@@ -7,7 +7,7 @@ import click
 
 
 class Number(click.FloatRange):
-    """As click's own, which takes “nan” to be in every range."""
+    """Click's FloatRange without “nan”, which click takes to be in every range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number."""

@@ -12,12 +12,12 @@ R = TypeVar("R")
 
 
 def bar(**options: Any) -> "tqdm[None]":
-    """One of tqdm's; unseen where stderr is no terminal."""
+    """A bar of tqdm's, hidden where stderr is no terminal."""
     return tqdm(disable=sys.stderr is None or not sys.stderr.isatty(), **options)
 
 
 def with_bar(name: str, measure: Callable[[Progress], R]) -> R:
-    """Whatever `measure` returns; the bar follows the share that it tells."""
+    """Call `measure` with a bar that follows the share it reports, and return its result."""
     look = "{desc} {percentage:3.0f}% {bar}"
     with bar(total=100, desc=name, leave=False, bar_format=look) as shown:
 

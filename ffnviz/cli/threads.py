@@ -16,7 +16,7 @@ def _set(_context: click.Context, _option: click.Parameter, n_threads: int | Non
 
 
 def threads_option(default: int | None = None) -> Callable[[Any], Any]:
-    """--threads, which is obeyed as it is read; PyTorch's choice if there is no default."""
+    """The --threads option, applied as it is read; without a default, PyTorch's own choice."""
     choice = "" if default else " PyTorch's choice if absent."
     return click.option(
         "--threads",

@@ -11,12 +11,12 @@ from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_leng
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.cli.device import device_option
-from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.network import block_of, opened, sentence_options
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.device import device_name
-from ffnviz.models.encoder.model import TWINS, Model
+from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
 
@@ -24,9 +24,7 @@ GROWTH_RUNS = 5
 
 
 @click.command()
-@click.option("--text", default="She opened the [MASK] and looked out.", show_default=True)
-@click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
-@model_option
+@sentence_options
 @click.option("--block", type=click.IntRange(1), help="The last if absent.")
 @device_option
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
@@ -52,10 +50,7 @@ def timing(
         trace = network.trace(text)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
-    n_blocks = network.sizes.n_blocks
-    block = n_blocks if block is None else block
-    if block > n_blocks:
-        raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
+    block = block_of(network, block)
     if isinstance(network, Model):
         report, written = measure(network, trace, block - 1, repeats), tables
     else:
@@ -67,7 +62,7 @@ def timing(
 
 
 def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]:
-    """Each block's FFN and the whole pass, as JSON values; progress goes to stderr."""
+    """Time each block's FFN and the whole pass; progress goes to stderr."""
     took = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
     return {
         "on": device_name(network.device),
@@ -81,7 +76,7 @@ def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]
 
 
 def ffn_table(report: dict[str, Any]) -> str:
-    """That report for a terminal."""
+    """The report of `measure_ffns` for a terminal."""
     share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
     return "\n".join([
         f"{report['on']}; PyTorch {report['pytorch']}",
@@ -95,7 +90,7 @@ def ffn_table(report: dict[str, Any]) -> str:
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
-    """Everything that is measured, as JSON values; progress goes to stderr."""
+    """Measure everything; progress goes to stderr."""
     stages = with_bar("stages", lambda p: time_stages(model, trace, repeats, p))
     products = with_bar("products", lambda p: throughput(model, trace, block, repeats, p))
     length = with_bar("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
@@ -128,7 +123,7 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
 
 
 def tables(report: dict[str, Any]) -> str:
-    """The report for a terminal."""
+    """The report of `measure` for a terminal."""
     lines = [
         f"{report['on']}; PyTorch {report['pytorch']}",
         f"{report['twin']} twin, {report['tokens']} tokens; milliseconds: median (quartiles)",

@@ -88,7 +88,7 @@ def train(
 
 
 class _ProgressBar:
-    """Tokens done and left, tokens a second, and the loss."""
+    """A progress bar of tokens, tokens a second, and the loss."""
 
     def __init__(self, recipe: Recipe) -> None:
         total = recipe.steps * recipe.batch_tokens

@@ -1,4 +1,4 @@
-"""What the C library does with memory that is free again: glibc's; elsewhere nothing is done."""
+"""What glibc does with freed memory; with another C library, nothing is changed."""
 
 import ctypes
 import sys
@@ -11,7 +11,7 @@ _LARGE = 256 * 1024
 
 
 def keep_what_is_free() -> None:
-    """Have this process keep it from now on, for the next batch.
+    """Have this process keep freed memory for its next batch.
 
     Large pieces otherwise go back to the system as soon as they are free, and whoever needs them
     again pays for every page: a fifth of the time of an index of a network of GPT-2's shape.
@@ -23,7 +23,7 @@ def keep_what_is_free() -> None:
 
 
 def large_blocks_go_back() -> None:
-    """Have large blocks mapped one by one, so that each goes back to the system when freed.
+    """Map large blocks one by one, so that each goes back to the system when it is freed.
 
     The threshold rises by itself otherwise, up to 32 MB, and traces then leave holes behind.
     """
@@ -31,7 +31,7 @@ def large_blocks_go_back() -> None:
 
 
 def give_back() -> None:
-    """Return what is free to the system."""
+    """Return freed memory to the system."""
     _call("malloc_trim", 0)
 
 

@@ -1,4 +1,4 @@
-"""Threads that do the same now and then, as long as the process lives, whatever goes wrong once."""
+"""Daemon threads that repeat their work and survive its errors."""
 
 import logging
 import threading
@@ -9,7 +9,7 @@ log = logging.getLogger(__name__)
 
 
 def repeat(name: str, every_s: float, work: Callable[[], object]) -> None:
-    """Do the work for ever, in a thread of its own; what it raises is logged, and it goes on.
+    """Repeat the work in a daemon thread; what it raises is logged, and it goes on.
 
     Args:
         name: of the thread.

@@ -1,4 +1,4 @@
-"""Garbage collection where a collection after every page run would cost more than the page."""
+"""Garbage collection at moments when no page waits for it."""
 
 import gc
 
@@ -6,12 +6,12 @@ from ffnviz.jobs.allocator import give_back
 
 
 def freeze_loaded_objects() -> None:
-    """From now on no collection looks at what is there now: modules, and what they made."""
+    """Exempt all that is loaded by now from garbage collection."""
     gc.collect()
     gc.freeze()
 
 
 def collect_garbage() -> None:
-    """Collect, and have glibc return what is free to the system."""
+    """Collect garbage, and return freed memory to the system."""
     gc.collect()
     give_back()

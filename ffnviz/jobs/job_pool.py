@@ -3,6 +3,10 @@
 In the pages' own interpreter a long computation would slow down everybody who types. Here it has a
 process, which steps back whenever a page needs the processor. Whoever asked sees their place in the
 queue and how far it is, may cancel, and may look at something else meanwhile.
+
+A pool of pebble's kills what is cancelled and ends what takes too long, but knows no place in the
+queue, no progress and no end for want of work; loky cancels nothing that runs. With either, the
+queue and a channel for progress would still be here, and no code would be saved.
 """
 
 import logging
@@ -22,6 +26,7 @@ from typing import IO, Any
 from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.run_queue import RUN_QUEUE, RunQueue
 from ffnviz.models.card import NetworkSize
+from ffnviz.models.config import config
 from ffnviz.state.state import State
 
 MAX_WAITING = 60
@@ -39,7 +44,7 @@ log = logging.getLogger(__name__)
 
 
 class QueueIsFullError(RuntimeError):
-    """So many wait already that another would wait too long."""
+    """The queue is full; the message says how long it is."""
 
 
 class JobStatus(Enum):
@@ -54,7 +59,7 @@ class JobStatus(Enum):
 
 @dataclass(frozen=True)
 class Order:
-    """What to compute. All of it can be pickled.
+    """What to compute; all of it can be pickled.
 
     Attributes:
         work: a function of a module, called with a Run, what is told the progress, and the rest.
@@ -73,7 +78,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Contention:
-    """With whom a computation shared the machine.
+    """How much a computation had to share the machine.
 
     Attributes:
         processor: the share of a processor that it got, from 0 to 1.
@@ -95,11 +100,11 @@ class Job:
 
     Attributes:
         order: what to compute.
-        fate: what has become of it.
+        status: what has become of it.
         share: how much of it is done, from 0 to 1.
         result: what came out.
         problem: why nothing did, in words.
-        shared: with whom it shared the machine.
+        contention: how much it had to share the machine.
         wanted: whether whoever asked is still there.
     """
 
@@ -131,7 +136,7 @@ class JobPool:
         self._serving = self._watched = False
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
-        """Have it computed when all before it are.
+        """Put an order at the end of the queue.
 
         Args:
             order: what to compute.
@@ -157,12 +162,12 @@ class JobPool:
             self._serve_from_now_on()
 
     def before(self, job: Job) -> list[Job]:
-        """Those that must be finished before it begins."""
+        """The jobs that must end before this one begins."""
         with self._changed:
             return self._jobs[: self._jobs.index(job)] if job in self._jobs else []
 
     def cancel(self, job: Job) -> None:
-        """Leave the queue, or stop at once."""
+        """Take a job from the queue, or stop it at once if it runs."""
         with self._changed:
             runs = job.status is JobStatus.RUNS
             if job.ended:
@@ -175,7 +180,7 @@ class JobPool:
 
     @property
     def queue(self) -> int:
-        """How many wait or run."""
+        """The number of jobs that wait or run."""
         return len(self._jobs)
 
     def end(self) -> None:
@@ -209,7 +214,7 @@ class JobPool:
                 self._settle(job, answer, min(1.0, pages))
 
     def _next(self) -> Job | None:
-        """The next to compute; None where there was none for long."""
+        """The next job; None if there was none for long."""
         with self._changed:
             with suppress(OSError):  # if it cannot start now, perhaps it can for the next
                 self._started()
@@ -263,6 +268,7 @@ class JobPool:
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},
             )
+            send(self._process.stdin, config())
         return self._process
 
     def _kill(self) -> None:
@@ -276,7 +282,7 @@ class JobPool:
 
 
 def _why(error: Exception) -> str:
-    """Why nothing came of a computation, for whoever asked."""
+    """What is said to whoever asked for a computation that failed."""
     if isinstance(error, OSError | EOFError):
         return (
             "The process that computed it ended before it was done: "
@@ -300,7 +306,7 @@ def send(pipe: IO[bytes] | None, message: object) -> None:
 
 
 def receive(pipe: IO[bytes] | None) -> Any:
-    """Read one.
+    """Read one message from a pipe between two processes of ours.
 
     Raises:
         EOFError: if the other end was closed.

@@ -1,4 +1,4 @@
-"""Whose page runs now: one at a time, so that many who type do not slow each other down.
+"""The queue of page runs: one at a time, so that many who type do not slow each other down.
 
 Page runs are arithmetic in one interpreter. Thirty of them side by side take as long as one after
 the other, and each of the thirty then waits for all. Here each waits for its turn and runs alone.
@@ -40,7 +40,7 @@ class QueuedRun:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What has happened since the start.
+    """Totals of all page runs since the start.
 
     Attributes:
         runs: turns that ended.
@@ -78,7 +78,7 @@ class RunQueue:
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def wait(self, turn: QueuedRun | None = None) -> QueuedRun:
-        """Wait until it is one's turn.
+        """Wait for a turn.
 
         Args:
             turn: from `place`; a new one if None.
@@ -98,7 +98,7 @@ class RunQueue:
         return QueuedRun(now, now, threading.Condition(self._lock))
 
     def end(self, turn: QueuedRun) -> None:
-        """It is somebody else's turn; may be said twice."""
+        """Give the turn to the next; a second call does nothing."""
         with self._lock:
             if turn.ended or turn.began is None:
                 return
@@ -112,7 +112,7 @@ class RunQueue:
             self._next()
 
     def slice_is_over(self, turn: QueuedRun) -> bool:
-        """Whether it has run for longer than its slice."""
+        """Whether the turn has lasted longer than its slice."""
         return turn.began is not None and time.monotonic() - turn.began > self.slice_s
 
     def _until_free(self) -> float | None:
@@ -122,7 +122,7 @@ class RunQueue:
         return max(0.0, inside.began + self.slice_s - time.monotonic()) + 0.001
 
     def _next(self) -> None:
-        """Let the next in, if nobody is inside or whoever is has had their slice."""
+        """Give the turn to the next run, if none has it or its slice is over."""
         if not self._waiting or (self._inside is not None and not self.slice_is_over(self._inside)):
             return
         turn = self._chosen(time.monotonic())
@@ -144,12 +144,12 @@ class RunQueue:
 
     @property
     def queue(self) -> int:
-        """How many wait."""
+        """The number of runs that wait."""
         return len(self._waiting)
 
     @property
     def counted(self) -> RunCounts:
-        """What has happened since the start."""
+        """Totals of all page runs since the start."""
         with self._lock:
             return RunCounts(self._runs, self._seconds, self._waited, self._overran)
 

@@ -8,6 +8,7 @@ from typing import IO, Any
 
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
 from ffnviz.jobs.job_pool import Order, close, receive, send
+from ffnviz.models.config import use
 from ffnviz.state.run_factory import make_run
 
 STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
@@ -22,6 +23,7 @@ def main() -> None:
     orders = sys.stdin.buffer
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whoever prints does not disturb
+    use(receive(orders))
     while True:
         try:
             order: Order = receive(orders)
@@ -36,14 +38,14 @@ def main() -> None:
 
 
 def answer(order: Order, answers: IO[bytes]) -> tuple[Any, ...]:
-    """What came of an order: the result and the share of a processor it got, or why none did."""
-    told = 0.0
+    """The result of an order and the share of a processor it got, or why there is none."""
+    last_sent = 0.0
 
     def progress(share: float) -> None:
-        nonlocal told
+        nonlocal last_sent
         now = time.monotonic()
-        if now - told > TELL_EVERY_S:
-            told = now
+        if now - last_sent > TELL_EVERY_S:
+            last_sent = now
             send(answers, ("share", min(1.0, share)))
 
     try:

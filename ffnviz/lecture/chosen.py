@@ -1,18 +1,18 @@
 """Which lecture is followed: the visitor's own, the one that `ffnviz app` was given, or ours."""
 
-import os
 from pathlib import Path
 
 import streamlit as st
 
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.scene import Lecture
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import config
 from ffnviz.state.state import Catalog
 
 OURS = ASSETS / "lectures" / "ffn.toml"
-FILE = "FFNVIZ_LECTURE"  # where the server's lecture lies; ours, if this is not set
 OWN = "own_lecture"
 
 
@@ -29,12 +29,12 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
     except UnicodeDecodeError as error:
         raise LectureError(f"{path} is not a text in UTF-8.") from error
     except LectureError as error:
-        raise LectureError(f"{path} is no lecture. {error}") from error
+        raise LectureError(f"{path} is no lecture: {error}") from error
 
 
 @st.cache_resource(show_spinner=False)
-def _of_server(path: str, _house: Catalog) -> Lecture:
-    return lecture_file(Path(path), _house)
+def _of_server(path: Path, _catalog: Catalog) -> Lecture:
+    return lecture_file(path, _catalog)
 
 
 def lecture_of(catalog: Catalog) -> Lecture:
@@ -44,4 +44,4 @@ def lecture_of(catalog: Catalog) -> Lecture:
         LectureError: if the server's file is gone, or is none any more.
     """
     own: Lecture | None = st.session_state.get(OWN)
-    return own or _of_server(os.environ.get(FILE) or str(OURS), catalog)
+    return own or _of_server(config().lecture or OURS, catalog)

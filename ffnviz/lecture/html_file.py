@@ -32,8 +32,8 @@ STILL = (
 
 
 @dataclass
-class _Told:
-    """What is in the file so far."""
+class _Gathered:
+    """The contents of the file so far."""
 
     scenes: list[dict[str, Any]] = field(default_factory=list)
     journeys: list[dict[str, Any]] = field(default_factory=list)
@@ -51,7 +51,7 @@ def lecture_html(
     progress: Progress = lambda _: None,
     largest: int = LARGEST,
 ) -> str:
-    """The file's text. Scenes of the Journey can be clicked, if there is room for that.
+    """The file's text, with clickable scenes of the Journey if there is room for them.
 
     Args:
         lecture: to be saved.
@@ -69,9 +69,9 @@ def lecture_html(
         return make_run(state, device, catalog.networks)
 
     for clickable in (True, False):
-        made = _contents(lecture, catalog, run, progress, clickable)
+        contents = _contents(lecture, catalog, run, progress, clickable)
         for font in (True, False):
-            html = document(replace(made, font=font))
+            html = document(replace(contents, font=font))
             if len(html.encode()) <= largest:
                 return html
     raise TooLargeError(
@@ -83,31 +83,31 @@ def lecture_html(
 def _contents(
     lecture: Lecture, catalog: Catalog, run: RunOf, progress: Progress, clickable: bool
 ) -> Contents:
-    told = _Told()
+    file = _Gathered()
     for place, scene in enumerate(lecture.scenes):
         progress(place / len(lecture.scenes))
-        told.scenes.append(_scene(told, place, scene, catalog, run, clickable))
-    pictures = tuple(sorted(told.pictures))
+        file.scenes.append(_scene(file, place, scene, catalog, run, clickable))
+    pictures = tuple(sorted(file.pictures))
     header = {
         "plays": "lecture",
-        "files": texts(pictures, sorted(told.notes)),
+        "files": texts(pictures, sorted(file.notes)),
         "title": lecture.title,
-        "scenes": told.scenes,
-        "journeys": told.journeys,
-        "says": [*([] if clickable else [STILL]), made_by(list(told.labels), KEYS)],
+        "scenes": file.scenes,
+        "journeys": file.journeys,
+        "says": [*([] if clickable else [STILL]), made_by(list(file.labels), KEYS)],
     }
     modules = ("play_lecture", *pictures)
     title = f"{lecture.title} · ffnviz"
-    return Contents(title, modules, header, told.arrays, "chart" in pictures)
+    return Contents(title, modules, header, file.arrays, "chart" in pictures)
 
 
 def _scene(
-    told: _Told, place: int, scene: Scene, catalog: Catalog, make_run: RunOf, clickable: bool
+    file: _Gathered, place: int, scene: Scene, catalog: Catalog, make_run: RunOf, clickable: bool
 ) -> dict[str, Any]:
     """One scene for play_lecture.js; what its pictures need goes to the rest."""
     run = make_run(scene.state)
-    told.labels |= dict.fromkeys(traced.card.label for traced in run.both)
-    made = {
+    file.labels |= dict.fromkeys(traced.card.label for traced in run.both)
+    data = {
         "title": scene.title,
         "say": spans(computed(scene.say, run)),
         "look": scene.look,
@@ -117,15 +117,15 @@ def _scene(
         "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],
     }
     if scene.state.page == "journey" and clickable:
-        return made | {"journey": _journey(told, run), "start": start_of(run), "pictures": []}
+        return data | {"journey": _journey(file, run), "start": start_of(run), "pictures": []}
     page = next(page for page in PAGES if page.name == scene.state.page)
     part = page.part(scene.state.part)
     shown = [
         p for p in cells_shown(part, scene.state, make_run, catalog) if _is_looked_at(p, scene)
     ]
-    return made | {
+    return data | {
         "journey": None,
-        "pictures": [_picture(told, f"s{place}.{n} ", each) for n, each in enumerate(shown)],
+        "pictures": [_picture(file, f"s{place}.{n} ", each) for n, each in enumerate(shown)],
     }
 
 
@@ -135,29 +135,29 @@ def _is_looked_at(picture: Cell, scene: Scene) -> bool:
 
 
 def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
-    asked = scene.question
-    if asked is None:
+    question = scene.question
+    if question is None:
         return None
-    ask: Sentence = computed(asked.ask, run)
-    return {"ask": spans(ask), "options": list(asked.options), "answer": asked.answer}
+    ask: Sentence = computed(question.ask, run)
+    return {"ask": spans(ask), "options": list(question.options), "answer": question.answer}
 
 
-def _picture(told: _Told, prefix: str, picture: Cell) -> dict[str, Any]:
-    told.pictures.add(picture.picture)
-    told.notes.add(picture.data["head"]["note"])
-    told.arrays |= {f"{prefix}{name}": values for name, values in picture.arrays.items()}
+def _picture(file: _Gathered, prefix: str, picture: Cell) -> dict[str, Any]:
+    file.pictures.add(picture.picture)
+    file.notes.add(picture.data["head"]["note"])
+    file.arrays |= {f"{prefix}{name}": values for name, values in picture.arrays.items()}
     data: Mapping[str, Any] = {**picture.data, **UNANSWERED}
     return {"name": picture.picture, "prefix": prefix, "data": data}
 
 
-def _journey(told: _Told, run: Run) -> int:
+def _journey(file: _Gathered, run: Run) -> int:
     """The place of the run's Journey among those of the file; one sentence is in it once."""
     key = (run.state.sentence, *(traced.card.id for traced in run.both))
-    if key not in told.places:
+    if key not in file.places:
         journey = journey_of(run, most_work=0)
-        place = told.places[key] = len(told.journeys)
-        told.journeys.append(journey.header)
-        told.arrays |= {f"j{place} {name}": values for name, values in journey.arrays.items()}
-        told.pictures |= set(PICTURES)
-        told.notes |= set(NOTES)
-    return told.places[key]
+        place = file.places[key] = len(file.journeys)
+        file.journeys.append(journey.header)
+        file.arrays |= {f"j{place} {name}": values for name, values in journey.arrays.items()}
+        file.pictures |= set(PICTURES)
+        file.notes |= set(NOTES)
+    return file.places[key]

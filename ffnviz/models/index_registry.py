@@ -1,10 +1,6 @@
-"""Which index files are to be shown in place of the usual ones; a file knows its network.
-
-What was asked for stands in the environment, so that every worker reads the same.
-"""
+"""Index files in place of the usual ones, matched by the network's fingerprint."""
 
 import json
-import os
 import zipfile
 from collections.abc import Sequence
 from functools import lru_cache
@@ -12,16 +8,11 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from ffnviz.models.card import Sizes
+from ffnviz.models.config import config
 from ffnviz.models.fingerprint import former_fingerprint
 from ffnviz.models.views import FfnView
 
 VERSION = 3  # of an index file; before it, fingerprints were of the FFNs' first weights alone
-ASKED = "FFNVIZ_INDEXES"  # in the environment: paths, as JSON
-
-
-def show_indexes(paths: Sequence[Path]) -> None:
-    """Have this process, and those it starts, show these, each with the network it is of."""
-    os.environ[ASKED] = json.dumps([str(path.resolve()) for path in paths])
 
 
 @runtime_checkable
@@ -50,8 +41,7 @@ def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None
         network: whose; its fingerprint is computed only if there is anything to compare it with.
         usual: what is shown unless another was asked for.
     """
-    asked = map(Path, json.loads(os.environ.get(ASKED) or "[]"))
-    candidates = [*usual, *asked]
+    candidates = [*usual, *config().indexes]
     return next((path for path in reversed(candidates) if is_of(path, network)), None)
 
 

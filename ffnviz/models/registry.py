@@ -1,19 +1,14 @@
-"""The networks at hand: our twins, and whichever of other people's one was asked to show.
-
-What was asked for stands in the environment, so that every worker reads the same.
-"""
+"""The networks at hand: our twins, and the networks of other people that are to be shown."""
 
 import colorsys
-import json
-import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, overload
 
 import torch
 
+from ffnviz.models.config import NetworkRequest, config
 from ffnviz.models.device import usable_device
 from ffnviz.models.encoder.folder import COUNTS
 from ffnviz.models.encoder.model import TWINS, Model
@@ -23,50 +18,21 @@ from ffnviz.models.external.opening import COLOURS, label_of, open_external, slu
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.external.wanted import LoadRequest
 
-SHOWN = "FFNVIZ_MODELS"  # in the environment: what is shown beside the twins, as JSON
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 Say = Callable[[str], None]
 GOLDEN = 0.618034  # of a turn: no two multiples fall together
 
 
-@dataclass(frozen=True)
-class NetworkRequest:
-    """A network of somebody else that is to be shown.
-
-    Attributes:
-        name: a folder, or a name on the Hugging Face Hub.
-        dtype: "float32" or "bfloat16"; None takes what its size suggests.
-        revision: on the Hub; None takes the newest.
-    """
-
-    name: str
-    dtype: str | None = None
-    revision: str | None = None
-
-    def wanted(self, device: str | torch.device) -> LoadRequest:
-        """The same for whoever opens it."""
-        dtype = DTYPES[self.dtype] if self.dtype else None
-        return LoadRequest(self.name, torch.device(device), dtype, self.revision)
-
-
-def add_networks(asked: Sequence[NetworkRequest], twins: bool) -> None:
-    """Have this process, and those it starts, show these networks, the first of them first."""
-    told = {"twins": twins, "models": [asdict(each) for each in asked]}
-    os.environ[SHOWN] = json.dumps(told)
-
-
 def available_networks() -> Mapping[str, NetworkRequest | None]:
     """All that one can choose from, by their ids; None stands for a twin of ours."""
-    told = json.loads(os.environ.get(SHOWN) or '{"twins": true, "models": []}')
     found: dict[str, NetworkRequest | None] = {}
-    for entry in told["models"]:
-        asked = NetworkRequest(**entry)
+    for asked in config().networks:
         name = first = slug(label_of(asked.name))
         number = 2
         while name in found or name in TWINS:
             name, number = f"{first}-{number}", number + 1
         found[name] = asked
-    return found | (dict.fromkeys(TWINS) if told["twins"] or not found else {})
+    return found | (dict.fromkeys(TWINS) if config().twins or not found else {})
 
 
 _OPENED: dict[tuple[str, str], ExternalNetwork] = {}
@@ -102,9 +68,15 @@ def _opened(name: str, asked: NetworkRequest, device: str, say: Say) -> External
     with _ONE_AT_A_TIME:
         key = (name, device)
         if key not in _OPENED:
-            wanted, label = asked.wanted(device), _label(asked.name)
+            wanted, label = load_request(asked, device), _label(asked.name)
             _OPENED[key] = open_external(wanted, name, colour_of(place), say, label)
         return _OPENED[key]
+
+
+def load_request(asked: NetworkRequest, device: str | torch.device) -> LoadRequest:
+    """A request as what opens the network takes it."""
+    dtype = DTYPES[asked.dtype] if asked.dtype else None
+    return LoadRequest(asked.name, torch.device(device), dtype, asked.revision)
 
 
 def colour_of(place: int) -> str:
@@ -175,7 +147,8 @@ def load(
                 f"{'dtype' if revision is None else 'revision'}."
             )
         return load_ours(name, device)
-    return open_external(NetworkRequest(str(name), wanted, revision).wanted(usable_device(device)))
+    request = NetworkRequest(str(name), wanted, revision)
+    return open_external(load_request(request, usable_device(device)))
 
 
 def is_ours(name: str | Path) -> bool:

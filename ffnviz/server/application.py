@@ -1,10 +1,8 @@
 """The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from pathlib import Path
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -16,8 +14,9 @@ from streamlit.starlette import App
 from ffnviz.export.document import PLOTLY
 from ffnviz.jobs.garbage import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.server_store import allowed, store
+from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.assets import TOP
+from ffnviz.models.config import Config, use
 from ffnviz.parts import PAGES
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy
@@ -33,10 +32,7 @@ from ffnviz.server.streamlit_patches.page_script import (
 )
 from ffnviz.server.streamlit_patches.patch import apply
 
-FRAMED_BY = "FFNVIZ_FRAME_ANCESTORS"
-ORIGINS = "FFNVIZ_ORIGINS"  # of other sites whose pages may open sessions here
-ALLOWED_HOSTS = "FFNVIZ_ALLOWED_HOSTS"  # as --allowed-host
-HOSTS = "FFNVIZ_SERVED_HOSTS"  # all names that `ffnviz app` has this server answer to; none: any
+SCRIPT = TOP / "app.py"  # Streamlit runs it for every visit
 STREAMLITS = ("_stcore/", "component/", "media/", "/")  # addresses that it answers by itself
 NOWHERE = """<!doctype html><html lang="en"><title>ffnviz</title>
 <meta name="viewport" content="width=device-width">
@@ -45,27 +41,22 @@ NOWHERE = """<!doctype html><html lang="en"><title>ffnviz</title>
 FRESH = {"Cache-Control": "no-cache"}
 
 
-def application(script: Path, frame_ancestors: str | None = None) -> App:
-    """The application that serves a file that Streamlit runs for every visit.
-
-    Args:
-        script: that file.
-        frame_ancestors: who may show the pages in a frame; if None, what the environment says.
+def application(config: Config) -> App:
+    """The application that serves the pages; this process obeys the config from now on.
 
     Raises:
-        ValueError: if frame_ancestors is not what a Content-Security-Policy can have.
+        ValueError: if its frame_ancestors are not what a Content-Security-Policy can have.
     """
+    use(config)
     apply_patches()
     numbers = ServerMetrics()
     numbers.write_for_ever()
-    framed_by = frame_ancestors or os.environ.get(FRAMED_BY) or "'self'"
-    policy = content_security_policy(index_html(), framed_by)
-    origins = frozenset(os.environ.get(ORIGINS, "").split())
-    hosts = frozenset(os.environ.get(HOSTS, os.environ.get(ALLOWED_HOSTS, "")).lower().split())
-    hub = Hub(store()) if allowed() else None
+    policy = content_security_policy(index_html(), config.frame_ancestors)
+    origins, hosts = frozenset(config.origins), frozenset(config.hosts)
+    hub = Hub(server_store()) if config.has_classes else None
     classes = class_routes(hub) if hub else []
     return App(
-        script,
+        SCRIPT,
         routes=[*our_routes(tuple(page.name for page in PAGES)),
                 Route("/metrics", numbers.answer), *classes, Nowhere(_static_files())],
         lifespan=_ready(hub),
@@ -91,13 +82,8 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
     return ready
 
 
-def the_application() -> App:
-    """The one of this package, for whatever serves ASGI applications."""
-    return application(TOP / "app.py")
-
-
 def _static_files() -> frozenset[str]:
-    """All of Streamlit's page, as paths below its address."""
+    """The files of Streamlit's page, as paths below its address."""
     return frozenset(
         path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*") if path.is_file()
     )
@@ -129,7 +115,7 @@ async def _nothing_here(request: Request) -> Response:
 
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
-    """What answers before Streamlit does, given the names of the pages in the URL."""
+    """The routes that answer before Streamlit's, given the names of the pages in the URL."""
     index, guard = guarded_html(index_html()), guard_js()
 
     async def page(_: Request) -> Response:
@@ -148,7 +134,7 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
 
 
 async def up_to_the_page(request: Request) -> Response:
-    """To the page itself: below it, its files would be looked for in vain, and it never loads.
+    """Redirect to the page itself, since below its address its files are not found.
 
     Streamlit's own code asks there, too, to find out at what address its server is: not at this.
     """

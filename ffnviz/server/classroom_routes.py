@@ -1,4 +1,4 @@
-"""What a class asks the server for without a page run: events, answers, sentences.
+"""The routes of a class, which cost no page run: events, answers, sentences.
 
 A browser sends the class's code in the path and who it is (a random text) in the body; in a header
 the ticket that its page's session was given, or the lecturer's secret. No cookie is set or read.
@@ -36,7 +36,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 class Refused(Exception):  # noqa: N818  # an answer, not an error
-    """What was asked for cannot be done."""
+    """A request cannot be granted; the message says why."""
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
@@ -48,7 +48,7 @@ def class_routes(hub: Hub) -> list[Route]:
     wrong, arrivals = WrongCodes(), Arrivals()
 
     def answered(answer: Callable[[Request, str], Awaitable[Response]]) -> Answer:
-        """The same, with errors in words, and with wrong codes slowed down."""
+        """A route with its errors in words, and with delays for whoever tries wrong codes."""
 
         @wraps(answer)
         async def safely(request: Request) -> Response:
@@ -129,7 +129,7 @@ def class_routes(hub: Hub) -> list[Route]:
 
 
 async def body(request: Request) -> dict[str, Any]:
-    """What was sent as JSON; a form of another site's page cannot send that."""
+    """The JSON object of a request; a form on another site's page cannot send one."""
     if request.headers.get("content-type", "").partition(";")[0] != "application/json":
         raise Refused(415, "Only JSON is read here.")
     read = b""
@@ -147,7 +147,7 @@ async def body(request: Request) -> dict[str, Any]:
 
 
 def who_of(sent: object) -> str:
-    """A student's own random text."""
+    """The student's id: a random text of their browser's own."""
     if not isinstance(sent, str) or not 16 <= len(sent) <= 64 or not sent.isalnum():
         raise Refused(400, "Who this is was not said.")
     if not sent.isascii():
@@ -156,7 +156,7 @@ def who_of(sent: object) -> str:
 
 
 def number(sent: object) -> int:
-    """A whole number that can be a scene or an option."""
+    """A whole number of the request, which can be a scene or an option."""
     if isinstance(sent, bool) or not isinstance(sent, int) or not 0 <= sent <= LARGEST:
         raise Refused(400, "A number is missing, or too large.")
     return sent

@@ -1,4 +1,4 @@
-"""What every answer says a browser may do with it, and which pages and names may ask."""
+"""Security headers, and the origins and hosts that are answered."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ SOURCE = re.compile(r"'self'|'none'|https?://[^\s;,]+")
 
 
 def content_security_policy(html: str, frame_ancestors: str) -> str:
-    """Everything comes from where the page came from; the scripts in it are known by their sums.
+    """The policy that allows what this server serves, and the page's own scripts by their sums.
 
     Args:
         html: the page, whose own scripts may run.
@@ -55,7 +55,7 @@ def _sum(script: str) -> str:
 
 
 def same_origin(origin: str | None, host: str | None) -> bool:
-    """Whether a page of this server asks; programs that are no browser send no origin."""
+    """Whether a request comes from a page of this server, or from no browser at all."""
     return origin is None or urlsplit(origin).netloc.lower() == (host or "").lower()
 
 
@@ -69,7 +69,7 @@ def hostname(host: str | None) -> str:
 
 @dataclass
 class SafeHeaders:
-    """Adds the headers to every answer, and turns away whom another site's page or name sends.
+    """Adds the headers to every answer, and refuses requests of other origins and hosts.
 
     A page of another site may give its own name our address (DNS rebinding): its browser then takes
     this server for that site. Only the Host header tells.

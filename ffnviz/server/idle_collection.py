@@ -1,4 +1,4 @@
-"""Giving memory back, if possible while nobody waits for a page.
+"""Returning memory while nobody waits for a page.
 
 Streamlit's own collection after every script run is switched off in .streamlit/config.toml: with
 torch loaded it costs more than a page run. Sessions that were closed are let go of then, too. A
@@ -30,7 +30,7 @@ class IdleCollector:
         repeat("idle-gc", LOOK_EVERY_S, self.collect_if_idle)
 
     def page_ran(self) -> None:
-        """To be called with every page run."""
+        """Note that a page ran."""
         self._last_run = time.monotonic()
         self._collected = False
 
@@ -52,5 +52,5 @@ class IdleCollector:
 
 @st.cache_resource(show_spinner=False)
 def idle_collector() -> IdleCollector:
-    """The one of this process."""
+    """The IdleCollector of this process."""
     return IdleCollector()

@@ -1,4 +1,4 @@
-"""What a page's socket may send: readable, binary, of a bounded size. Else a line is logged."""
+"""Checks what a page's socket sends: binary, readable, and of a bounded size."""
 
 import logging
 from dataclasses import dataclass

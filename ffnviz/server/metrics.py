@@ -35,7 +35,7 @@ PID = re.compile(r"_(\d+)\.db$")
 
 
 class ServerMetrics:
-    """All of this process, written anew every two seconds."""
+    """The metrics of this process, written anew every two seconds."""
 
     def __init__(self, turns: RunQueue = RUN_QUEUE, pool: JobPool = JOB_POOL) -> None:
         self.turns, self.pool = turns, pool
@@ -60,7 +60,7 @@ class ServerMetrics:
         return Counter(name, what, registry=self.registry)
 
     def write(self) -> None:
-        """What is so now."""
+        """Write the current values."""
         with self._lock:
             now, before = self.turns.counted, self._before
             self.runs.inc(now.runs - before.runs)
@@ -75,11 +75,11 @@ class ServerMetrics:
             self.memory.set(resident_bytes())
 
     def write_for_ever(self) -> None:
-        """Write now and then, in a thread of its own, for the worker that is asked."""
+        """Write every two seconds in a daemon thread, for whichever worker is asked."""
         repeat("metrics", EVERY_S, self.write)
 
     def text(self) -> bytes:
-        """Of all workers together, as Prometheus reads it."""
+        """The metrics of all workers together, as Prometheus reads them."""
         self.write()
         folder = os.environ.get(FOLDER)
         if not folder:
@@ -90,7 +90,7 @@ class ServerMetrics:
         return generate_latest(together)
 
     async def answer(self, _: Request) -> Response:
-        """The route."""
+        """Answer a request for the metrics."""
         return Response(self.text(), media_type=CONTENT_TYPE_LATEST)
 
 
@@ -117,9 +117,9 @@ class DirectOnly:
 
 
 def remove_exited_workers(folder: Path) -> None:
-    """Workers that are gone have no sessions and no memory any more; what they did still counts."""
-    found = {int(match[1]) for path in folder.glob("*.db") if (match := PID.search(path.name))}
-    for pid in found:
+    """Drop the gauges of workers that have ended; their counters still count."""
+    pids = {int(match[1]) for path in folder.glob("*.db") if (match := PID.search(path.name))}
+    for pid in pids:
         try:
             os.kill(pid, 0)
         except ProcessLookupError:
@@ -129,7 +129,7 @@ def remove_exited_workers(folder: Path) -> None:
 
 
 def resident_bytes() -> int:
-    """This process's memory; 0 where the system does not say."""
+    """The resident memory of this process; 0 where the system does not say."""
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError:

@@ -6,7 +6,7 @@ from functools import cache
 
 @cache
 def own_address() -> str:
-    """Its IPv4 address there; 127.0.0.1 where it has none. To connect by UDP sends nothing."""
+    """The IPv4 address of this computer; 127.0.0.1 if it has none. No packet is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("8.8.8.8", 1))

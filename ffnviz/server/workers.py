@@ -3,11 +3,13 @@
 import os
 import secrets
 import tempfile
+from functools import partial
 
 import uvicorn
 from uvicorn.supervisors import Multiprocess
 
-from ffnviz.server import application
+from ffnviz.models.config import Config
+from ffnviz.server.application import application
 from ffnviz.server.metrics import FOLDER
 from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
 
@@ -17,20 +19,20 @@ ALIVE_WITHIN_S = 60  # a worker that does not answer for so long is replaced
 
 
 class Supervisor(Multiprocess):
-    """Uvicorn's, which tells by what it was stopped."""
+    """Uvicorn's supervisor, which remembers whether Ctrl-C stopped it."""
 
     interrupted = False
 
     def handle_int(self) -> None:
-        """Ctrl-C."""
+        """Remember that it was Ctrl-C."""
         self.interrupted = True
         super().handle_int()
 
 
-def serve_with(workers: int, host: str, port: int) -> None:
+def serve_with(workers: int, host: str, port: int, config: Config) -> None:
     """Serve until stopped; a worker that ends is replaced.
 
-    What the workers must agree on goes to them as their environment.
+    Streamlit and prometheus-client read what the workers must agree on from the environment.
 
     Raises:
         KeyboardInterrupt: if Ctrl-C ended it.
@@ -40,8 +42,8 @@ def serve_with(workers: int, host: str, port: int) -> None:
     os.environ.setdefault(SECRET, secrets.token_hex())
     with tempfile.TemporaryDirectory(prefix="ffnviz-metrics-") as folder:
         os.environ[FOLDER] = folder
-        config = uvicorn.Config(
-            f"{application.__name__}:{application.the_application.__name__}",
+        served = uvicorn.Config(
+            partial(application, config),
             factory=True,
             host=host,
             port=port,
@@ -54,7 +56,7 @@ def serve_with(workers: int, host: str, port: int) -> None:
             log_level="warning",
             timeout_worker_healthcheck=ALIVE_WITHIN_S,
         )
-        supervisor = Supervisor(config, sockets=[config.bind_socket()])
+        supervisor = Supervisor(served, sockets=[served.bind_socket()])
         supervisor.run()
     if supervisor.interrupted:
         raise KeyboardInterrupt

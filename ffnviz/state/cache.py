@@ -54,7 +54,7 @@ def _parts(value: object) -> list[Any]:
 
 
 class Cache:
-    """What was used least recently goes first, once all together is larger than the bound.
+    """A least-recently-used cache, bounded in bytes.
 
     A value is computed once, however many ask for it at the same time; those who ask for another
     do not wait. The newest value always stays, even if it alone is larger than the bound. A value
@@ -71,22 +71,22 @@ class Cache:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value of a key, computed if it is not there.
+        """The value of a key, computed if it is missing.
 
         Raises:
             Exception: whatever `compute` raises; nothing is kept then.
         """
-        found: T
+        value: T
         with self._lock:
             if key in self._kept:
-                found = self._found(key)
-                return found
+                value = self._found(key)
+                return value
             gate = self._computing.setdefault(key, threading.Lock())
         with gate:
             with self._lock:
                 if key in self._kept:  # another computed it while this one waited
-                    found = self._found(key)
-                    return found
+                    value = self._found(key)
+                    return value
             return self._computed(key, compute)
 
     def _computed(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -116,7 +116,7 @@ class Cache:
 
     @property
     def held(self) -> int:
-        """The bytes of all values, each counted anew."""
+        """The bytes that all values hold, counted anew."""
         with self._lock:
             return sum(bytes_held(value) for value in self._kept.values())
 

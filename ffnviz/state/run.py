@@ -1,4 +1,4 @@
-"""What was asked for and what is computed for it: the one value that every page is made of."""
+"""A state and what is computed for it: the one value that every page is made of."""
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TraceTiming:
-    """What a trace takes: the quickest of a few passes.
+    """The time that a trace takes, the quickest of a few passes.
 
     Attributes:
         total_ms: the whole.
@@ -73,39 +73,39 @@ class TracedModel:
     @property
     def whole(self) -> Trace:
         """Its trace of the sentence, with all tokens that it reads."""
-        found: Trace = self.cached(("trace", self.text), self.new_trace)
-        return found
+        trace: Trace = self.cached(("trace", self.text), self.new_trace)
+        return trace
 
     @property
     def trace(self) -> Trace:
-        """The same for the tokens that are shown and counted."""
+        """The trace of the tokens that are shown and counted."""
         return self.shown(self.whole)
 
     def shown(self, trace: Trace) -> Trace:
-        """What is shown and counted of any of its traces."""
+        """The part of any of its traces that is shown and counted."""
         return trace if self.special else token_slice(trace, words_among(trace.tokens))
 
     @property
     def untrained(self) -> ForwardPass:
         """The trace of the same sentence by the network as it was before training."""
-        found: ForwardPass = self.cached(("untrained trace", self.text), self.new_untrained)
-        return found
+        trace: ForwardPass = self.cached(("untrained trace", self.text), self.new_untrained)
+        return trace
 
     @property
     def timing(self) -> TraceTiming:
-        """What the trace of so many tokens takes, whichever they are: measured for the first."""
+        """The time that a trace of so many tokens takes, measured for the first of that length."""
         return self.per_network(f"timing {len(self.whole.tokens)} tokens", self.new_timing)
 
     def per_network(self, name: str, compute: Callable[[], T]) -> T:
-        """What depends on the weights alone: computed for the first who asks, kept for all."""
-        found: T = self.cached((name,), compute)
-        return found
+        """A value that depends on the weights alone, computed once and kept for all."""
+        value: T = self.cached((name,), compute)
+        return value
 
     def per_sentence(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
-        """What depends on the sentence too, and on whatever stands in the name."""
+        """A value that depends on the sentence too, and on whatever stands in the name."""
         counted = () if self.special else ("without special tokens",)
-        found: T = self.cached((*name, *counted, self.text), compute)
-        return found
+        value: T = self.cached((*name, *counted, self.text), compute)
+        return value
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class Run:
 
     @property
     def card(self) -> Card:
-        """What it is."""
+        """The card of the network that drives the page."""
         return self.subject.card
 
     @property
@@ -157,7 +157,7 @@ class Run:
         return tuple(sorted(shown, key=lambda watched: watched.card.id, reverse=True))
 
     def watched(self, network: str) -> TracedModel:
-        """The one of that id; the subject if neither is."""
+        """The TracedModel of that id; the subject if neither has it."""
         return next((each for each in self.both if each.card.id == network), self.subject)
 
     @property
@@ -210,7 +210,7 @@ class Run:
 
 
 def token_labels(tokens: Sequence[Token]) -> list[str]:
-    """How `Run.labels` writes them, for any sentence's tokens."""
+    """The labels of any sentence's tokens, as `Run.labels` writes them."""
     return [
         _visible(token.text) or token.special or ("…" if place else "␣")
         for place, token in enumerate(tokens)

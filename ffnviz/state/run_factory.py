@@ -30,7 +30,7 @@ _LOADING = threading.Lock()
 
 @dataclass(frozen=True)
 class Gpu:
-    """Whether there is one: its PyTorch name, or why there is none."""
+    """The GPU's name in PyTorch, or why there is none."""
 
     device: str | None
     why: str
@@ -50,7 +50,7 @@ def find_gpu() -> Gpu:
 
 
 def make_run(state: State, device: str, networks: Mapping[str, NetworkSize]) -> Run:
-    """What a state with a sentence asks for, on that device.
+    """The Run of a state with a sentence, on a device.
 
     Raises:
         ModelFolderError: if a network cannot be read.
@@ -79,12 +79,12 @@ def loaded_network(name: str, device: str) -> Network:
 
 
 def any_network_is_loaded() -> bool:
-    """Whether the first visitor has come; a large network takes a while."""
+    """Whether a network has been loaded, which may take a while."""
     return _network.cache_info().currsize > 0
 
 
 def forget_networks() -> None:
-    """Load each anew when it is next asked for."""
+    """Forget the loaded networks; each is loaded again when it is next needed."""
     _network.cache_clear()
 
 

@@ -1,4 +1,4 @@
-"""What can be set on a part of a page, and how each stands in a URL."""
+"""Settings of the parts, and how each stands in a URL."""
 
 import math
 import re
@@ -66,7 +66,7 @@ class Setting(Generic[T]):
 
 
 class Values:
-    """What is set on a part now.
+    """The values of a part's settings.
 
     Args:
         texts: by the settings' names, as they stand in a URL; what is not there has its default.
@@ -89,7 +89,7 @@ class Values:
         return bool(self.texts)
 
     def __repr__(self) -> str:
-        """Its texts, in the order of their names."""
+        """The texts, in the order of their names."""
         return repr(sorted(self.texts.items()))
 
 

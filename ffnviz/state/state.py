@@ -1,4 +1,4 @@
-"""What is looked at, as one frozen value, and the same as the parameters of a URL.
+"""What is looked at, as one frozen value that is also a URL.
 
 The link in the address bar, a step of Back, what a click asks for: all are a State. It knows no
 Streamlit and no network; what there is to be looked at is told by a House.
@@ -37,7 +37,7 @@ class Neuron:
     index: int
 
     def __str__(self) -> str:
-        """As people write it: "2:17" is neuron 17 of block 2."""
+        """The neuron as people write it: "2:17" is neuron 17 of block 2."""
         return f"{self.block + 1}:{self.index}"
 
 
@@ -79,7 +79,7 @@ class State:
 
     @property
     def subject(self) -> "State":
-        """The same without the settings: what a part's own sliders and buttons leave as it is."""
+        """The state without its settings, which no control of a part changes."""
         return replace(self, settings=())
 
 
@@ -120,7 +120,7 @@ class Catalog:
                 raise ValueError(f"{to}, {now} has not all of {', '.join(shown)}.")
 
     def settings_of(self, page: str, part: str) -> tuple[Setting[Any], ...]:
-        """What can be set on a part."""
+        """The settings of a part."""
         return self.parts[page][part]
 
     def place(
@@ -138,11 +138,11 @@ class Catalog:
         return page, part if part in parts else next(iter(parts)), settings
 
     def usual_block(self, network: str) -> int:
-        """The last: its FFN is the sparsest of the twins', and decides most about the word."""
+        """The last block: of the twins, its FFN is the sparsest and decides most about the word."""
         return self.networks[network].n_blocks - 1
 
     def has_neuron(self, neuron: Neuron) -> bool:
-        """Whether there is such a neuron."""
+        """Whether a neuron exists."""
         size = self.networks.get(neuron.network)
         return (
             size is not None and 0 <= neuron.block < size.n_blocks and 0 <= neuron.index < size.d_ff

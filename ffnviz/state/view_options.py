@@ -33,23 +33,23 @@ class ViewOptions:
     follows: str = ""
 
     def to_url(self) -> dict[str, str]:
-        """The parameters of the URL, as many as differ from the usual."""
-        told: dict[str, str] = {}
+        """The URL's parameters for what differs from the default."""
+        params: dict[str, str] = {}
         if self.scene is not None:
-            told["scene"] = str(self.scene + 1)
+            params["scene"] = str(self.scene + 1)
             if self.short:
-                told["path"] = "short"
+                params["path"] = "short"
             if self.presenting:
-                told["present"] = "explore" if self.exploring else "1"
+                params["present"] = "explore" if self.exploring else "1"
         if self.hide:
-            told["hide"] = ",".join(self.hide)
+            params["hide"] = ",".join(self.hide)
         if self.follows:
-            told["class"] = self.follows
-        return told
+            params["class"] = self.follows
+        return params
 
 
 def view_options_from_url(params: Mapping[str, str]) -> ViewOptions:
-    """What a URL asks for; what it lacks or garbles is the usual."""
+    """The options that a URL asks for; what it lacks or garbles takes its default."""
     number = params.get("scene", "")
     known = number.isascii() and number.isdecimal() and len(number) <= 5 and int(number) > 0
     scene = min(int(number), LARGEST) - 1 if known else None

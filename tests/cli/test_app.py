@@ -3,6 +3,7 @@
 import importlib
 import os
 import socket
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,8 +13,7 @@ from click.testing import CliRunner
 from ffnviz.cli import main
 from ffnviz.cli.app import announcement, free_address
 from ffnviz.cli.hosts import allowed_hosts
-from ffnviz.lecture.classroom.server_store import ALLOWED, STORE, store
-from ffnviz.server.application import HOSTS
+from ffnviz.models.config import NetworkRequest, config
 
 
 @pytest.fixture
@@ -84,14 +84,10 @@ def test_the_environment_may_say_where(taken: int) -> None:
 )
 @pytest.mark.parametrize("host", ["0.0.0.0", "localhost"])
 def test_where_classes_cannot_be_kept_is_said_before_anything_is_served(
-    monkeypatch: pytest.MonkeyPatch, free_port: str, host: str, where: str, why: str
+    free_port: str, host: str, where: str, why: str
 ) -> None:
-    for name in (ALLOWED, STORE):
-        monkeypatch.setenv(name, "")  # what the command sets is forgotten after the test
-    store.cache_clear()
     options = ["--host", host, "--port", free_port, "--class-store", where]
     result = CliRunner().invoke(main, ["app", *options])
-    store.cache_clear()
     assert result.exit_code == 1
     assert f"Classes cannot be kept: {why}" in result.output
     assert "secret" not in result.output
@@ -114,11 +110,7 @@ def test_a_server_of_this_computer_has_its_names_and_an_open_one_any() -> None:
 def test_the_environment_may_name_networks_and_indexes(
     monkeypatch: pytest.MonkeyPatch, free_port: str, tmp_path: Path
 ) -> None:
-    shown: list[str] = []
-    command = importlib.import_module("ffnviz.cli.app")
-    monkeypatch.setenv(HOSTS, "")
-    monkeypatch.setattr(command, "show", lambda models, _: shown.extend(m.name for m in models))
-    monkeypatch.setattr(command, "show_indexes", lambda paths: shown.extend(map(str, paths)))
+    monkeypatch.setattr(importlib.import_module("ffnviz.cli.app"), "prove_networks", sys.exit)
     paths = [tmp_path / "one.npz", tmp_path / "with a blank.npz"]
     for path in paths:
         path.touch()
@@ -126,6 +118,8 @@ def test_the_environment_may_name_networks_and_indexes(
         "FFNVIZ_MODEL": "gpt2 org/name@main",
         "FFNVIZ_INDEX": os.pathsep.join(map(str, paths)),
     }
-    result = CliRunner().invoke(main, ["app", "--port", free_port], env=environment)
-    assert "is not an index of neurons" in result.output  # which comes after both were read
-    assert shown == [*map(str, paths), "gpt2", "org/name"]
+    CliRunner().invoke(main, ["app", "--port", free_port], env=environment)
+    assert config().indexes == tuple(paths)
+    assert config().networks == (
+        NetworkRequest("gpt2"), NetworkRequest("org/name", revision="main"),
+    )  # fmt: skip

@@ -12,10 +12,10 @@ from safetensors.torch import load_file, save_file
 import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.cli import main
-from ffnviz.cli.app import asked, show
+from ffnviz.cli.app import asked, prove_networks
 from ffnviz.models import registry
+from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.index_registry import ASKED, show_indexes
 from tests.models.external.folders import save
 
 
@@ -77,10 +77,9 @@ def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_index_is_not_shown_for_a_copy_with_another_attention(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: Path, tmp_path: Path
 ) -> None:
     """The FFNs and the folder's name are the same, and so were the fingerprints once."""
-    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
     other = shutil.copytree(folder, tmp_path / "other" / folder.name)
     weights = {name: t.clone() for name, t in load_file(other / "model.safetensors").items()}
     for name in (name for name in weights if "attn" in name):
@@ -89,7 +88,7 @@ def test_an_index_is_not_shown_for_a_copy_with_another_attention(
     (tmp_path / "book.txt").write_text("the cat sat on the mat.\n")
     path = tmp_path / "out" / "my-gpt.npz"
     run("index", "--corpus", tmp_path / "book.txt", "--model", folder, "--out", path.parent)
-    show_indexes([path])
+    use(Config(indexes=(path,)))
     own = ffnviz.load(folder).card.provenance
     assert own is not None
     assert own.index == path
@@ -110,17 +109,17 @@ def test_its_ffns_are_timed(folder: Path) -> None:
 def test_the_app_shows_what_it_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv(registry.SHOWN, "")
     monkeypatch.setattr(registry, "_OPENED", {})
-    show([asked(str(folder), None), asked(str(folder), "bfloat16")], twins=True)
+    use(Config((asked(str(folder), None), asked(str(folder), "bfloat16"))))
+    prove_networks()
     assert "E5" in capsys.readouterr().out
     assert list(registry.available_networks()) == ["my-gpt", "my-gpt-2", "relu", "gelu"]
     first, second = (registry.open_network(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
     assert first.card.colour != second.card.colour
     assert registry.open_network("my-gpt", "cpu") is first
-    show([asked(str(folder), None)], twins=False)
+    use(Config((asked(str(folder), None),), twins=False))
     assert list(registry.available_networks()) == ["my-gpt"]
-    assert asked("google/gemma@main", None) == registry.NetworkRequest("google/gemma", None, "main")
+    assert asked("google/gemma@main", None) == NetworkRequest("google/gemma", None, "main")
 
 
 def test_the_app_refuses_before_it_serves(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from ffnviz.app.main import build_catalog
 from ffnviz.jobs import job_pool
 from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order, QueueIsFullError, send
+from ffnviz.models.config import config
 from ffnviz.state.run import Run
 from ffnviz.state.state import Catalog, from_url
 
@@ -166,6 +167,7 @@ def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: Catalog) 
         assert worker.stdout is not None
         assert worker.stderr is not None
         worker.stdout.close()
+        send(worker.stdin, config())
         send(worker.stdin, order(all_rooms, tokens, 2))
         assert worker.stderr.read() == b""
     assert worker.returncode == 0

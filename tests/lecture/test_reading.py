@@ -1,4 +1,4 @@
-"""Lectures as files: what is written is read back, and a broken file says which line is wrong."""
+"""Lectures as files: what is written is read back, and a broken file says which scene is wrong."""
 
 from pathlib import Path
 
@@ -6,10 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.lecture.lines import line_of
-from ffnviz.lecture.reading import LENGTHS, LectureError, read_lecture
+from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import Lecture, Question, Scene
-from ffnviz.lecture.writing import written_lecture
+from ffnviz.lecture.tables import (
+    LENGTHS,
+    LectureError,
+    LectureTable,
+    QuestionTable,
+    SceneTable,
+)
 from ffnviz.models.card import NetworkSize
 from ffnviz.state.settings import choice_setting, number_setting
 from ffnviz.state.state import Catalog, Neuron, State
@@ -75,41 +80,52 @@ def test_a_scene_may_name_a_former_part() -> None:
         read(moved.replace("by=3.0", "order=size"))
 
 
+FIRST, SECOND = "Scene 1 (“First”): ", "Scene 2 (“Second”): "
 BROKEN = {
-    'minutes = 40': ('minutes = "40"', 2, "whole number from 0 to 600"),
-    'title = "First"': ("title = 3", 5, "must be a text"),
-    "{awake}": ("{aweke}", 6, "{aweke}"),
-    "wakes {awake}": ("wakes {awake.__class__}", 6, "is no number"),
-    "wakes": ("wakes {", 6, "brace"),
-    'page = "journey"': ('page = "journy"', 8, "journy"),
-    '"It ___."': ('"It"\nblok = 1', 10, "“blok” cannot be set"),
-    "It ___": ("It rained.\"\nblock = 3\norder = \"index", 10, "block cannot be “3”"),
-    "short = true": ("short = 1", 16, "true or false"),
-    "by=3.0": ("by=30", 17, "by cannot be “30”"),
-    "part=switch": ("part=swich", 17, "part must be one of wakes, switch"),
-    "page = \"journey\"\n": ("", 7, "page must be one of"),
-    "answer = 2": ("answer = 3", 24, "from 1 to 2"),
-    "answer = 2\n": ("", 18, "no answer"),
-    '    "two",\n': ("", 20, "2 to 6"),
-    'ask = "How many?"': ('asks = "How many?"', 19, "a question has no “asks”"),
-    'title = "Second"\n': ("", 11, "title is missing"),
+    'minutes = 40': ('minutes = "40"', "minutes must be a whole number from 0 to 600."),
+    'title = "First"': ("title = 3", "Scene 1 (“3”): title must be a text of 1 to 120"),
+    'title = "A': ('name = "x"\ntitle = "A', "a lecture has no “name”. It has: title, minutes"),
+    "{awake}": ("{aweke}", f"{FIRST}say: “{{aweke}}” is no number"),
+    "wakes {awake}": ("wakes {awake.__class__}", f"{FIRST}say: “{{awake.__class__}}”"),
+    "wakes": ("wakes {", f"{FIRST}say: a brace stands alone"),
+    'page = "journey"': ('page = "journy"', f"{FIRST}page must be one of journey, neurons; it is"),
+    '"It ___."': ('"It"\nblok = 1', f"{FIRST}“blok” cannot be set"),
+    "It ___": ("It rained.\"\nblock = 3\norder = \"index", f"{FIRST}block cannot be “3”"),
+    "short = true": ("short = 1", f"{SECOND}short must be true or false."),
+    "by=3.0": ("by=30", f"{SECOND}by cannot be “30”"),
+    "part=switch": ("part=swich", f"{SECOND}part must be one of wakes, switch"),
+    "page = \"journey\"\n": ("", f"{FIRST}page must be one of"),
+    "[scene.view]": ("[scene.sight]", f"{FIRST}a scene has no “sight”. It has: title, say"),
+    'text = "It ___."': ("text = true", f"{FIRST}view must be a table of texts and numbers"),
+    "short": ('view = {page = "journey"}\nshort', f"{SECOND}it must have either a view or a link"),
+    "answer = 2": ("answer = 3", f"{SECOND}answer must be a whole number from 1 to 2."),
+    "answer = 2\n": ("", f"{SECOND}answer is missing; it must be the number of the right option"),
+    '    "two",\n': ("", f"{SECOND}options must be a list of 2 to 6 texts"),
+    'ask = "How many?"': ('asks = "How many?"', f"{SECOND}a question has no “asks”"),
+    'title = "Second"\n': ("", "Scene 2: title is missing; it must be a text of 1 to 120"),
+    'say = "It': ('say = " "\nnotes = "It', f"{FIRST}say must be a text of 1 to 1,000 characters"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("old", BROKEN)
-def test_a_broken_file_says_which_line_is_wrong_and_why(old: str) -> None:
-    new, line, why = BROKEN[old]
+def test_a_broken_file_says_which_scene_is_wrong_and_why(old: str) -> None:
+    new, why = BROKEN[old]
     assert old in GOOD
     with pytest.raises(LectureError) as error:
         read(GOOD.replace(old, new, 1))
-    assert str(error.value).startswith(f"Line {line}: ")
-    assert why in str(error.value)
+    assert str(error.value).startswith(why)
+
+
+def test_the_name_of_a_field_is_data() -> None:
+    for name in ("x` - at `$.scene[9].y", "missing required field `x`", "\\n`"):
+        with pytest.raises(LectureError, match="has no “"):
+            read(GOOD.replace("minutes", f'"{name}"', 1))
 
 
 def test_what_is_no_toml_says_where() -> None:
     with pytest.raises(LectureError, match=r"not TOML.*line 2"):
         read('title = "x"\nminutes = forty\n')
-    with pytest.raises(LectureError, match="no scene"):
+    with pytest.raises(LectureError, match="scene is missing; it must be a list of 1 to 200"):
         read('title = "x"')
 
 
@@ -145,25 +161,18 @@ def test_any_lecture_survives_its_file(lecture: Lecture) -> None:
     assert read(written_lecture(lecture, HOUSE)) == lecture
 
 
-def test_the_line_of_a_value_is_where_it_begins() -> None:
-    assert line_of(GOOD, ("scene", 1, "say")) == 13
-    assert line_of(GOOD, ("scene", 1, "short")) == 16
-    assert line_of(GOOD, ("scene", 1, "question", "options")) == 20
-    assert line_of(GOOD, ("nothing",)) == 1
-
-
 def test_no_word_is_longer_than_a_screen_has_room_for() -> None:
     long = GOOD.replace("A lecture", "x" * (LENGTHS["title"] + 1))
-    with pytest.raises(LectureError, match="Line 1: title has more than"):
+    with pytest.raises(LectureError, match="title must be a text of 1 to 120 characters"):
         read(long)
 
 
 def test_the_manual_names_everything_that_a_scene_may_have() -> None:
     from ffnviz.lecture.facts import FACTS as ALL
-    from ffnviz.lecture.reading import OF_LECTURE, OF_QUESTION, OF_SCENE
 
     manual = (Path(__file__).parents[2] / "docs" / "lecture.md").read_text(encoding="utf-8")
-    for name in (*OF_LECTURE, *OF_SCENE, *OF_QUESTION):
+    tables = (LectureTable, SceneTable, QuestionTable)
+    for name in (name for table in tables for name in table.__struct_fields__):
         assert f"`{name}`" in manual, name
     for name in ALL:
         assert f"`{{{name}}}`" in manual, name

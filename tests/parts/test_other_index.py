@@ -13,8 +13,8 @@ from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.cli import main
 from ffnviz.cli.app import opened_index
+from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import load
-from ffnviz.models.index_registry import ASKED, show_indexes
 from ffnviz.state import run_factory
 from ffnviz.state.actions import ChooseBlock
 from tests.analysis.neurons.test_index import of_version_2
@@ -32,9 +32,8 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def nothing_kept() -> Iterator[None]:
     """A server is told once, before it opens a network; here others have opened it."""
-    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
     for clear in (run_factory.CACHE.clear, run_factory.forget_networks):
         clear()
     yield
@@ -43,7 +42,7 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_it_is_shown_for_its_network_and_for_no_other(mine: Path) -> None:
-    show_indexes([mine])
+    use(Config(indexes=(mine,)))
     os.utime(mine, (0, datetime(2025, 3, 9, 12).timestamp()))
     n_tokens = read_index(mine, 2_048, 2).n_tokens
     all_of_it = drawn("neurons", "browse", twin="relu").said
@@ -75,7 +74,7 @@ SHEETS = ("wakes", "probes", "values", "browse", "name")
 def test_a_sheet_of_some_blocks_says_elsewhere_which_and_leads_there(
     second_block_only: Path, part: str
 ) -> None:
-    show_indexes([second_block_only])
+    use(Config(indexes=(second_block_only,)))
     assert "no-index" not in drawn("neurons", part, twin="relu", block="2").cells
     away = drawn("neurons", part, twin="relu", block="1")
     assert "This index has block 2 of 2; block 1 is not in it." in away.said
@@ -87,7 +86,7 @@ def test_a_sheet_of_some_blocks_says_elsewhere_which_and_leads_there(
 def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(
     second_block_only: Path,
 ) -> None:
-    show_indexes([second_block_only])
+    use(Config(indexes=(second_block_only,)))
     of_all = build_index(load("relu"), [Probe(text, ()) for text in SENTENCES], (), "my dogs")
     fired = of_all.blocks[1].fired
     assert (fired != of_all.blocks[0].fired).any()
@@ -102,7 +101,7 @@ def test_an_older_file_says_what_it_misses_where_values_may_be_negative(
     path = tmp_path / "old.npz"
     write_index(build_index(load(twin), [Probe(text, ()) for text in SENTENCES], (), "dogs"), path)
     of_version_2(path)
-    show_indexes([path])
+    use(Config(indexes=(path,)))
     for part in ("wakes", "values", "browse"):
         assert ("old-index" in drawn("neurons", part, twin=twin).cells) == bool(says)
 

@@ -19,6 +19,7 @@ from streamlit.web.server.starlette import starlette_server
 
 from benchmarks.person import Person
 from benchmarks.served import served
+from ffnviz.models.config import WITHOUT_PATCHES, Config, config_from_environment, use
 from ffnviz.server.streamlit_patches import PATCHES, apply_patches, page_script, patch
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions, tab_is_open
 
@@ -130,23 +131,24 @@ def test_what_looks_into_streamlit_and_fails_has_another_answer(
 def test_a_name_that_no_patch_has_is_said(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setenv(patch.SETTING, "all, run_gates")
+    monkeypatch.setenv(WITHOUT_PATCHES, "all, run_gates")
+    use(config_from_environment())
     apply_patches()
     assert len(ours(caplog)) == 1
     assert "“run_gates”" in ours(caplog)[0]
 
 
-def test_one_script_can_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_script_can_be_left_out() -> None:
     assert "deltaPath" in page_script.guard_js()
-    monkeypatch.setenv(patch.SETTING, "white_page,drawer")
+    use(Config(without_patches=("white_page", "drawer")))
     left = page_script.guard_js()
     assert "deltaPath" not in left
     assert "stSidebarNavLink" not in left
     assert "pushState" in left
 
 
-def test_a_page_is_whole_without_any_patch(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(patch.SETTING, patch.ALL)
+def test_a_page_is_whole_without_any_patch() -> None:
+    use(Config(without_patches=(patch.ALL,)))
     page = AppTest.from_file(str(APP), default_timeout=120).run()
     page.text_input(key="text").set_value("The cat sat.").run()
     assert not page.exception
@@ -154,7 +156,7 @@ def test_a_page_is_whole_without_any_patch(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_a_server_serves_without_any_patch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv(patch.SETTING, patch.ALL)
+    monkeypatch.setenv(WITHOUT_PATCHES, patch.ALL)
     with socket.create_server(("localhost", 0)) as listener:
         port = listener.getsockname()[1]
     log = tmp_path / "log"

@@ -1,6 +1,6 @@
 """The shapes of well-known Transformers, with what their authors say."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ffnviz.analysis.dimensions.cost import Shape
 
@@ -23,6 +23,21 @@ class Preset:
     phi: str
     phi_source: str
 
+
+T5 = Shape(
+    d_model=768,
+    d_ff=3_072,
+    n_heads=12,
+    n_tokens=512,
+    vocab_size=32_128,
+    n_blocks=24,
+    n_cross=12,
+    biases=False,
+    norm_vectors=1,
+    extra_norms=2,
+    extra_rows=0,
+    extra_parameters=2 * 32 * 12,
+)
 
 PRESETS = {
     "twins": Preset(
@@ -88,20 +103,7 @@ PRESETS = {
     ),
     "t5": Preset(
         "T5-base",
-        Shape(
-            d_model=768,
-            d_ff=3_072,
-            n_heads=12,
-            n_tokens=512,
-            vocab_size=32_128,
-            n_blocks=24,
-            n_cross=12,
-            biases=False,
-            norm_vectors=1,
-            extra_norms=2,
-            extra_rows=0,
-            extra_parameters=2 * 32 * 12,
-        ),
+        T5,
         "Raffel et al. 2020, section 3.1.1; 222,903,552 in the released weights, encoder and "
         "decoder",
         "relu",
@@ -109,22 +111,7 @@ PRESETS = {
     ),
     "t5v11": Preset(
         "T5 v1.1 base (GEGLU)",
-        Shape(
-            d_model=768,
-            d_ff=2_048,
-            n_heads=12,
-            n_tokens=512,
-            vocab_size=32_128,
-            gated=True,
-            n_blocks=24,
-            n_cross=12,
-            biases=False,
-            norm_vectors=1,
-            extra_norms=2,
-            extra_rows=0,
-            extra_parameters=2 * 32 * 12,
-            tied=False,
-        ),
+        replace(T5, d_ff=2_048, gated=True, tied=False),
         "the released checkpoint; 247,577,856 in the released weights, encoder and decoder",
         "geglu",
         "the notes of its release; Shazeer 2020",

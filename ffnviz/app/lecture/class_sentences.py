@@ -16,7 +16,7 @@ from ffnviz.figures.class_pool import neurons_of_class
 from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import number, percent
 from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
-from ffnviz.lecture.classroom.server_store import store
+from ffnviz.lecture.classroom.store import server_store
 from ffnviz.parts.sheet import Button, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -38,7 +38,7 @@ def brain(session: Session, run: Run) -> Sheet:
     if led is None:
         return Sheet([])
     try:
-        sent = store().sentences(led[0])
+        sent = server_store().sentences(led[0])
     except NoSuchClassError:
         return _only("The class is over.")
     except ClassStoreError:
@@ -183,7 +183,7 @@ def _meet(session: Session, run: Run, neuron: int) -> None:
 def _hide(led: tuple[str, str], sent: Sequence[Sentence], chosen: int) -> None:
     hidden = next(each.hidden for each in sent if each.number == chosen)
     with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
-        store().hide(*led, chosen, not hidden)
+        server_store().hide(*led, chosen, not hidden)
 
 
 def _close() -> None:

@@ -19,11 +19,12 @@ from ffnviz.lecture.classroom.live_class import (
     ClassStoreError,
     NoSuchClassError,
 )
-from ffnviz.lecture.classroom.server_store import allowed, store
+from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import LectureError, read_lecture
+from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import Lecture
-from ffnviz.lecture.writing import written_lecture
+from ffnviz.lecture.tables import LectureError
+from ffnviz.models.config import config
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.classroom import Attending, classroom_cell
 from ffnviz.server.own_address import own_address
@@ -40,7 +41,7 @@ OURS = ("localhost", "127.0.0.1", "::1")
 def open_class(session: Session) -> None:
     """A class that follows this page, from now on."""
     try:
-        opened = store().open(written_lecture(lecture_of(session.catalog), session.catalog))
+        opened = server_store().open(written_lecture(lecture_of(session.catalog), session.catalog))
     except ClassStoreError:
         st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
         return
@@ -57,7 +58,7 @@ def lecturer_of() -> tuple[str, str] | None:
 
 def class_line(session: Session) -> list[Cell]:
     """The line of the class; where none is attended, what finds out whether one was led here."""
-    if not allowed():
+    if not config().has_classes:
         return []
     led, code = lecturer_of(), session.view_options.follows
     if led is not None:
@@ -91,7 +92,7 @@ def ticket_for(code: str) -> tuple[str, str]:
     if each != code or not ticket:
         ticket = ""
         with suppress(NoSuchClassError, ClassStoreError):  # the page then hears which
-            ticket = store().ticket(code, who)
+            ticket = server_store().ticket(code, who)
         st.session_state[TICKET] = (code, who, ticket)
     return who, ticket
 
@@ -99,7 +100,7 @@ def ticket_for(code: str) -> tuple[str, str]:
 def resume(code: str, secret: str, base: str) -> None:
     """The browser has the secret of a class: this page leads it, if the secret is right."""
     try:
-        if not store().is_lecturer(code, secret):
+        if not server_store().is_lecturer(code, secret):
             return
     except (NoSuchClassError, ClassStoreError):
         return
@@ -109,9 +110,9 @@ def resume(code: str, secret: str, base: str) -> None:
 
 
 DOOR: dict[str, Callable[[str, str], None]] = {
-    "close": lambda code, secret: store().set_door(code, secret, closed=True),
-    "open": lambda code, secret: store().set_door(code, secret, closed=False),
-    "remove": lambda code, secret: store().remove_all(code, secret),
+    "close": lambda code, secret: server_store().set_door(code, secret, closed=True),
+    "open": lambda code, secret: server_store().set_door(code, secret, closed=False),
+    "remove": lambda code, secret: server_store().remove_all(code, secret),
 }
 
 
@@ -124,7 +125,7 @@ def ask(session: Session, what: str) -> None:
         st.session_state[BRAIN] = False
         try:
             with suppress(NoSuchClassError):  # it was over
-                store().end(*led)
+                server_store().end(*led)
         except ClassStoreError:
             st.session_state[PROBLEM] = f"The class goes on. {GONE}"
             return
@@ -153,7 +154,7 @@ def follow(session: Session) -> None:
     if not code or lecturer_of() is not None or st.session_state.get(ALONE):
         return
     try:
-        course, text = store().course(code), store().lecture(code)
+        course, text = server_store().course(code), server_store().lecture(code)
     except (NoSuchClassError, ClassStoreError):
         return
     if not course.place.page:
@@ -188,7 +189,7 @@ def tell_class(session: Session, run: Run | None) -> None:
     if st.session_state.get(TOLD) == (place, lecture):
         return
     try:
-        store().move(*led, place, written_lecture(lecture, session.catalog))
+        server_store().move(*led, place, written_lecture(lecture, session.catalog))
     except NoSuchClassError:
         return
     except ClassStoreError:

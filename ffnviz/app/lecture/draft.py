@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from ffnviz.lecture.reading import MOST_SCENES
 from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.lecture.tables import MOST_SCENES
 from ffnviz.state.state import State
 
 DRAFT = "draft"

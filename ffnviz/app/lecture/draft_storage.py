@@ -1,34 +1,24 @@
 """A visitor's own lecture in their browser, where a reload and a new server find it.
 
-Unlike the file of a lecture it may be half done. What comes back may be anything: every view is
-made legal, every text is cut to its length, and what is no scene is left out.
+Unlike the file of a lecture it may be half done. What comes back may be anything: what is no draft
+is none, and every view is made legal.
 """
 
-import json
 from dataclasses import replace
-from typing import Any
 
+import msgspec
 import streamlit as st
 
 from ffnviz.app.lecture.draft import DRAFT, Draft, draft, forget_the_form, keep
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import (
-    LENGTHS,
-    LONGEST_FILE,
-    MOST_MINUTES,
-    MOST_OPTIONS,
-    MOST_SCENES,
-    LectureError,
-    read_lecture,
-)
+from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import Question, Scene
-from ffnviz.lecture.writing import written_lecture
+from ffnviz.lecture.tables import LONGEST_FILE, DraftScene, DraftTable, LectureError
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.foot import names, small_picture
 from ffnviz.pictures.local_storage import storage_cell
-from ffnviz.pictures.sent import place
 from ffnviz.state.state import Catalog, from_url, to_url
 
 NAME = "ffnviz-lecture"
@@ -66,79 +56,36 @@ def written_draft(made: Draft, catalog: Catalog, *, shown: bool = False) -> str:
     if not made.scenes:
         return ""
     pictures, thumbnails = dict(made.pictures), dict(made.thumbnails)
-    scenes = [
-        _written(scene, pictures.get(number, ()), catalog)
-        | ({"thumbnail": thumbnails[number]} if number in thumbnails else {})
+    scenes = tuple(
+        DraftScene(
+            scene.title, scene.say, scene.state.page, to_url(scene.state, catalog),
+            scene.look, scene.notes, scene.short,
+            pictures.get(number, ()), thumbnails.get(number, ""),
+            *((asked.ask, asked.options, asked.answer) if (asked := scene.question) else ()),
+        )
         for number, scene in made.scenes
-    ]
-    table = {"title": made.title, "minutes": made.minutes, "short_minutes": made.short_minutes,
-             "scenes": scenes, "shown": shown}  # fmt: skip
-    return json.dumps(table, ensure_ascii=False)
-
-
-def _written(scene: Scene, pictures: tuple[str, ...], catalog: Catalog) -> dict[str, Any]:
-    table: dict[str, Any] = {
-        "title": scene.title, "say": scene.say, "look": scene.look, "notes": scene.notes,
-        "short": scene.short, "pictures": list(pictures), "page": scene.state.page,
-        "view": to_url(scene.state, catalog),
-    }  # fmt: skip
-    if scene.question is not None:
-        asked = scene.question
-        table |= {"ask": asked.ask, "options": list(asked.options), "answer": asked.answer}
-    return table
+    )  # fmt: skip
+    table = DraftTable(made.title, scenes, made.minutes, made.short_minutes, shown)
+    return msgspec.json.encode(table).decode()
 
 
 def read_draft(text: str, catalog: Catalog) -> tuple[Draft, bool]:
-    """The draft that a text holds, whatever it is, and whether it was shown as a lecture."""
+    """The draft that a text holds, and whether it was shown as a lecture; an empty one if none."""
     try:
-        table = json.loads(text)
-    except (ValueError, RecursionError):
+        table = msgspec.json.decode(text, type=DraftTable)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
         return Draft(), False
-    if not isinstance(table, dict) or not isinstance(table.get("scenes"), list):
-        return Draft(), False
-    made = Draft(
-        _words(table, "title"),
-        minutes=_number(table, "minutes", MOST_MINUTES),
-        short_minutes=_number(table, "short_minutes", MOST_MINUTES),
-    )
-    for each in table["scenes"][:MOST_SCENES]:
-        if isinstance(each, dict) and isinstance(each.get("view"), dict):
-            thumbnail = small_picture(each.get("thumbnail"))
-            made = made.added(_scene(each, catalog), names(each.get("pictures")), thumbnail)
-    return made, table.get("shown") is True
+    made = Draft(table.title, minutes=table.minutes, short_minutes=table.short_minutes)
+    for each in table.scenes:
+        thumbnail = small_picture(each.thumbnail)
+        made = made.added(_scene(each, catalog), names(each.pictures), thumbnail)
+    return made, table.shown
 
 
-def _scene(table: dict[str, Any], catalog: Catalog) -> Scene:
-    page, view = table.get("page"), table["view"]
-    page = page if isinstance(page, str) and page in catalog.parts else next(iter(catalog.parts))
-    params = {name: text for name, text in view.items() if isinstance(text, str)}
-    return Scene(
-        _words(table, "title"),
-        from_url(page, params, catalog),
-        _words(table, "say"),
-        _words(table, "look"),
-        _question(table),
-        _words(table, "notes"),
-        table.get("short") is True,
-    )
-
-
-def _question(table: dict[str, Any]) -> Question | None:
-    options = table.get("options")
-    if not isinstance(options, list):
-        return None
-    texts = [each[: LENGTHS["option"]] for each in options if isinstance(each, str)]
-    # One that is half done may have more or fewer options than it will.
-    texts = texts[: 2 * MOST_OPTIONS]
-    return Question(
-        _words(table, "ask"), tuple(texts), _number(table, "answer", max(0, len(texts) - 1))
-    )
-
-
-def _words(table: dict[str, Any], name: str) -> str:
-    value = table.get(name)
-    return value[: LENGTHS[name]] if isinstance(value, str) else ""
-
-
-def _number(table: dict[str, Any], name: str, most: int) -> int:
-    return place(table.get(name), most + 1) or 0
+def _scene(table: DraftScene, catalog: Catalog) -> Scene:
+    question = None
+    if table.options is not None:
+        answer = min(table.answer, max(0, len(table.options) - 1))
+        question = Question(table.ask, table.options, answer)
+    state = from_url(table.page, table.view, catalog)
+    return Scene(table.title, state, table.say, table.look, question, table.notes, table.short)

@@ -20,9 +20,9 @@ from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError, read_lecture
+from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.lecture.writing import written_lecture
+from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError
 from ffnviz.parts import PAGES
 from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.saving import saving_cell
@@ -117,7 +117,7 @@ def checked(session: Session, made: Draft) -> Lecture | None:
         return read_lecture(written_lecture(made.lecture, session.catalog), session.catalog, FACTS)
     except LectureError as error:
         st.error("It cannot be saved or shown like this.")
-        st.text(str(error).partition(": ")[2] or str(error))
+        st.text(str(error))
         return None
 
 

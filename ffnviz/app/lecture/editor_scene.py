@@ -11,8 +11,8 @@ from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import MEANINGS, computed
-from ffnviz.lecture.reading import LENGTHS
 from ffnviz.lecture.scene import Question, Scene
+from ffnviz.lecture.tables import LENGTHS
 from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.run import Run
 

@@ -7,8 +7,8 @@ from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import LEFT, ask, start
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import lecture_of
-from ffnviz.lecture.classroom.server_store import allowed
-from ffnviz.lecture.reading import LectureError
+from ffnviz.lecture.tables import LectureError
+from ffnviz.models.config import config
 from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
@@ -52,7 +52,7 @@ def entries(session: Session) -> list[tuple[str, str]]:
         ("add", "Add this view to my lecture"),
         ("desk", _desk_label()),
     ]
-    if not allowed():
+    if not config().has_classes:
         found.append(("how", "How to run a live class"))
     elif classroom.lecturer_of() is None and not session.view_options.follows:
         found.append(("class", "Open a class that follows this page"))

@@ -8,8 +8,8 @@ from ffnviz.app.lecture.draft import DESK, PREVIEWING
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.facts import computed
-from ffnviz.lecture.reading import LectureError
 from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.lecture.tables import LectureError
 from ffnviz.models.trace import usual_token
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.story import Asked, Told, story_cell

@@ -1,1 +1,1 @@
-"""Who counts: processes of this machine, or a Ray cluster. Each hands over parts, in any order."""
+"""Counting a corpus, in processes of this machine or on a Ray cluster."""

@@ -1,4 +1,4 @@
-"""A Ray cluster that is joined, or this machine as one; and whether it has room for the workers.
+"""Joining a Ray cluster, or starting one on this machine.
 
 Needs the extra `ray`. Whatever is wrong is said before any work begins.
 """
@@ -14,12 +14,12 @@ ANSWERS_WITHIN_S = 10.0  # Ray itself asks a place where nobody listens for many
 
 
 class ClusterError(ValueError):
-    """Ray, or the cluster, or room on it is missing: says which, and what to do."""
+    """Ray, the cluster or room on it is missing; the message says what to do."""
 
 
 @contextmanager
 def joined(address: str | None = None) -> Iterator[None]:
-    """In a cluster; it is left afterwards, and ended if it was this machine's own.
+    """Join a cluster for as long as the block runs; one of this machine's own is then ended.
 
     Args:
         address: "auto" for the one that this machine is part of, or the head's "host:port"; None
@@ -75,7 +75,7 @@ def _no_cluster(address: str | None, why: str) -> ClusterError:
 
 
 def check_room(workers: int, cpus: float, gpus: float) -> str | None:
-    """Whether the joined cluster can have so many workers.
+    """Check that the joined cluster has room for so many workers.
 
     Args:
         workers: processes.
@@ -111,8 +111,8 @@ def check_room(workers: int, cpus: float, gpus: float) -> str | None:
 
 
 def _places(resources: dict[str, float], cpus: float, gpus: float) -> int:
-    asked = [(resources.get("CPU", 0.0), cpus), (resources.get("GPU", 0.0), gpus)]
-    return min((int(has / wanted + 1e-9) for has, wanted in asked if wanted), default=2**16)
+    shares = [(resources.get("CPU", 0.0), cpus), (resources.get("GPU", 0.0), gpus)]
+    return min((int(has / wanted + 1e-9) for has, wanted in shares if wanted), default=2**16)
 
 
 def _named(cpus: float, gpus: float) -> str:

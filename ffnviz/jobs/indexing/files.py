@@ -1,4 +1,4 @@
-"""The files of a corpus, on this machine or in a store: which there are, and their bytes."""
+"""The files of a corpus, on this machine or in an object store."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ File = Path | Stored
 
 
 def files_in(paths: Sequence[Place]) -> Iterator[File]:
-    """This machine's, then the stores', each in the order of their paths, folder by folder.
+    """All files of a corpus: this machine's first, then the stores', each sorted by path.
 
     What a folder has under a name that begins with a dot is left out, and so is a link that leads
     out of it: whoever names a folder has not named what lies elsewhere.
@@ -47,19 +47,19 @@ def files_in(paths: Sequence[Place]) -> Iterator[File]:
 
 
 def _hidden(path: PurePath, folder: PurePath | str) -> bool:
-    """Whether a part of its path below the folder begins with a dot."""
+    """Whether the file or a folder above it, below the corpus's, begins with a dot."""
     return any(name.startswith(".") for name in path.relative_to(folder).parts)
 
 
 def kind_of(path: PurePath) -> tuple[str, str | None]:
-    """What it ends in, and how it is packed, if it is."""
+    """A file's suffix, and its compression if it has one."""
     packed = PACKED.get(path.suffix)
     return (path.with_suffix("") if packed else path).suffix.lower(), packed
 
 
 @contextmanager
 def opened(path: File) -> Iterator[IO[bytes]]:
-    """To be read line by line; a packed one, unpacked.
+    """A stream of the file's bytes, decompressed.
 
     Raises:
         OSError, ArrowException: if it cannot be.
@@ -78,7 +78,7 @@ def opened(path: File) -> Iterator[IO[bytes]]:
 
 
 def table_of(path: File) -> pq.ParquetFile:
-    """A .parquet.
+    """The table of a .parquet file.
 
     Raises:
         OSError, ArrowException: if it is none.
@@ -89,7 +89,7 @@ def table_of(path: File) -> pq.ParquetFile:
 
 
 def size_of(path: File) -> int:
-    """In bytes.
+    """The size in bytes.
 
     Raises:
         OSError: if it is not there.
@@ -98,22 +98,22 @@ def size_of(path: File) -> int:
 
 
 def pure(path: File) -> PurePath:
-    """Its path, to be taken apart."""
+    """The file's path without its file system."""
     return path.path if isinstance(path, Stored) else path
 
 
 def name_of(path: File) -> str:
-    """Its name, whatever bytes it has."""
+    """The file's name, whatever bytes it has."""
     return readable(pure(path).name)
 
 
 def shown(place: Place) -> str:
-    """For people."""
+    """The path as messages show it."""
     return place.shown if isinstance(place, Address) else str(place)
 
 
 def check_store(path: File) -> None:
-    """See that not all of its store is lost: that ends a run, which goes on when it is back.
+    """Check that the file's store can be reached; a lost one ends the run, which can be resumed.
 
     Raises:
         StoreError: if it is.
@@ -123,5 +123,5 @@ def check_store(path: File) -> None:
 
 
 def readable(name: str) -> str:
-    """With ? for bytes that are no text."""
+    """A name with ? for bytes that are no text."""
     return name.encode(errors="replace").decode()

@@ -1,4 +1,4 @@
-"""What is to be counted, so that any process anywhere can count a piece of it."""
+"""What is counted, as any process on any machine is told it."""
 
 import os
 from collections import Counter
@@ -20,7 +20,7 @@ PLACES = 2**36  # texts that a piece may have
 
 @dataclass(frozen=True)
 class Job:
-    """The same for all pieces.
+    """The settings that all pieces of a corpus share.
 
     Attributes:
         network: what `load` takes.
@@ -44,14 +44,14 @@ _HELD: dict[Job, Gatherer] = {}
 
 
 def gatherer_of(job: Job) -> Gatherer:
-    """The network, loaded once in each process."""
+    """The job's Gatherer, whose network is loaded once in each process."""
     if job not in _HELD:
         hold(job, load(job.network, job.device, dtype=job.dtype, revision=job.revision))
     return _HELD[job]
 
 
 def hold(job: Job, network: Network) -> None:
-    """Have this process count the job with a network that it has already.
+    """Have this process count the job with a network that is loaded already.
 
     One thread: how a matrix product is split among threads changes its last bits, and more
     processes use a machine's cores better than more threads.
@@ -63,7 +63,7 @@ def hold(job: Job, network: Network) -> None:
 
 
 def count(job: Job, piece: Piece, reading: Callable[[int], None] = lambda _: None) -> IndexPart:
-    """What is counted on a piece; `reading` is told now and then how many of its tokens are."""
+    """Count one piece; `reading` is called now and then with the tokens read so far."""
     problems: Counter[str] = Counter()
     tags = (piece.tag,) if job.tags else ()
 

@@ -1,4 +1,4 @@
-"""Processes of this machine, each with the network in it."""
+"""Counting in processes of this machine, each with its own copy of the network."""
 
 import multiprocessing
 import signal
@@ -17,7 +17,7 @@ AHEAD = 2  # pieces handed out to each process; more parts would wait in memory
 def run_local(
     job: Job, pieces: Sequence[Piece], reading: Callable[[int], None], workers: int
 ) -> Iterator[tuple[list[int], IndexPart]]:
-    """The numbers of the pieces that are done, and what was counted on them, as they come in.
+    """Each piece's number and what was counted on it, as they come in.
 
     Only one process alone, which is this one, tells how far it is in a piece.
     """

@@ -1,4 +1,4 @@
-"""What an index takes of memory, known before anything is counted, and whether it is there."""
+"""The memory that indexing takes, estimated before anything is counted."""
 
 import math
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ COUNT, VALUE, TOKEN = 8, 4, 4  # bytes: int64, float32, int32
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Bytes.
+    """Estimated bytes of each process.
 
     Attributes:
         part: of what is counted, of all blocks.
@@ -40,12 +40,12 @@ class MemoryEstimate:
 
     @property
     def each(self) -> int:
-        """Of one process at its largest."""
+        """The most bytes that one process takes."""
         return PROCESS + self.weights + self.batch + self.waiting + PARTS * self.part
 
     @property
     def in_words(self) -> str:
-        """For people."""
+        """The estimate in words."""
         more = self.processes > 1
         return (
             f"About {gigabytes(self.each)}{' in each of ' * more}"
@@ -56,7 +56,7 @@ class MemoryEstimate:
 
 
 def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int, signed: bool) -> int:
-    """Of an IndexPart's arrays, for so many blocks; texts that are examples come besides."""
+    """The bytes of an IndexPart's arrays for so many blocks, without its example texts."""
     d_ff, n_positions = sizes.d_ff, min(LONGEST, sizes.max_tokens)
     sketched = partners.M if d_ff <= partners.MOST else 0
     counts = n_positions + len(TokenClass) + histogram.BINS + sketched + 6
@@ -66,7 +66,7 @@ def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int, signed: bool) -> int:
 
 
 def waiting_bytes(d_ff: int) -> int:
-    """Of what a block's Sketching holds on this machine beside the sketch itself."""
+    """The bytes of what a block's Sketching holds beside the sketch itself."""
     there = Sketching(d_ff, torch.device("cpu"))  # not written to, it takes no memory yet
     held = sum(each.nbytes for each in vars(there).values() if isinstance(each, torch.Tensor))
     sketched = partners.M if d_ff <= partners.MOST else 0
@@ -76,7 +76,7 @@ def waiting_bytes(d_ff: int) -> int:
 def estimated_memory(
     sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int, signed: bool
 ) -> MemoryEstimate:
-    """What counting takes.
+    """The memory that counting takes.
 
     Args:
         sizes: the network's.

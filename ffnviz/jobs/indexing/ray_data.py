@@ -1,4 +1,4 @@
-"""Ray Data hands out the pieces, and again where a node is lost; parts are added up on the way.
+"""Counting on a Ray cluster: Ray Data hands out the pieces, and again where a node is lost.
 
 The items are stretches of files (`sources.Piece`), not rows that Ray has read: `read_text` and its
 kin stop at, or silently drop, what `sources` counts and names; and which texts share a batch must
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 
 def counting(batch: Row, job: Job, version: str, files: Sequence[File]) -> Row:
-    """Some pieces, counted and added up, in whichever process has time.
+    """Count a batch of pieces and add them up, in whichever process has time.
 
     A task, and no actor that keeps the network: what a lost node owes, any other process can do
     over, while Ray waits until a lost actor itself has a place again, which is for ever where all
@@ -52,7 +52,7 @@ def counting(batch: Row, job: Job, version: str, files: Sequence[File]) -> Row:
 
 
 def wrong_here(job: Job, version: str, files: Sequence[File]) -> str:
-    """Why this process cannot count; empty if it can.
+    """The reason why this process cannot count; empty if it can.
 
     Args:
         job: what to count.
@@ -87,7 +87,7 @@ def run_ray(
     cpus: float = 1,
     gpus: float = 0,
 ) -> Iterator[tuple[list[int], IndexPart]]:
-    """The numbers of the pieces that are done, and what was counted on them, as they come in.
+    """The numbers of the pieces that are done and what was counted on them, as they come in.
 
     Parts are added up thrice: some pieces in a worker, some workers' sums on a node, the rest by
     whoever asked. What waits in memory is bounded by Ray Data.
@@ -129,7 +129,7 @@ def run_ray(
 
 
 def _from_anywhere(job: Job) -> Job:
-    """A network's folder by its whole path: a worker starts in a folder of its own."""
+    """A network's folder as an absolute path, since a worker starts in another folder."""
     folder = Path(job.network)
     return replace(job, network=str(folder.absolute())) if folder.exists() else job
 
@@ -141,7 +141,7 @@ def _by_whole_path(piece: Piece) -> Piece:
 
 
 def _one_of_each(files: Sequence[File]) -> list[File]:
-    """The first of this machine's, and the first of each address."""
+    """One file of this machine and one of each address."""
     first: dict[object, File] = {}
     for file in files:
         first.setdefault(file.address if isinstance(file, Stored) else "here", file)
@@ -153,14 +153,14 @@ def _without_stop(error: Exception) -> str:
 
 
 def _handed_out(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
-    """Neighbours together: those of one size are most often of one file."""
+    """Batches of neighbouring pieces, most often of one file."""
     most = ON_A_PROCESSOR if device == "cpu" else AT_ONCE
     n = max(1, min(most, len(pieces) // (ROUNDS * workers)))
     return [list(pieces[start : start + n]) for start in range(0, len(pieces), n)]
 
 
 def added_up(batch: Row) -> Row:
-    """Some parts as one: so much less comes to the process that asked."""
+    """The sum of several parts, so that less is sent to the process that asked."""
     for wrong in batch.get("wrong", ()):
         if wrong:
             return {"wrong": [wrong]}
@@ -168,14 +168,14 @@ def added_up(batch: Row) -> Row:
 
 
 def _row(numbers: list[int], part: IndexPart) -> Row:
-    """A block a column: Arrow has room for 2 GB in one value."""
+    """A part as a row with one column a block, since Arrow's values have at most 2 GB."""
     blocks = {f"block {n}": [pickle.dumps(block)] for n, block in enumerate(part.blocks)}
     rest = pickle.dumps(replace(part, blocks=()))
     return {"wrong": [""], "numbers": [json.dumps(numbers)], "part": [rest], **blocks}
 
 
 def _read(batch: Row) -> tuple[list[int], IndexPart]:
-    """All rows together.
+    """The pieces' numbers and the sum of the parts in a batch of rows.
 
     Raises:
         ClusterError: if one says what is wrong with a node.

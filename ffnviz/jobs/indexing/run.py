@@ -1,4 +1,4 @@
-"""A corpus is counted from its first piece to its last, and goes on where it was stopped."""
+"""Counting a whole corpus, resumed where it was stopped."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ Engine = Callable[
 
 @dataclass(frozen=True)
 class IndexingReport:
-    """How far it is: pieces done of all; tokens, also of a piece at hand if that is known."""
+    """The progress of a run: pieces done, and tokens read so far."""
 
     done: int
     each: int
@@ -39,7 +39,7 @@ def counted(
     tell: Callable[[IndexingReport], None] = lambda _: None,
     save_every_s: float = SAVE_EVERY_S,
 ) -> IndexPart:
-    """All pieces together.
+    """Count all pieces, and add them up.
 
     Args:
         job: what to count.
@@ -84,12 +84,12 @@ def counted(
 
 
 def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
-    """The part, with what was wrong before anything was read."""
+    """The part with the problems found before anything was read."""
     return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
 
 
 def _description(job: Job, pieces: Sequence[Piece], fingerprint: str) -> str:
-    """What makes two runs the same: the job, the network's weights, the files with their sizes."""
+    """What identifies a run: the job, the network's weights, and the files with their sizes."""
     about = [asdict(job) | {"device": "", "fingerprint": fingerprint}]
     for piece in pieces:
         if isinstance(piece.path, Stored):

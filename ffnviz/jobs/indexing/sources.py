@@ -35,7 +35,7 @@ _HALF = re.compile("[\ud800-\udfff]")  # as JSON can write of an emoji, and no t
 
 
 class SourcesError(ValueError):
-    """Nothing to read: says why."""
+    """There is nothing to read; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Piece:
 
     @property
     def name(self) -> str:
-        """The file's, whatever bytes it has."""
+        """The file's name, whatever bytes it has."""
         return name_of(self.path)
 
     @property
     def tag(self) -> str:
-        """The same, without what it ends in."""
+        """The file's name without its suffix."""
         return readable(pure(self.path).stem)
 
 
@@ -75,7 +75,7 @@ def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]
         StoreError: if a store does not answer, or has not what was asked for.
     """
     problems: Counter[str] = Counter()
-    found: list[tuple[File, str, int, int | None]] = []
+    located: list[tuple[File, str, int, int | None]] = []
     for path in files_in(paths):
         kind, packed = kind_of(pure(path))
         try:
@@ -86,13 +86,13 @@ def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]
             continue
         if not stretches:
             problems[f"{name_of(path)}: is empty"] += 1
-        found += [(path, kind, start, end) for start, end in stretches]
-    if not found:
+        located += [(path, kind, start, end) for start, end in stretches]
+    if not located:
         raise SourcesError(
             f"{', '.join(map(shown, paths))}: there is no text in it. Give .txt, .jsonl, "
             ".jsonl.gz, .jsonl.zst or .parquet files, or a folder of them."
         )
-    return tuple(Piece(number, *each) for number, each in enumerate(found)), dict(problems)
+    return tuple(Piece(number, *each) for number, each in enumerate(located)), dict(problems)
 
 
 def _stretches(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
@@ -106,7 +106,7 @@ def _stretches(path: File, kind: str, packed: str | None) -> list[tuple[int, int
 
 
 def stretches(start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
-    """All from start to end, so many bytes at a time."""
+    """The stretches from start to end, each of so many bytes."""
     for at in range(start, end, most):
         yield at, min(at + most, end)
 
@@ -160,7 +160,7 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
 
 
 def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int, int]:
-    """The start of the next line, its length, and how much more of the line there is.
+    """The next line's start, its length, and how many bytes of it were left unread.
 
     Of a line that goes on beyond the end of the piece nobody needs to know how far: without that,
     each of a long line's pieces would read all that follows it.

@@ -1,4 +1,4 @@
-"""Object stores: what lies in a bucket, and its bytes. All of it is pyarrow's file systems.
+"""Files in object stores, read through pyarrow's file systems.
 
 Keys come from where each store's own tools look for them: the environment, a file in the home
 folder, the machine's role. What else is needed stands in the address, so that any process can use
@@ -42,7 +42,7 @@ _WHY = {
 
 
 class StoreError(ValueError):
-    """A store that cannot be used: says which, and why."""
+    """A store cannot be used; the message says which, and why."""
 
 
 @dataclass(frozen=True, order=True)
@@ -53,23 +53,23 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """Without what may be secret."""
+        """The address without what may be secret."""
         parts = urlsplit(self.text)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
     @property
     def name(self) -> str:
-        """The last of its folders, or the bucket."""
+        """The name of the last folder, or of the bucket."""
         return PurePosixPath(self.place).name
 
     @property
     def place(self) -> str:
-        """Within the store, the bucket first."""
+        """The path within the store, the bucket first."""
         parts = urlsplit(self.text)
         return unquote(parts.netloc.rpartition("@")[2] + parts.path).strip("/")
 
     def system(self, how: str = "patiently") -> Any:
-        """The store, asked as often as `how` says.
+        """The store's file system, with retries as `how` says.
 
         Raises:
             StoreError: if the address is none.
@@ -77,7 +77,7 @@ class Address:
         return _system(self.text, how)
 
     def check(self) -> None:
-        """See that it is there.
+        """Check that there is something at the address.
 
         Raises:
             StoreError: if not, or if nobody answers.
@@ -87,7 +87,7 @@ class Address:
                 raise StoreError(f"{self.shown}: there is no such bucket, folder or file.")
 
     def files(self) -> list["Stored"]:
-        """All in it and in its folders, at whatever depth; itself, if it is one.
+        """All files at the address, at whatever depth; the file itself if it is one.
 
         Raises:
             StoreError: if it is not there, or cannot be read.
@@ -96,10 +96,10 @@ class Address:
         with _told(self.shown):
             info = self.system().get_file_info(self.place)
             if info.type == fs.FileType.File:
-                found = [info]
+                infos = [info]
             else:
-                found = self.system().get_file_info(fs.FileSelector(self.place, recursive=True))
-            files = [Stored(self, i.path, i.size) for i in found if i.type == fs.FileType.File]
+                infos = self.system().get_file_info(fs.FileSelector(self.place, recursive=True))
+            files = [Stored(self, i.path, i.size) for i in infos if i.type == fs.FileType.File]
             if files:  # whoever may list may not read: better said now than of every file
                 with files[0].opened() as file:
                     file.read(1)
@@ -122,16 +122,16 @@ class Stored:
 
     @property
     def path(self) -> PurePosixPath:
-        """Its place, to be taken apart."""
+        """The file's path within the store."""
         return PurePosixPath(self.place)
 
     @property
     def shown(self) -> str:
-        """For people, and the same whatever the keys are."""
+        """The file's address as messages show it, the same whatever the keys are."""
         return f"{urlsplit(self.address.text).scheme}://{self.place}"
 
     def random(self) -> Any:
-        """To be read at any place, in pyarrow's terms.
+        """The file for random access, as pyarrow has it.
 
         Raises:
             OSError: if it cannot be.
@@ -140,7 +140,7 @@ class Stored:
 
     @contextmanager
     def opened(self, packed: str | None = None) -> Iterator[IO[bytes]]:
-        """To be read line by line; a packed one, from its start only, unpacked.
+        """A stream of the file's bytes: seekable, or decompressed from its start.
 
         Raises:
             OSError: if it cannot be.
@@ -155,12 +155,12 @@ class Stored:
 
 
 def is_address(text: str) -> bool:
-    """Whether it names a scheme, as no file of this machine does."""
+    """Whether a text names a scheme, as no path of this machine does."""
     return "://" in text
 
 
 def found_at(text: str) -> Address | Path:
-    """What an address leads to; `file://` to this machine's own files.
+    """The address that a text names, or the path that `file://` leads to.
 
     Raises:
         StoreError: if it is none.
@@ -189,7 +189,7 @@ def _system(text: str, how: str) -> Any:
 
 
 def _s3(address: Address, how: str) -> Any:
-    """As pyarrow makes it of an address, which asks thirty times, three seconds each."""
+    """S3 with fewer and shorter retries than pyarrow's thirty of three seconds each."""
     parts = urlsplit(address.text)
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     unknown = [name for name in options if name not in _S3_OPTIONS]
@@ -216,7 +216,7 @@ def _told(shown: str) -> Iterator[None]:
 
 
 def why(error: Exception) -> str:
-    """What is wrong, without a full stop."""
+    """An error in words, without a full stop."""
     said = str(error)
     known = next((sentence for mark, sentence in _WHY.items() if mark in said), None)
     return known or (said.splitlines() or [type(error).__name__])[0][:160].rstrip(".")

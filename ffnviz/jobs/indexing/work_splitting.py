@@ -1,4 +1,4 @@
-"""How a corpus is handed out: in pieces that a network counts in minutes, the large ones first.
+"""Cutting a corpus into pieces of some minutes' work each, the large ones first.
 
 The larger a network, the smaller its pieces, or a run that is killed loses an hour of each worker's
 and tells nothing for as long. They follow from the corpus, the network and what it computes on,
@@ -17,7 +17,7 @@ LEAST_BYTES = 2**14  # some thousand tokens: adding up a piece costs as much as 
 
 
 def piece_bytes(sizes: Sizes, device: str) -> int:
-    """How much of a text file a piece should be.
+    """The bytes of a text file that make one piece.
 
     A processor takes the longer, the more weights are in the blocks; a GPU is as fast as hundreds
     of processors.
@@ -34,22 +34,22 @@ def piece_bytes(sizes: Sizes, device: str) -> int:
 
 
 def cut(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
-    """The same corpus in pieces of so many bytes at most, numbered anew.
+    """The corpus in pieces of at most so many bytes, numbered anew.
 
     A packed file stays whole, for it is read from its start, and so does a row group of a .parquet.
     """
-    found: list[Piece] = []
+    cut_pieces: list[Piece] = []
     for piece in pieces:
         if piece.end is None or piece.kind == ".parquet":
-            found.append(replace(piece, number=len(found)))
+            cut_pieces.append(replace(piece, number=len(cut_pieces)))
             continue
         for start, end in sources.stretches(piece.start, piece.end, most):
-            found.append(replace(piece, number=len(found), start=start, end=end))
-    return tuple(found)
+            cut_pieces.append(replace(piece, number=len(cut_pieces), start=start, end=end))
+    return tuple(cut_pieces)
 
 
 def largest_first(pieces: Sequence[Piece]) -> list[Piece]:
-    """In the order to hand them out, or one process works on while the others have nothing left.
+    """The pieces with the largest first, so that no process works on alone at the end.
 
     A packed file comes before all, for it is read from end to end by one of them.
     """

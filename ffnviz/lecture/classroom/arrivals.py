@@ -12,19 +12,19 @@ MOST_ADDRESSES = 10_000
 
 
 class RushError(RuntimeError):
-    """More come at once from one address than are let in."""
+    """More students come at once from one address than are let in."""
 
 
 @dataclass
 class Arrivals:
-    """Who has come lately, by their address. 300 students behind one are in after 20 seconds."""
+    """Recent arrivals by address; 300 students behind one are in after 20 seconds."""
 
     clock: Callable[[], float] = time.monotonic
     _rush: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, address: str) -> None:
-        """Somebody comes who was not there before.
+        """Count an arrival, or refuse it.
 
         Raises:
             RushError: if they have to wait; in words for them.

@@ -7,25 +7,25 @@ from ffnviz.lecture.classroom.live_class import MOST_PEOPLE
 
 
 class FullClassError(RuntimeError):
-    """As many as a class can have are there."""
+    """The class is full."""
 
     def __init__(self) -> None:
         super().__init__(f"At most {MOST_PEOPLE} can follow a class.")
 
 
 class ClosedClassError(PermissionError):
-    """The lecturer lets nobody in who was not there before."""
+    """The lecturer has closed the door."""
 
 
 class TicketError(PermissionError):
-    """Who comes has no ticket of this class, or one from before the lecturer removed everybody."""
+    """A student's ticket is not of this class, or from before everybody was removed."""
 
     def __init__(self) -> None:
         super().__init__("This page has no ticket for the class.")
 
 
 def ticket_of(written: str, lists: int, who: str) -> str:
-    """What lets a student into a class: nobody can make it up who has not what is written down.
+    """The ticket that lets a student into a class; only what the store keeps can make it.
 
     Args:
         written: what the store has of the lecturer's secret.

@@ -1,4 +1,4 @@
-"""Who waits for a class at this process: when it has changed, one look for all of them."""
+"""The students who wait for a class at this process: one look at the store for all of them."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ OVER = "event: over\ndata: {}\n\n"
 
 @dataclass(eq=False)
 class Listener:
-    """One who waits.
+    """A browser that waits for news of a class.
 
     Attributes:
         who: a student; empty for the lecturer.
@@ -36,7 +36,7 @@ class Listener:
 
 @dataclass(eq=False)
 class ClassListeners:
-    """Those who wait for one class.
+    """The listeners of one class.
 
     Attributes:
         told: the class as last seen, as an event; by whether it is for the lecturer.
@@ -65,13 +65,13 @@ class ClassListeners:
         self.lists = lists
 
     def wake(self, listeners: Iterable[Listener]) -> None:
-        """Have them see what there is."""
+        """Wake these listeners."""
         for each in listeners:
             each.woken.set()
 
 
 class Hub:
-    """All rooms of a process, on one event loop."""
+    """All classes' listeners of a process, on one event loop."""
 
     def __init__(self, store: ClassStore) -> None:
         self.store = store
@@ -108,7 +108,7 @@ class Hub:
                 self._stop()
 
     def _has_gone(self, code: str, who: str, room: ClassListeners) -> None:
-        """Whose page was closed takes nobody's room; who looks at two is still there."""
+        """Free the place of a student whose last page was closed."""
 
         def leave() -> None:
             with suppress(ClassStoreError, NoSuchClassError):
@@ -119,7 +119,7 @@ class Hub:
             asyncio.get_running_loop().run_in_executor(None, leave)
 
     async def _look(self, code: str) -> None:
-        """Tell those who wait for a class what is new."""
+        """Look at a class once, and send its listeners what is new."""
         room = self._rooms.get(code)
         if room is None:
             return
@@ -136,7 +136,7 @@ class Hub:
             room.send({lecturer: f"data: {text}\n\n" for lecturer, text in told.items()})
 
     async def _hear(self) -> None:
-        """Note what has changed."""
+        """Note which classes have changed."""
         async for code in self.store.changes():
             self._changed |= set(self._rooms) if code is None else {code} & set(self._rooms)
             if self._changed:
@@ -163,7 +163,7 @@ class Hub:
                 room.wake(room.listeners)
 
     async def sweep(self) -> None:
-        """For ever, now and then: nothing is left of a class that ran out."""
+        """Delete classes that have run out, now and then, for ever."""
         while True:
             with suppress(ClassStoreError):
                 await asyncio.to_thread(self.store.sweep)
@@ -175,7 +175,7 @@ class Hub:
         self._work = []
 
     def close_with_the_server(self) -> None:
-        """Before the server waits for all answers to end, those that never would are ended.
+        """End the event streams before the server waits for all answers to end.
 
         Said on the event loop.
         """

@@ -1,8 +1,10 @@
-"""What is known of a class: where its lecturer is, what was answered, what was sent in."""
+"""A class as a value: the lecturer's position, the answers, the sentences."""
 
 import hashlib
 import hmac
+import json
 import secrets
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -40,6 +42,12 @@ class Opened:
     code: str
     secret: str
 
+    @staticmethod
+    def new() -> "Opened":
+        """A new class's code, one of 31⁶, and its secret of 192 random bits."""
+        code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+        return Opened(code, secrets.token_urlsafe(24))
+
 
 @dataclass(frozen=True)
 class ClassPosition:
@@ -56,6 +64,16 @@ class ClassPosition:
     query: dict[str, str] = field(default_factory=dict)
     scene: int | None = None
     short: bool = False
+
+    def to_text(self) -> str:
+        """The position as a store keeps it."""
+        return json.dumps([self.page, self.query, self.scene, self.short])
+
+    @staticmethod
+    def from_text(text: str) -> "ClassPosition":
+        """The position that `to_text` wrote."""
+        page, query, scene, short = json.loads(text)
+        return ClassPosition(page or "", query, scene, bool(short))
 
 
 @dataclass(frozen=True)
@@ -117,18 +135,40 @@ class Sentence:
     hidden: bool
 
 
-def new_code() -> str:
-    """A code that nobody has guessed: one of 31⁶, nearly a billion."""
-    return "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+NOWHERE = ClassPosition("").to_text()
 
 
-def new_secret() -> str:
-    """What the lecturer's browser keeps: 192 random bits."""
-    return secrets.token_urlsafe(24)
+def counted(votes: Iterable[Sequence[int]]) -> dict[int, list[int]]:
+    """Answers by scene and option, of scene, option and number of votes each."""
+    counts: dict[int, list[int]] = {}
+    for scene, option, n in votes:
+        counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = n
+    return {scene: each for scene, each in counts.items() if any(each)}
+
+
+def sentence_text(typed: str) -> str:
+    """What a student typed, on one line of bounded length."""
+    return " ".join(typed.split())[:LONGEST_SENTENCE]
+
+
+def class_is_over() -> NoSuchClassError:
+    """The error for a class that is not there."""
+    return NoSuchClassError("There is no class of this code, or it is over.")
+
+
+def must_follow_first() -> NoSuchClassError:
+    """The error for a student who has not come."""
+    return NoSuchClassError("Who takes part must follow the class first.")
+
+
+def check_lecturer(secret: str, written: str) -> None:
+    """Raises NotTheLecturerError if the secret is not the one that was written down."""
+    if not is_secret(secret, written):
+        raise NotTheLecturerError("Only the lecturer may do this.")
 
 
 def sum_of(secret: str) -> str:
-    """What is written down of a secret."""
+    """The hash of a secret, which is all that a store keeps of it."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

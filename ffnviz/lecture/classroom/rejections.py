@@ -1,4 +1,4 @@
-"""Whoever tries many wrong codes waits longer and longer; who has a right one never does."""
+"""Delays for addresses that try many wrong codes."""
 
 import asyncio
 import time
@@ -15,7 +15,7 @@ MOST_ADDRESSES = 10_000
 
 @dataclass
 class WrongCodes:
-    """How often each address was wrong lately."""
+    """The recent wrong codes of each address."""
 
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], object] = asyncio.sleep

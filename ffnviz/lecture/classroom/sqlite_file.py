@@ -40,15 +40,15 @@ def usual_path() -> Path:
     user = os.getuid() if hasattr(os, "getuid") else "user"
     folder = Path(tempfile.gettempdir()) / f"ffnviz-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
         raise ClassStoreError(f"{folder} is not this user's folder.")
     folder.chmod(0o700)
     return folder / "classes.sqlite"
 
 
 class ClassFile:
-    """One, with a connection for each thread that asks."""
+    """The SQLite file, with a connection for each thread."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,7 +68,7 @@ class ClassFile:
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
-        """The same, for changes that are made all together or not at all."""
+        """This thread's connection in a transaction."""
         with self.reading() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
@@ -79,7 +79,7 @@ class ClassFile:
             db.execute("COMMIT")
 
     def empty_the_log(self) -> None:
-        """What was deleted leaves the file's log, too, if nobody is reading it."""
+        """Remove what was deleted from the write-ahead log, too, if nobody is reading it."""
         with self.reading() as db:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 

@@ -14,7 +14,7 @@ def door(db: sqlite3.Connection, code: str) -> tuple[bool, int]:
 
 
 def set_door(db: sqlite3.Connection, code: str, closed: bool) -> None:
-    """Nobody else is let in, or everybody is again."""
+    """Close or open the door."""
     db.execute(
         "INSERT INTO door VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET closed = excluded.closed",
         (code, int(closed)),
@@ -22,7 +22,7 @@ def set_door(db: sqlite3.Connection, code: str, closed: bool) -> None:
 
 
 def remove_all(db: sqlite3.Connection, code: str) -> None:
-    """Everybody is out, with their answers and sentences."""
+    """Remove everybody, with their answers and sentences."""
     db.execute(
         "INSERT INTO door VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET lists = lists + 1", (code,)
     )
@@ -31,19 +31,19 @@ def remove_all(db: sqlite3.Connection, code: str) -> None:
 
 
 def people(db: sqlite3.Connection, code: str, now: float) -> int:
-    """How many are there."""
+    """The number of students who are there."""
     seen = "SELECT count(*) FROM person WHERE code = ? AND seen >= ?"
     return int(db.execute(seen, (code, now - AWAY_AFTER_S)).fetchone()[0])
 
 
 def last_seen(db: sqlite3.Connection, code: str, who: str) -> float | None:
-    """When somebody was there; None if they never came."""
+    """When a student was last there; None if they never came."""
     row = db.execute("SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)).fetchone()
     return None if row is None else float(row["seen"])
 
 
 def let_in(db: sqlite3.Connection, code: str, who: str, now: float) -> None:
-    """Somebody is there.
+    """Note that a student is there.
 
     Raises:
         FullClassError: if nobody else has room.
@@ -61,7 +61,7 @@ def let_in(db: sqlite3.Connection, code: str, who: str, now: float) -> None:
 
 
 def see(db: sqlite3.Connection, code: str, who: Iterable[str], when: float, now: float) -> None:
-    """Some who came were last seen then."""
+    """Note when students were last seen."""
     before = people(db, code, now)
     db.executemany(
         "UPDATE person SET seen = ? WHERE code = ? AND who = ?",

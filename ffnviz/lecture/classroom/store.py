@@ -1,7 +1,8 @@
-"""What keeps classes: what any store of them offers, and which one a text names."""
+"""The interface of a store of classes, and the store that a text names."""
 
 import importlib.util
 from collections.abc import AsyncIterator, Callable, Iterable
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from ffnviz.lecture.classroom.live_class import (
 )
 from ffnviz.lecture.classroom.sqlite_file import usual_path
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from ffnviz.models.config import config
 from ffnviz.models.installing import install
 
 REDIS = ("redis", "rediss", "unix")  # what its addresses begin with
@@ -28,7 +30,7 @@ class ClassStore(Protocol):
     """
 
     def ready(self) -> None:
-        """See that the store can be read and written."""
+        """Check that the store can be read and written."""
 
     def open(self, lecture: str) -> Opened:
         """A new class, which is shown this lecture (the text of its file)."""
@@ -107,6 +109,7 @@ class ClassStore(Protocol):
         """
 
 
+@cache
 def store_at(where: str) -> ClassStore:
     """The store that a text names: a file, the address of a Redis, or this user's own file.
 
@@ -123,3 +126,12 @@ def store_at(where: str) -> ClassStore:
     from ffnviz.lecture.classroom.store_redis import RedisStore
 
     return RedisStore(where)
+
+
+def server_store() -> ClassStore:
+    """The store that this server keeps its classes in.
+
+    Raises:
+        ClassStoreError: if there can be none; the message says why.
+    """
+    return store_at(config().class_store)

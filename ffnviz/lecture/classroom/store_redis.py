@@ -6,7 +6,6 @@ code, so nobody has to ask. Clocks of servers may differ: the time is Redis's ow
 """
 
 import asyncio
-import json
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,19 +19,20 @@ from redis.retry import Retry
 from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
 from ffnviz.lecture.classroom.live_class import (
     AWAY_AFTER_S,
-    LONGEST_SENTENCE,
     MOST_OPTIONS,
     MOST_PEOPLE,
+    NOWHERE,
     ClassPosition,
     ClassStoreError,
     LiveClass,
-    NoSuchClassError,
-    NotTheLecturerError,
     Opened,
     Sentence,
+    check_lecturer,
+    class_is_over,
+    counted,
     is_secret,
-    new_code,
-    new_secret,
+    must_follow_first,
+    sentence_text,
     sum_of,
 )
 from ffnviz.lecture.classroom.redis_scripts import (
@@ -49,7 +49,6 @@ from ffnviz.lecture.classroom.redis_scripts import (
 PATIENCE_S = 2.0  # for an answer
 AGAIN_S = 1.0  # between two tries to listen
 LISTEN_S = 30.0  # without a change; then it is seen that Redis is still there
-NOWHERE = json.dumps([None, {}, None, False])
 
 
 class RedisStore:
@@ -81,14 +80,14 @@ class RedisStore:
         self._scripts = {name: self._redis.register_script(lua) for name, lua in SCRIPTS.items()}
 
     def ready(self) -> None:
-        """See that Redis can be read and written."""
+        """Check that Redis can be read and written."""
         with self._reached() as redis:
             redis.set("ffnviz:ready", 1, px=1)
 
     def open(self, lecture: str) -> Opened:
         """A new class, which is shown this lecture (the text of its file)."""
         while True:
-            opened = Opened(new_code(), new_secret())
+            opened = Opened.new()
             given = (opened.code, sum_of(opened.secret), NOWHERE, lecture)
             with self._reached():
                 if self._scripts["open"](keys=_keys(opened.code), args=given):
@@ -107,23 +106,18 @@ class RedisStore:
             all_at_once.hlen(keys["said"])
             all_at_once.scard(keys["hidden"])
             all_at_once.eval(THERE, 1, keys["people"], AWAY_AFTER_S)
-            (revision, moved, place, closed, lists), counted, revealed, said, hidden, people = (
+            (revision, moved, place, closed, lists), votes, revealed, said, hidden, people = (
                 all_at_once.execute()
             )
         if revision is None:
-            raise _over()
-        counts: dict[int, list[int]] = {}
-        for at, n in counted.items():
-            scene, option = map(int, at.split(":"))
-            counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = int(n)
-        page, query, scene_at, short = json.loads(place)
+            raise class_is_over()
         return LiveClass(
             code,
             int(revision),
             int(moved),
-            ClassPosition(page or "", query, scene_at, bool(short)),
+            ClassPosition.from_text(place),
             frozenset(map(int, revealed)),
-            {scene: each for scene, each in counts.items() if any(each)},
+            counted([*map(int, at.split(":")), int(n)] for at, n in votes.items()),
             int(people),
             said - hidden,
             closed == "1",
@@ -142,9 +136,8 @@ class RedisStore:
         self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
     ) -> None:
         """The lecturer is elsewhere, and perhaps in another lecture."""
-        written = json.dumps([place.page, place.query, place.scene, place.short])
         self._lecturer_only(code, secret)
-        self._do("move", code, written, *([] if lecture is None else [lecture]))
+        self._do("move", code, place.to_text(), *([] if lecture is None else [lecture]))
 
     def reveal(self, code: str, secret: str, scene: int) -> None:
         """The answers to a scene's question are shown."""
@@ -179,13 +172,7 @@ class RedisStore:
     def come(
         self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """A student is there.
-
-        Raises:
-            TicketError: if the ticket is not this student's.
-            ClosedClassError: if nobody else is let in.
-            FullClassError: if nobody else has room.
-        """
+        """A student is there, unless the door is shut to them."""
         written, closed, lists, known = self._door(code, who)
         pass_door(who, ticket, written, (closed, lists), known, admit)
         self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who, lists)
@@ -206,7 +193,7 @@ class RedisStore:
             all_at_once.zscore(keys["people"], who)
             (written, closed, lists), seen = all_at_once.execute()
         if written is None:
-            raise _over()
+            raise class_is_over()
         return str(written), closed == "1", int(lists or 0), seen is not None
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
@@ -217,7 +204,7 @@ class RedisStore:
 
     def say(self, code: str, who: str, text: str) -> None:
         """A student's sentence, in the place of an earlier one; an empty one takes it back."""
-        self._do("say", code, who, " ".join(text.split())[:LONGEST_SENTENCE])
+        self._do("say", code, who, sentence_text(text))
 
     def sentences(self, code: str) -> list[Sentence]:
         """All that were sent in, in their order."""
@@ -228,9 +215,9 @@ class RedisStore:
             all_at_once.smembers(keys["hidden"])
             there, said, hidden = all_at_once.execute()
         if not there:
-            raise _over()
-        found = sorted((int(number), text) for number, text in said.items())
-        return [Sentence(number, text, str(number) in hidden) for number, text in found]
+            raise class_is_over()
+        numbered = sorted((int(number), text) for number, text in said.items())
+        return [Sentence(number, text, str(number) in hidden) for number, text in numbered]
 
     async def changes(self) -> AsyncIterator[str | None]:
         """The code of each class that changes; None where some may have been missed."""
@@ -256,32 +243,27 @@ class RedisStore:
 
     def _field(self, code: str, name: str) -> str:
         with self._reached() as redis:
-            found = redis.hget(_keys(code)[0], name)
-        if found is None:
-            raise _over()
-        return str(found)
+            value = redis.hget(_keys(code)[0], name)
+        if value is None:
+            raise class_is_over()
+        return str(value)
 
     def _lecturer_only(self, code: str, secret: str) -> None:
-        if not self.is_lecturer(code, secret):
-            raise NotTheLecturerError("Only the lecturer may do this.")
+        check_lecturer(secret, self._field(code, "secret"))
 
     def _do(self, name: str, code: str, *args: str | float) -> None:
         with self._reached():
             outcome = self._scripts[name](keys=_keys(code), args=args)
         if outcome == OVER:
-            raise _over()
+            raise class_is_over()
         if outcome == FULL:
             raise FullClassError
         if outcome == STALE:
             raise TicketError
         if outcome == STRANGER:
-            raise NoSuchClassError("Who takes part must follow the class first.")
+            raise must_follow_first()
 
 
 def _keys(code: str) -> list[str]:
-    """Of a class; what stands in braces has a cluster keep them together."""
+    """The keys of a class; what stands in braces keeps them on one node of a cluster."""
     return [f"ffnviz:{{{code}}}:{name}" for name in KEYS]
-
-
-def _over() -> NoSuchClassError:
-    return NoSuchClassError("There is no class of this code, or it is over.")

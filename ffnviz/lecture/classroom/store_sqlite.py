@@ -13,17 +13,18 @@ from ffnviz.lecture.classroom import sqlite_people
 from ffnviz.lecture.classroom.door import pass_door, ticket_of
 from ffnviz.lecture.classroom.live_class import (
     LIVES_S,
-    LONGEST_SENTENCE,
     MOST_OPTIONS,
+    NOWHERE,
     ClassPosition,
     LiveClass,
-    NoSuchClassError,
-    NotTheLecturerError,
     Opened,
     Sentence,
+    check_lecturer,
+    class_is_over,
+    counted,
     is_secret,
-    new_code,
-    new_secret,
+    must_follow_first,
+    sentence_text,
     sum_of,
 )
 from ffnviz.lecture.classroom.sqlite_file import ClassFile
@@ -38,19 +39,18 @@ class SqliteStore:
         self._file = ClassFile(path)
 
     def ready(self) -> None:
-        """See that the file can be read and written."""
+        """Check that the file can be read and written."""
         with self._file.changing():
             pass
 
     def open(self, lecture: str) -> Opened:
         """A new class, which is shown this lecture (the text of its file)."""
-        opened = Opened(new_code(), new_secret())
+        opened = Opened.new()
         self.sweep()
         with self._file.changing() as db:
-            place = json.dumps([None, {}, None, False])
             db.execute(
                 "INSERT INTO class VALUES (?, ?, ?, 1, 0, ?, '[]', ?)",
-                (opened.code, sum_of(opened.secret), self.clock(), place, lecture),
+                (opened.code, sum_of(opened.secret), self.clock(), NOWHERE, lecture),
             )
         return opened
 
@@ -82,7 +82,7 @@ class SqliteStore:
         """The lecturer is elsewhere, and perhaps in another lecture."""
         with self._file.changing() as db:
             row = self._lecturers(db, code, secret)
-            written = json.dumps([place.page, place.query, place.scene, place.short])
+            written = place.to_text()
             if written == row["place"] and lecture in (None, row["lecture"]):
                 return
             db.execute(
@@ -139,13 +139,7 @@ class SqliteStore:
     def come(
         self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """A student is there.
-
-        Raises:
-            TicketError: if the ticket is not this student's.
-            ClosedClassError: if nobody else is let in.
-            FullClassError: if nobody else has room.
-        """
+        """A student is there, unless the door is shut to them."""
         with self._file.changing() as db:
             written = self._row(db, code)["secret"]
             known = sqlite_people.last_seen(db, code, who) is not None
@@ -181,7 +175,7 @@ class SqliteStore:
         """A student's sentence, in the place of an earlier one; an empty one takes it back."""
         with self._file.changing() as db:
             self._with(db, code, who)
-            text = " ".join(text.split())[:LONGEST_SENTENCE]
+            text = sentence_text(text)
             db.execute("DELETE FROM sentence WHERE code = ? AND who = ?", (code, who))
             if text:
                 db.execute(
@@ -205,19 +199,15 @@ class SqliteStore:
 
     def _course(self, db: sqlite3.Connection, code: str) -> LiveClass:
         row = self._row(db, code)
-        page, query, scene, short = json.loads(row["place"])
-        counts: dict[int, list[int]] = {}
         votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
-        for at, option, n in db.execute(votes, (code,)):
-            counts.setdefault(at, [0] * MOST_OPTIONS)[option] = n
         closed, lists = sqlite_people.door(db, code)
         return LiveClass(
             code,
             row["revision"],
             row["moved"],
-            ClassPosition(page or "", query, scene, bool(short)),
+            ClassPosition.from_text(row["place"]),
             frozenset(json.loads(row["revealed"])),
-            counts,
+            counted(db.execute(votes, (code,))),
             sqlite_people.people(db, code, self.clock()),
             db.execute(
                 "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0", (code,)
@@ -231,20 +221,19 @@ class SqliteStore:
             "SELECT * FROM class WHERE code = ? AND touched > ?", (code, self.clock() - LIVES_S)
         ).fetchone()
         if row is None:
-            raise NoSuchClassError("There is no class of this code, or it is over.")
+            raise class_is_over()
         return row
 
     def _lecturers(self, db: sqlite3.Connection, code: str, secret: str) -> sqlite3.Row:
         row = self._row(db, code)
-        if not is_secret(secret, row["secret"]):
-            raise NotTheLecturerError("Only the lecturer may do this.")
+        check_lecturer(secret, row["secret"])
         return row
 
     def _with(self, db: sqlite3.Connection, code: str, who: str) -> sqlite3.Row:
         """The class, if that student is in it."""
         row = self._row(db, code)
         if sqlite_people.last_seen(db, code, who) is None:
-            raise NoSuchClassError("Who takes part must follow the class first.")
+            raise must_follow_first()
         return row
 
     def _touch(self, db: sqlite3.Connection, code: str) -> None:

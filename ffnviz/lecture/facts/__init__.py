@@ -1,4 +1,4 @@
-"""What may stand in braces in a scene's words: each computed from what is shown, just now."""
+"""The facts that may stand in braces in a scene's words, computed from what is shown."""
 
 from importlib import import_module
 from pkgutil import iter_modules
@@ -16,13 +16,13 @@ for file in iter_modules(__path__):
 
 def computed(said: str, run: Run) -> Sentence:
     """A scene's words with each {name} computed; what this network has not is a dash."""
-    told: Sentence = []
+    sentence: Sentence = []
     for text, name, _, _ in Formatter().parse(said):
         if text:
-            told.append(text)
+            sentence.append(text)
         if name is not None:
-            told.append(_fact(name, run))
-    return told
+            sentence.append(_fact(name, run))
+    return sentence
 
 
 def _fact(name: str, run: Run) -> Number | Typed:

@@ -18,8 +18,8 @@ def _awake(run: Run, traced: TracedModel) -> Awake:
 
 
 def _awake_here(run: Run) -> tuple[int, int]:
-    found = _awake(run, run.subject)
-    return int(found.counts[run.token]), found.d_ff
+    here = _awake(run, run.subject)
+    return int(here.counts[run.token]), here.d_ff
 
 
 def _awake_of(run: Run, traced: TracedModel) -> Number:
@@ -57,13 +57,13 @@ def strongest_carry(run: Run, traced: TracedModel) -> Number:
 def strongest_off(run: Run) -> Number:
     """How far the FFN's output is off if only the strongest 5% of the neurons stay."""
     n = max(1, round(FEW * run.model.sizes.d_ff))
-    found = keep_strongest(run.model, run.whole, run.state.block, run.place, n)
-    return number(percent(found.error))
+    kept = keep_strongest(run.model, run.whole, run.state.block, run.place, n)
+    return number(percent(kept.error))
 
 
 def _rank(run: Run, after: int) -> str:
-    found = spectra(run.trace, run.state.block)
-    return f"{found[('before φ', 'after φ')[after]].effective_rank:.1f}"
+    by_stage = spectra(run.trace, run.state.block)
+    return f"{by_stage[('before φ', 'after φ')[after]].effective_rank:.1f}"
 
 
 @fact

@@ -25,8 +25,8 @@ def _values(run: Run) -> NDArray[np.float32]:
 def neuron_meaning(run: Run) -> Number:
     """What that neuron responds to on our sentences, if that has a name."""
     shown = neuron_shown(run)
-    found = next((each for each in clear_neurons(run) if each.neuron == shown), None)
-    return number(", ".join(found.words) or found.tag if found else "nothing that has a name")
+    known = next((each for each in clear_neurons(run) if each.neuron == shown), None)
+    return number(", ".join(known.words) or known.tag if known else "nothing that has a name")
 
 
 @fact

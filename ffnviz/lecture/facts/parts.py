@@ -39,17 +39,17 @@ def _contributions(run: Run) -> Contributions:
 
 
 def _added(run: Run, part: str) -> Number:
-    found = _contributions(run)
-    place = found.parts.index(f"{part} {run.state.block + 1}")
-    return number(signed(float(found.added[place])))
+    shares = _contributions(run)
+    place = shares.parts.index(f"{part} {run.state.block + 1}")
+    return number(signed(float(shares.added[place])))
 
 
 @fact
 def most_added(run: Run) -> Number:
     """The part that adds most to the likeliest word's logit, and how much."""
-    found = _contributions(run)
-    place = int(found.added.argmax())
-    return number(f"{found.parts[place]}, {signed(float(found.added[place]))}")
+    shares = _contributions(run)
+    place = int(shares.added.argmax())
+    return number(f"{shares.parts[place]}, {signed(float(shares.added[place]))}")
 
 
 def _shape(run: Run) -> Shape:

@@ -8,14 +8,11 @@ import errno
 import os
 import shutil
 import stat
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ffnviz.models.encoder.draft import HIDDEN, draft, is_draft, locked
-
-_NO_FOLDER_SYNC = (errno.EINVAL, errno.ENOTSUP)  # what some network file systems answer
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
@@ -31,7 +28,7 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
             shutil.copymode(path, new)
         write_file(new, content)
         new.replace(path)
-        _sync_names(path.parent)
+        _sync(path.parent)
 
 
 @contextmanager
@@ -112,7 +109,7 @@ def set_aside(path: Path) -> Path:
 def _swap(new: Path, path: Path) -> None:
     if not path.exists():
         new.rename(path)
-        _sync_names(path.parent)
+        _sync(path.parent)
         return
     old = set_aside(path)
     path.rename(old)
@@ -122,7 +119,7 @@ def _swap(new: Path, path: Path) -> None:
         with suppress(OSError):  # if the new one has arrived after all, it stays
             old.rename(path)
         raise
-    _sync_names(path.parent)
+    _sync(path.parent)
     shutil.rmtree(old, ignore_errors=True)
 
 
@@ -149,23 +146,16 @@ def _check_replaceable(path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the disk has the names in a folder."""
-    if sys.platform == "win32":
-        return
-    mark = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(mark)
-    except OSError as error:
-        if error.errno not in _NO_FOLDER_SYNC:
-            raise
-    finally:
-        os.close(mark)
+    """Wait until the disk has the names in a folder, where the system can be asked that.
 
-
-def _sync_names(folder: Path) -> None:
-    """After a rename. If it fails, a power cut may bring the old back: whole, as before."""
+    If it has them not, a power cut may bring back what was there before, as it was.
+    """
     with suppress(OSError):
-        _sync(folder)
+        mark = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(mark)
+        finally:
+            os.close(mark)
 
 
 @contextmanager

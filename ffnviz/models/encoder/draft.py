@@ -4,18 +4,24 @@ Whoever writes a draft holds a lock on it. A killed process holds none any more,
 that writes beside its draft knows it for dead and takes it away.
 """
 
+import errno
 import os
 import secrets
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 if sys.platform != "win32":
     import fcntl
 
 HIDDEN = ".ffnviz-"
+
+
+def is_draft(path: Path) -> bool:
+    """Whether this is a draft, or in one."""
+    return any(part.startswith(HIDDEN) for part in path.parts[-2:])
 
 
 @contextmanager
@@ -26,26 +32,37 @@ def draft(place: Path, *, folder: bool) -> Iterator[Path]:
         OSError: if none can be made there.
     """
     path = place.with_name(f"{HIDDEN}{secrets.token_hex(8)}.draft")
-    mark = None
-    try:
-        with locked(place.parent):
+    with ExitStack() as ends:
+        ends.callback(_remove_draft, path)
+        with locked(place.parent):  # nobody takes a new draft away before it is locked
             _sweep(place.parent)
             if folder:
                 path.mkdir()
             else:
                 path.touch(exist_ok=False)
-            mark = _lock(path, wait=False)
+            ends.enter_context(locked(path))
         yield path
-    finally:
-        if mark is not None:
-            os.close(mark)
-        _take_away(path)
+
+
+def _sweep(folder: Path) -> None:
+    for left in folder.glob(f"{HIDDEN}*.draft"):
+        with suppress(OSError):  # somebody writes it, or there are no locks here: it stays
+            os.close(_lock(left, wait=False))
+            _remove_draft(left)
+
+
+def _remove_draft(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(OSError):
+        path.unlink()
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """One process at a time makes, sweeps and renames in a folder."""
-    mark = _lock(folder, wait=True)
+def locked(path: Path) -> Iterator[None]:
+    """One process at a time has a file or a folder, where there are such locks."""
+    mark = None
+    with suppress(OSError):
+        mark = _lock(path, wait=True)
     try:
         yield
     finally:
@@ -53,43 +70,18 @@ def locked(folder: Path) -> Iterator[None]:
             os.close(mark)
 
 
-def is_draft(path: Path) -> bool:
-    """Whether this is a draft, or in one."""
-    return any(part.startswith(HIDDEN) for part in path.parts[-2:])
-
-
-def _sweep(folder: Path) -> None:
-    for left in folder.glob(f"{HIDDEN}*.draft"):
-        with suppress(OSError):  # somebody's lock, or another file system's refusal: leave it
-            mark = _lock(left, wait=False)
-            if mark is not None:
-                os.close(mark)
-                _take_away(left)
-
-
-def _take_away(path: Path) -> None:
-    with suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
-
-
-def _lock(path: Path, *, wait: bool) -> int | None:
-    """A locked descriptor, or None where there are no such locks.
+def _lock(path: Path, *, wait: bool) -> int:
+    """The descriptor that holds the lock.
 
     Raises:
-        BlockingIOError: if another process has the lock, and `wait` is False.
+        OSError: if another process has it and `wait` is False, or if there are no such locks.
     """
     if sys.platform == "win32":
-        return None
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path))
     mark = os.open(path, os.O_RDONLY)
     try:
         fcntl.flock(mark, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except BlockingIOError:
-        os.close(mark)
-        raise
     except OSError:
         os.close(mark)
-        return None
+        raise
     return mark

@@ -5,10 +5,10 @@ in a sentence when Streamlit has changed under it; the page then goes on without
 """
 
 import logging
-import os
 
+from ffnviz.models.config import WITHOUT_PATCHES, config
 from ffnviz.server.streamlit_patches.page_script import SCRIPTS
-from ffnviz.server.streamlit_patches.patch import ALL, SETTING, apply
+from ffnviz.server.streamlit_patches.patch import ALL, apply
 
 AT_START = ("run_gate", "message_limits")
 PATCHES = (
@@ -21,9 +21,9 @@ log = logging.getLogger(__name__)
 def apply_patches() -> None:
     """Apply what changes the server, before it starts."""
     known = {*PATCHES, *SCRIPTS, ALL}
-    for name in os.environ.get(SETTING, "").replace(",", " ").split():
+    for name in config().without_patches:
         if name not in known:
             names = ", ".join(sorted(known))
-            log.warning("%s: there is no patch “%s”. There are: %s.", SETTING, name, names)
+            log.warning("%s: there is no patch “%s”. There are: %s.", WITHOUT_PATCHES, name, names)
     for name in AT_START:
         apply(name)

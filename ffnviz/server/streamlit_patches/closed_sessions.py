@@ -46,7 +46,7 @@ def ended_sessions() -> bool:
 
 @guarded(otherwise=None)
 def forget_ended_sessions() -> None:
-    """Have Streamlit drop them, in its own event loop, where alone its sessions may be touched."""
+    """Have Streamlit drop the ended sessions, in its own event loop."""
     from streamlit.runtime import get_instance
 
     cache = _closed_sessions()

@@ -24,7 +24,7 @@ def check() -> None:
 
 
 def apply() -> None:
-    """From now on a message may have no more than that."""
+    """Have Streamlit refuse messages above the limit."""
     from streamlit.web.server.starlette import starlette_server
 
     starlette_server.get_max_message_size_bytes = lambda: MOST_BYTES  # type: ignore[attr-defined]
@@ -32,7 +32,7 @@ def apply() -> None:
 
 @guarded(otherwise=True)
 def is_message(sent: bytes) -> bool:
-    """Whether Streamlit can read this."""
+    """Whether Streamlit can read these bytes."""
     from streamlit.proto.BackMsg_pb2 import BackMsg
 
     try:

@@ -26,7 +26,7 @@ def check() -> None:
 
 @guarded(otherwise=float("nan"))
 def open_sessions() -> float:
-    """How many pages are open at this process."""
+    """The number of pages open at this process."""
     from streamlit.runtime import exists, get_instance
 
     manager = getattr(get_instance(), "_session_mgr", None) if exists() else None
@@ -39,7 +39,7 @@ def _always() -> bool:
 
 @guarded(otherwise=_always)
 def tab_is_open() -> Callable[[], bool]:
-    """What tells whether the tab of the session that runs is open; True if there is no server."""
+    """A function that says whether this session's tab is open; True without a server."""
     from streamlit.runtime import exists, get_instance
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 

@@ -52,7 +52,7 @@ def guarded_html(html: str) -> str:
 
 
 def guard_js() -> str:
-    """All scripts that are not switched off; one that fails stops no other."""
+    """The scripts that are not switched off, as one; a script that fails stops no other."""
     return "\n".join(
         f'try {{\n{_script(name)}}} catch (error) {{\n  console.warn("{name}", error);\n}}\n'
         for name in SCRIPTS

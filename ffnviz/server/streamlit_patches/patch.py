@@ -1,7 +1,6 @@
 """What every patch has: a switch, a sentence when Streamlit has changed, and a page without it."""
 
 import logging
-import os
 from collections.abc import Callable
 from functools import cache, wraps
 from importlib import import_module
@@ -10,7 +9,8 @@ from typing import ParamSpec, TypeVar
 
 import streamlit as st
 
-SETTING = "FFNVIZ_WITHOUT_PATCHES"
+from ffnviz.models.config import config
+
 ALL = "all"
 
 P = ParamSpec("P")
@@ -37,7 +37,7 @@ def expect(holds: object, what: str) -> None:
 
 def is_off(name: str) -> bool:
     """Whether a patch was switched off, or has failed in this process."""
-    off = os.environ.get(SETTING, "").replace(",", " ").split()
+    off = config().without_patches
     return name in _failed or name in off or ALL in off
 
 
@@ -77,7 +77,7 @@ def without(name: str, error: Exception) -> None:
 
 
 def guarded(otherwise: S) -> Callable[[Callable[P, R]], Callable[P, R | S]]:
-    """For what looks into Streamlit: where its patch is off or fails, the answer is `otherwise`."""
+    """Decorate what reads Streamlit; where its patch is off or fails, it returns `otherwise`."""
 
     def decorate(look: Callable[P, R]) -> Callable[P, R | S]:
         name = look.__module__.rpartition(".")[2]

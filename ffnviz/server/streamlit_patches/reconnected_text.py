@@ -23,13 +23,13 @@ def check() -> None:
     state = SessionState()
     sent = WidgetState(id=f"$$ID-{calc_hash('box')}{ENDING}", string_value="typed")
     state._new_widget_state.set_widget_from_proto(sent)
-    found = _text_in(SafeSessionState(state, state.clear))
-    expect(found == "typed", "SessionState._new_widget_state.states has what a page sent")
+    text = _text_in(SafeSessionState(state, state.clear))
+    expect(text == "typed", "SessionState._new_widget_state.states has what a page sent")
 
 
 @guarded(otherwise=None)
 def text_brought_along() -> str | None:
-    """The text that came with the first message of a session; None if none did."""
+    """The text that came with the first message of a session, or None."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     context = get_script_run_ctx()

@@ -27,7 +27,7 @@ from ffnviz.server.streamlit_patches.patch import expect
 
 
 class QueuedScriptRequests(ScriptRequests):
-    """Streamlit's requests of one session, of which each waits for its turn.
+    """One session's requests for script runs, each of which waits for its turn.
 
     A run that has begun is not broken off within its slice, so that every turn ends in a page. One
     that takes longer is, by a newer request; it then waits for its turn again.
@@ -42,7 +42,7 @@ class QueuedScriptRequests(ScriptRequests):
         self._under_way = False
 
     def request_rerun(self, new_data: RerunData) -> bool:
-        """Ask for a run; who waits for one and asks again stands further back.
+        """Ask for a run; a session that waits and asks again moves back in the queue.
 
         A fragment that runs by the clock is not run while another run is under way: the clock asks
         again. That run may be about to remove the fragment, and Streamlit, told to start the next
@@ -91,23 +91,23 @@ class QueuedScriptRequests(ScriptRequests):
         )
 
     def _wait(self) -> None:
-        asked = self._turn.asked
+        asked_at = self._turn.asked
         self._turn = self.turns.place()
-        self._turn.asked = asked
+        self._turn.asked = asked_at
         self.turns.wait(self._turn)
 
 
 def check() -> None:
     """Whether a session's thread still asks its ScriptRequests these two questions."""
     runner = script_runner.ScriptRunner
-    made = runner.__init__.__code__.co_names
-    expect("ScriptRequests" in made, "ScriptRunner looks ScriptRequests up in its module")
+    names = runner.__init__.__code__.co_names
+    expect("ScriptRequests" in names, "ScriptRunner looks ScriptRequests up in its module")
     for method, question in (
         ("_run_script_thread", "on_scriptrunner_ready"),
         ("_maybe_handle_execution_control_request", "on_scriptrunner_yield"),
     ):
-        asked = getattr(runner, method).__code__.co_names
-        expect(question in asked, f"ScriptRunner.{method} asks {question}")
+        names = getattr(runner, method).__code__.co_names
+        expect(question in names, f"ScriptRunner.{method} asks {question}")
     requests = ScriptRequests()
     for name in ("_state", "_rerun_data"):
         expect(hasattr(requests, name), f"ScriptRequests has {name}")
@@ -115,5 +115,5 @@ def check() -> None:
 
 
 def apply() -> None:
-    """From now on every session of this process waits for its turn."""
+    """Have every session of this process wait for its turn."""
     script_runner.ScriptRequests = QueuedScriptRequests  # type: ignore[attr-defined]

@@ -15,6 +15,7 @@ import torch
 from huggingface_hub import errors
 
 from ffnviz.models import registry
+from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external import memory, opening
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
@@ -48,9 +49,8 @@ def test_two_networks_in_folders_of_one_name_are_told_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry, "_OPENED", {})
-    monkeypatch.setenv(registry.SHOWN, "")
     folders = [save("GPT-2", tmp_path / step / "net") for step in ("first", "second")]
-    registry.add_networks([registry.NetworkRequest(str(folder)) for folder in folders], twins=False)
+    use(Config(tuple(NetworkRequest(str(folder)) for folder in folders), twins=False))
     cards = [registry.open_network(name, "cpu").card for name in registry.available_networks()]
     assert [card.label for card in cards] == ["first/net", "second/net"]
     assert len({card.id for card in cards}) == len({card.colour for card in cards}) == 2

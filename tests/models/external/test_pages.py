@@ -1,6 +1,7 @@
 """Every part of every page on networks of other people: it works, or says in a line why not."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,8 @@ from ffnviz.app.main import build_catalog
 from ffnviz.app.model_selector import special_tokens
 from ffnviz.app.session import network_sizes
 from ffnviz.models import registry
+from ffnviz.models.config import Config, NetworkRequest, config, use
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
-from ffnviz.models.index_registry import ASKED, show_indexes
-from ffnviz.models.registry import NetworkRequest, add_networks
 from ffnviz.parts import PAGES
 from ffnviz.parts.moved import MOVED
 from ffnviz.state import run_factory
@@ -37,13 +37,12 @@ def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     place: Path = tmp_path_factory.mktemp("networks")
     folders = [save(family, place / family) for family in list(KINDS)[:3]]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(registry.SHOWN, "")
         patch.setattr(registry, "_OPENED", {})
-        add_networks(
-            [NetworkRequest(str(folder)) for folder in (*folders, minilm_folder())], twins=True
-        )
+        before = config()
+        use(Config(tuple(NetworkRequest(str(each)) for each in (*folders, minilm_folder()))))
         run_factory.forget_networks()
         yield
+        use(before)
     run_factory.forget_networks()
 
 
@@ -186,14 +185,13 @@ def test_what_is_compared_at_first_has_no_mask_where_the_network_has_none() -> N
 
 
 def test_an_index_of_its_neurons_is_shown_once_there_is_one(
-    heads: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    heads: list[str], tmp_path: Path
 ) -> None:
     network = registry.open_network(KINDS["Llama"], "cpu")
     texts = [Probe("the cat sat on the mat.", ("cat",)), Probe("the door.", ("door",))]
     made = build_index(network, texts * 4, ("cat", "door"), "eight texts")
     write_index(made, tmp_path / "llama.npz")
-    monkeypatch.setenv(ASKED, "[]")  # put back afterwards
-    show_indexes([tmp_path / "llama.npz"])
+    use(replace(config(), indexes=(tmp_path / "llama.npz",)))
     vars(network).pop("card", None)  # it is looked for when the network is opened
     try:
         for part in ("wakes", "probes", "name"):
