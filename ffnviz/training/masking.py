@@ -2,7 +2,8 @@
 
 Each batch depends on the seed and its step alone, so a resumed run sees what an uninterrupted one
 would have seen. Devlin et al. 2019, section 3.1, without the random and kept tokens; in some
-sequences only the last token is masked, so that a [MASK] at the end asks for the next word.
+sequences only the last token is masked, so that a [MASK] at the end asks for the next word. A batch
+of single sentences masks words alone: which mark ends a sentence is hardly a question.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ffnviz.training.corpus import Corpus, IdArray
+from ffnviz.training.corpus import Corpus, IdArray, Sentences
 from ffnviz.training.recipe import Recipe
 
 SHORTEST = 6
@@ -37,6 +38,8 @@ def training_batch(
 ) -> Batch:
     """The batch of a step: all its sequences have the same length."""
     rng = np.random.default_rng([recipe.seed, step])
+    if corpus.sentences and recipe.sentence_share and rng.random() < recipe.sentence_share:
+        return _of_sentences(rng, corpus.sentences, recipe, mask_id)
     length = _length(rng, recipe.usual_length, max_tokens)
     n_sequences = max(1, recipe.batch_tokens // length)
     latest = len(corpus.training) - length
@@ -71,6 +74,46 @@ def validation_batches(
         _batch(rows[first : first + 64], masked[first : first + 64], mask_id)
         for first in range(0, len(rows), 64)
     ]
+
+
+def sentence_batches(sentences: Sentences, recipe: Recipe, mask_id: int) -> list[Batch]:
+    """The held-out sentences, those of one length together, in each one word masked for good."""
+    rng = np.random.default_rng(recipe.seed)
+    return [
+        _batch(ids, _one_word(rng, sentences.words[ids]), mask_id)
+        for ids in sentences.held_out.values()
+    ]
+
+
+def _of_sentences(
+    rng: np.random.Generator, sentences: Sentences, recipe: Recipe, mask_id: int
+) -> Batch:
+    """Sentences of one length, which is drawn by the number of tokens in sentences of it.
+
+    In end_share of them only the last word is masked, in half of these with nothing behind it.
+    """
+    lengths = np.array(list(sentences.training))
+    sizes = np.array([rows.size for rows in sentences.training.values()])
+    length = int(rng.choice(lengths, p=sizes / sizes.sum()))
+    n_sequences = max(1, recipe.batch_tokens // length)
+    ids = rng.choice(sentences.training[length], n_sequences)
+    only_end = rng.random(n_sequences) < recipe.end_share
+    longer = sentences.training.get(length + 1)
+    if longer is not None:
+        cut = only_end & (rng.random(n_sequences) < 0.5)
+        ids[cut] = rng.choice(longer, cut.sum())[:, :-1]
+    words = sentences.words[ids]
+    masked = words & (rng.random(ids.shape) < recipe.mask_share)
+    masked = np.where(masked.any(1, keepdims=True), masked, _one_word(rng, words))
+    last = length - 1 - words[:, ::-1].argmax(1)
+    masked[only_end] = np.arange(length) == last[only_end, None]
+    return _batch(ids, masked, mask_id)
+
+
+def _one_word(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:
+    """Of each row of `words`, (n, T), one True entry, each with the same chance."""
+    chosen = np.where(words, rng.random(words.shape), -1).argmax(1)
+    return np.asarray(np.arange(words.shape[1]) == chosen[:, None])
 
 
 def _length(rng: np.random.Generator, usual: int, max_tokens: int) -> int:
