@@ -92,10 +92,11 @@ def read_earlier(folder: Path) -> Earlier:
     encoder, tokenizer, _ = read_folder(folder)
     try:
         record = json.loads((folder / TRAINING).read_bytes())
-        return Earlier(encoder, tokenizer, gone_on(record, record) and record)
+        model_card(gone_on(record, record))  # which read all that will be needed of it
     except (OSError, ValueError, LookupError, TypeError) as error:
         why = "it is no record of a training, which is needed to go on from it"
         raise ModelFolderError(folder / TRAINING, why) from error
+    return Earlier(encoder, tokenizer, record)
 
 
 def gone_on(record: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
