@@ -16,6 +16,7 @@ from ffnviz.training.corpus import Corpus, IdArray, Sentences
 from ffnviz.training.recipe import Recipe
 
 SHORTEST = 6
+ROWS = 64  # that are looked at together in validation
 
 
 @dataclass(frozen=True)
@@ -70,18 +71,16 @@ def validation_batches(
         n_rows = max(1, min(len(rows), n_tokens // length))
         chosen = np.linspace(0, len(rows) - 1, n_rows).astype(int)
         rows, masked = rows[chosen], masked[chosen]
-    return [
-        _batch(rows[first : first + 64], masked[first : first + 64], mask_id)
-        for first in range(0, len(rows), 64)
-    ]
+    return _batches(rows, masked, mask_id)
 
 
 def sentence_batches(sentences: Sentences, recipe: Recipe, mask_id: int) -> list[Batch]:
     """The held-out sentences, those of one length together, in each one word masked for good."""
     rng = np.random.default_rng(recipe.seed)
     return [
-        _batch(ids, _one_word(rng, sentences.words[ids]), mask_id)
+        batch
         for ids in sentences.held_out.values()
+        for batch in _batches(ids, _one_word(rng, sentences.words[ids]), mask_id)
     ]
 
 
@@ -121,6 +120,13 @@ def _length(rng: np.random.Generator, usual: int, max_tokens: int) -> int:
         return min(usual, max_tokens)
     shortest = min(SHORTEST, max_tokens)
     return int(np.exp(rng.uniform(np.log(shortest), np.log(max_tokens + 1))))
+
+
+def _batches(ids: IdArray, masked: np.ndarray, mask_id: int) -> list[Batch]:
+    return [
+        _batch(ids[first : first + ROWS], masked[first : first + ROWS], mask_id)
+        for first in range(0, len(ids), ROWS)
+    ]
 
 
 def _batch(ids: IdArray, masked: np.ndarray, mask_id: int) -> Batch:
