@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 import torch
@@ -13,10 +14,11 @@ from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, check_place
-from ffnviz.training.corpus import CorpusError
+from ffnviz.training.corpus import Corpus, CorpusError
 from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
-from ffnviz.training.twin import make_twin, prepare
+from ffnviz.training.sentences import read_sentences
+from ffnviz.training.twin import make_twin, prepare, read_earlier
 
 
 @click.command()
@@ -25,6 +27,24 @@ from ffnviz.training.twin import make_twin, prepare
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
     help="Folder of .txt books, a paragraph a line.",
+)
+@click.option(
+    "--sentences",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of single sentences, one a line, to train on too.",
+)
+@click.option(
+    "--sentence-share",
+    type=click.FloatRange(0, 1),
+    default=0.5,
+    show_default=True,
+    help="Share of the steps made of --sentences.",
+)
+@click.option(
+    "--from",
+    "earlier",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder of a trained model to go on from: its weights, tokenizer and activation.",
 )
 @click.option(
     "--activation", type=click.Choice(list(ACTIVATIONS)), default="relu", show_default=True
@@ -38,6 +58,23 @@ from ffnviz.training.twin import make_twin, prepare
     help="Folder for the tokenizer and the checkpoint; a run goes on from what is there.",
 )
 @click.option("--steps", type=click.IntRange(1, 10**9), default=Recipe.steps, show_default=True)
+@click.option(
+    "--learning-rate",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=Recipe.learning_rate,
+    show_default=True,
+    help="The highest, after the warm-up.",
+)
+@click.option(
+    "--warmup-steps", type=click.IntRange(0), default=Recipe.warmup_steps, show_default=True
+)
+@click.option(
+    "--points",
+    type=click.IntRange(2),
+    default=Recipe.points,
+    show_default=True,
+    help="How often the held-out text is looked at on the way.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=Recipe.seed, show_default=True)
 @click.option(
     "--hold-out",
@@ -50,41 +87,63 @@ from ffnviz.training.twin import make_twin, prepare
 @device_option
 def train(
     corpus: Path,
+    sentences: Path | None,
+    sentence_share: float,
+    earlier: Path | None,
     activation: str,
     out: Path | None,
     work: Path,
-    steps: int,
-    seed: int,
-    hold_out: tuple[str, ...],
     device: torch.device,
+    hold_out: tuple[str, ...],
+    **recipe_values: Any,
 ) -> None:
     """Train the tokenizer and a twin on a folder of books.
 
     Interrupt it at any time: the same command goes on from its last checkpoint.
     """
-    recipe = replace(Recipe(), steps=steps, seed=seed, held_out=tuple(hold_out))
-    config = EncoderConfig(activation=activation)
-    checkpoint = work / f"{activation}.checkpoint"
-    out = out or Path("assets/models") / activation
+    recipe = Recipe(
+        sentence_share=sentence_share if sentences else 0.0,
+        held_out=tuple(hold_out),
+        **recipe_values,
+    )
     try:
+        first = read_earlier(earlier) if earlier else None
+        config = first.encoder.config if first else EncoderConfig(activation=activation)
+        checkpoint = work / f"{config.activation}.checkpoint"
+        out = out or Path("assets/models") / config.activation
         check_place(out)
         check_writable(work)
         click.echo("Reading the books …")
-        tokenizer, encoded = prepare(corpus, recipe, config.vocab_size, work)
-        click.echo(
-            f"{len(encoded.training):,} tokens to train on, {len(encoded.validation):,} held out."
+        tokenizer, encoded = prepare(
+            corpus, recipe, config.vocab_size, work, first.tokenizer if first else None
         )
+        if sentences:
+            single = read_sentences(sentences, tokenizer, config.max_tokens)
+            encoded = replace(encoded, sentences=single)
+        click.echo(_counted(encoded))
         with _ProgressBar(recipe) as shown:
             record = make_twin(
-                config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show
+                config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show, first
             )
     except (CorpusError, CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
     final = record["final"]
-    click.echo(
-        f"{out}: loss {final['loss']:.3f} nats, top-1 {final['top1']:.1%}, "
-        f"top-5 {final['top5']:.1%} on {final['n_masked']:,} masked tokens of unseen books."
-    )
+    click.echo(f"{out}: {_said(final)} on {final['n_masked']:,} masked tokens of unseen books.")
+    if "sentences" in final:
+        final = final["sentences"]
+        click.echo(f"{_said(final)} on one masked word in each of {final['n_masked']:,} sentences.")
+
+
+def _counted(corpus: Corpus) -> str:
+    said = f"{len(corpus.training):,} tokens to train on, {len(corpus.validation):,} held out."
+    if not corpus.sentences:
+        return said
+    n_training, n_held_out = corpus.sentences.training_ids, corpus.sentences.held_out_ids
+    return f"{said} In sentences: {len(n_training):,} and {len(n_held_out):,}."
+
+
+def _said(found: dict[str, Any]) -> str:
+    return f"loss {found['loss']:.3f} nats, top-1 {found['top1']:.1%}, top-5 {found['top5']:.1%}"
 
 
 class _ProgressBar:

@@ -24,7 +24,7 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
     if warn and asked(run) == SHOWN:
         warning = question(run) or of_no_question(run.labels[run.token])
     words = [(split.word, split.pieces) for split in split_words(traced.text, traced.whole.tokens)]
-    return [*warning, *of_what_it_read(_books(traced.network)), *of_pieces(words)]
+    return [*warning, *of_what_it_read(*_what_it_read(traced.network)), *of_pieces(words)]
 
 
 def asked(run: Run) -> str:
@@ -57,8 +57,9 @@ def _guesses(run: Run) -> bool:
     return run.card.has_mask and run.card.has_word_head
 
 
-def _books(network: Network) -> tuple[str, ...]:
+def _what_it_read(network: Network) -> tuple[tuple[str, ...], bool]:
     try:
-        return record_of(network).books
+        record = record_of(network)
     except NotForThisNetwork:
-        return ()
+        return (), False
+    return record.books, record.sentences

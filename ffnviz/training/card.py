@@ -1,8 +1,14 @@
 """The model card of a trained twin, written from its training record."""
 
+import math
 from typing import Any
 
 from ffnviz.models.activations import ACTIVATIONS
+
+SOURCES = {
+    "encyclopedia-articles": "WikiText-2, from Wikipedia, CC BY-SA 3.0",
+    "everyday-sentences": "Tatoeba, CC BY 2.0 FR",
+}
 
 
 def model_card(record: dict[str, Any]) -> str:
@@ -16,7 +22,7 @@ def model_card(record: dict[str, Any]) -> str:
                 _data(record),
                 _recipe(record),
                 _results(record),
-                _limits(label),
+                _limits(record, label),
             ]
         )
         + "\n"
@@ -37,28 +43,65 @@ def _what(record: dict[str, Any], label: str) -> str:
 
 def _data(record: dict[str, Any]) -> str:
     corpus = record["corpus"]
-    return (
-        "## Data\n\n"
+    said = [
+        "## Data",
         f"Books as plain text, named by their files. Trained on {len(corpus['training_books'])} "
-        f"({corpus['training_tokens']:,} tokens): {', '.join(corpus['training_books'])}.\n\n"
+        f"({corpus['training_tokens']:,} tokens): {', '.join(corpus['training_books'])}.",
         f"Held out as whole books ({corpus['held_out_tokens']:,} tokens), seen neither by the "
-        f"encoder nor by the tokenizer in training: {', '.join(corpus['held_out_books'])}."
-    )
+        f"encoder nor by the tokenizer in training: {', '.join(corpus['held_out_books'])}.",
+        *_sentences(corpus),
+    ]
+    for run in record.get("further", []):
+        more = [name for name in run["corpus"]["training_books"] if name not in _books(corpus)]
+        added = f", with {', '.join(map(_sourced, more))} added" if more else ""
+        said += [f"It then went on with these books{added}.", *_sentences(run["corpus"])]
+    return "\n\n".join(said)
+
+
+def _books(corpus: dict[str, Any]) -> list[str]:
+    return [*corpus["training_books"], *corpus["held_out_books"]]
+
+
+def _sentences(corpus: dict[str, Any]) -> list[str]:
+    if "sentences" not in corpus:
+        return []
+    sentences = corpus["sentences"]
+    return [
+        f"Single sentences: {_sourced(sentences['name'])}, {sentences['training_tokens']:,} tokens "
+        f"to train on. Held out ({sentences['held_out_tokens']:,} tokens) are those whose SHA-1 "
+        "begins with a 1."
+    ]
+
+
+def _sourced(name: str) -> str:
+    return f"{name} ({SOURCES[name]})" if name in SOURCES else name
 
 
 def _recipe(record: dict[str, Any]) -> str:
-    r = record["recipe"]
-    return (
-        "## Recipe\n\n"
-        f"{record['tokens_seen']:,} tokens seen in {r['steps']:,} steps of about "
-        f"{r['batch_tokens']:,}; half the steps with sequences of {r['usual_length']} tokens, the "
-        f"others of 6 to {record['config']['max_tokens']}. {r['mask_share']:.0%} of the tokens "
-        f"masked; in {r['end_share']:.0%} of the sequences only the last one. AdamW, learning rate "
-        f"{r['learning_rate']:g} (warm-up {r['warmup_steps']} steps, cosine to 0), weight decay "
-        f"{r['weight_decay']:g}, β = {r['betas'][0]:g}, {r['betas'][1]:g}, gradient norm clipped "
-        f"at {r['clip']:g}, dropout {record['config']['dropout']:g}, seed {r['seed']}.\n\n"
-        f"Hardware: {record['hardware']}. Time: {record['seconds'] / 60:.0f} minutes."
-    )
+    further = record.get("further", [])
+    first = record["tokens_seen"] - sum(run["tokens_seen"] for run in further)
+    said = ["## Recipe", *_run({**record, "tokens_seen": first}, record["config"])]
+    for run in further:
+        said += ["Further training, which began with the weights of the above:"]
+        said += _run(run, record["config"])
+    return "\n\n".join(said)
+
+
+def _run(run: dict[str, Any], config: dict[str, Any]) -> list[str]:
+    r = run["recipe"]
+    share = r.get("sentence_share", 0)
+    of_sentences = f" {share:.0%} of the steps are single sentences of one length;" if share else ""
+    return [
+        f"{run['tokens_seen']:,} tokens seen in {r['steps']:,} steps of about "
+        f"{r['batch_tokens']:,};{of_sentences} half the {'other ' if share else ''}steps with "
+        f"sequences of {r['usual_length']} tokens, the others of 6 to {config['max_tokens']}. "
+        f"{r['mask_share']:.0%} of the tokens masked; in {r['end_share']:.0%} of the sequences "
+        f"only the last one. AdamW, learning rate {r['learning_rate']:g} (warm-up "
+        f"{r['warmup_steps']} steps, cosine to 0), weight decay {r['weight_decay']:g}, "
+        f"β = {r['betas'][0]:g}, {r['betas'][1]:g}, gradient norm clipped at {r['clip']:g}, "
+        f"dropout {config['dropout']:g}, seed {r['seed']}.",
+        f"Hardware: {run['hardware']}. Time: {run['seconds'] / 60:.0f} minutes.",
+    ]
 
 
 def _results(record: dict[str, Any]) -> str:
@@ -75,8 +118,8 @@ def _results(record: dict[str, Any]) -> str:
         "## Results\n\n"
         f"On {final['n_masked']:,} masked tokens of the held-out books "
         f"({final['n_tokens']:,} tokens): loss {final['loss']:.3f} nats "
-        f"(perplexity {2.718281828459045 ** final['loss']:.1f}), top-1 {final['top1']:.1%}, "
-        f"top-5 {final['top5']:.1%}.\n\n"
+        f"(perplexity {math.exp(final['loss']):.1f}), top-1 {final['top1']:.1%}, "
+        f"top-5 {final['top5']:.1%}.{_on_sentences(final)}\n\n"
         "| block | hidden > 0 at initialisation | hidden > 0 | within 0.01 of zero | "
         "within 0.1 of zero | units never > 0 |\n"
         "| --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n\n"
@@ -84,10 +127,23 @@ def _results(record: dict[str, Any]) -> str:
     )
 
 
-def _limits(label: str) -> str:
+def _on_sentences(final: dict[str, Any]) -> str:
+    if "sentences" not in final:
+        return ""
+    found = final["sentences"]
+    return (
+        f" On one masked word in each of {found['n_masked']:,} held-out sentences: loss "
+        f"{found['loss']:.3f} nats, top-1 {found['top1']:.1%}, top-5 {found['top5']:.1%}."
+    )
+
+
+def _limits(record: dict[str, Any], label: str) -> str:
+    runs = [record, *record.get("further", [])]
+    single = any("sentences" in run["corpus"] for run in runs)
     return (
         "## Limits\n\n"
-        "It has read a few dozen English books, most of the nineteenth century, and nothing else: "
+        "It has read a few dozen English books, most of the nineteenth century, and "
+        f"{'single sentences besides' if single else 'nothing else'}: "
         "it knows their words, their manners and their prejudices. It is small and was trained "
         "briefly; its guesses are often wrong, and nothing it fills in is a statement of fact. "
         f"A difference in quality between it and its twin says nothing about {label}: on models "

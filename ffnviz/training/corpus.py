@@ -1,9 +1,10 @@
-"""A folder of .txt books as two streams of token ids: to train on, and held out."""
+"""A folder of .txt books as two streams of token ids, to train on and held out; sentences too."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,32 @@ class Book:
 
 
 @dataclass(frozen=True)
+class Sentences:
+    """Single sentences, those of T tokens together as an (n, T) array.
+
+    Attributes:
+        name: the file's, without .txt.
+        training, held_out: the sentences of each length T, by T.
+        words: (vocab_size,) whether an entry is a word, or a piece of one, and no punctuation.
+    """
+
+    name: str
+    training: dict[int, IdArray]
+    held_out: dict[int, IdArray]
+    words: NDArray[np.bool_]
+
+    @property
+    def training_ids(self) -> IdArray:
+        """(n,) ids of all sentences to train on."""
+        return np.concatenate([rows.ravel() for rows in self.training.values()])
+
+    @property
+    def held_out_ids(self) -> IdArray:
+        """(n,) ids of all held-out sentences."""
+        return np.concatenate([rows.ravel() for rows in self.held_out.values()])
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Books as token ids.
 
@@ -35,6 +62,7 @@ class Corpus:
         training, validation: (n,) ids of all books of that part, one after the other.
         sentence_starts: positions in `training` at which a sentence starts.
         training_books, validation_books: their names.
+        sentences: single sentences, if some steps are to be made of them.
     """
 
     training: IdArray
@@ -42,6 +70,23 @@ class Corpus:
     sentence_starts: NDArray[np.int64]
     training_books: tuple[str, ...]
     validation_books: tuple[str, ...]
+    sentences: Sentences | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """What it is made of, as JSON values."""
+        values: dict[str, Any] = {
+            "training_books": list(self.training_books),
+            "training_tokens": len(self.training),
+            "held_out_books": list(self.validation_books),
+            "held_out_tokens": len(self.validation),
+        }
+        if self.sentences:
+            values["sentences"] = {
+                "name": self.sentences.name,
+                "training_tokens": len(self.sentences.training_ids),
+                "held_out_tokens": len(self.sentences.held_out_ids),
+            }
+        return values
 
 
 def read_books(folder: Path) -> list[Book]:

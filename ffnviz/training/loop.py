@@ -19,9 +19,9 @@ from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.hardware import fast_bfloat16
-from ffnviz.training.masking import Batch, training_batch, validation_batches
+from ffnviz.training.masking import Batch, sentence_batches, training_batch, validation_batches
 from ffnviz.training.recipe import Recipe
-from ffnviz.training.validation import validate
+from ffnviz.training.validation import look
 
 CHECKPOINT_STEPS = 100
 
@@ -67,24 +67,28 @@ def train(
     checkpoint: Path,
     device: torch.device,
     report: Callable[[Progress], None],
+    begin_with: Encoder | None = None,
 ) -> TrainingResult:
     """Run the recipe, from its last checkpoint if there is one.
+
+    It begins with the weights of `begin_with`, or else with those drawn from the recipe's seed.
 
     Interrupted and resumed on the same machine, it ends with the same weights as in one go: batches
     and dropout depend on the seed and the step, and the optimiser's state is in the checkpoint.
 
     Raises:
-        CheckpointError: if the checkpoint was made by another configuration, recipe or corpus, or
-            is damaged.
+        CheckpointError: if the checkpoint was made by another configuration, recipe or corpus or
+            began with other weights, or is damaged.
         OSError: if it cannot be written.
     """
-    fingerprint = _fingerprint(config, recipe, corpus)
-    state = _start(config, recipe, device)
+    state = _start(config, recipe, device, begin_with)
+    fingerprint = _fingerprint(config, recipe, corpus, state.encoder)
     if checkpoint.exists():
         _restore(state, checkpoint, fingerprint, device)
-    looked_at = validation_batches(
+    books = validation_batches(
         corpus.validation, recipe, mask_id, config.max_tokens, recipe.point_tokens
     )
+    sentences = sentence_batches(corpus.sentences, recipe, mask_id) if corpus.sentences else []
     point_steps = recipe.point_steps()
     state.encoder.train()
     while True:
@@ -92,10 +96,8 @@ def train(
         if state.step in point_steps and (
             not state.points or state.points[-1]["step"] < state.step
         ):
-            point = validate(state.encoder, looked_at)
-            state.points.append(
-                {"step": state.step, "tokens": state.tokens, **point.to_dict(units=False)}
-            )
+            point = look(state.encoder, books, sentences, units=False)
+            state.points.append({"step": state.step, "tokens": state.tokens, **point})
         if state.step == recipe.steps:
             break
         batch = training_batch(corpus, recipe, config.max_tokens, mask_id, state.step)
@@ -126,8 +128,12 @@ def learning_rate(recipe: Recipe, step: int) -> float:
     return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
 
 
-def _start(config: EncoderConfig, recipe: Recipe, device: torch.device) -> _State:
+def _start(
+    config: EncoderConfig, recipe: Recipe, device: torch.device, begin_with: Encoder | None
+) -> _State:
     encoder = initial_encoder(config, recipe.seed).to(device)
+    if begin_with is not None:
+        encoder.load_state_dict(begin_with.state_dict())
     matrices = [p for p in encoder.parameters() if p.ndim > 1]
     vectors = [p for p in encoder.parameters() if p.ndim == 1]
     groups: list[dict[str, Any]] = [
@@ -155,10 +161,17 @@ def _step(state: _State, recipe: Recipe, batch: Batch, device: torch.device) -> 
     return loss.item()
 
 
-def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus) -> str:
-    text = json.dumps([config.to_dict(), recipe.to_dict()], sort_keys=True).encode()
-    data = corpus.training.tobytes() + corpus.validation.tobytes()
-    return hashlib.sha256(text + data).hexdigest()
+def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus, first: Encoder) -> str:
+    text = json.dumps([config.to_dict(), recipe.to_dict()], sort_keys=True)
+    found = hashlib.sha256(text.encode())
+    found.update(corpus.training.tobytes() + corpus.validation.tobytes())
+    if corpus.sentences:
+        for part in (corpus.sentences.training, corpus.sentences.held_out):
+            for length, rows in part.items():
+                found.update(f"{length}".encode() + rows.tobytes())
+    for weights in first.state_dict().values():
+        found.update(weights.cpu().numpy().tobytes())
+    return found.hexdigest()
 
 
 def _save(state: _State, path: Path, fingerprint: str) -> None:

@@ -2,7 +2,8 @@
 
 Each batch depends on the seed and its step alone, so a resumed run sees what an uninterrupted one
 would have seen. Devlin et al. 2019, section 3.1, without the random and kept tokens; in some
-sequences only the last token is masked, so that a [MASK] at the end asks for the next word.
+sequences only the last token is masked, so that a [MASK] at the end asks for the next word. A batch
+of single sentences masks words alone: which mark ends a sentence is hardly a question.
 """
 
 from dataclasses import dataclass
@@ -11,10 +12,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ffnviz.training.corpus import Corpus, IdArray
+from ffnviz.training.corpus import Corpus, IdArray, Sentences
 from ffnviz.training.recipe import Recipe
 
 SHORTEST = 6
+ROWS = 64  # that are looked at together in validation
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ def training_batch(
 ) -> Batch:
     """The batch of a step: all its sequences have the same length."""
     rng = np.random.default_rng([recipe.seed, step])
+    if corpus.sentences and recipe.sentence_share and rng.random() < recipe.sentence_share:
+        return _of_sentences(rng, corpus.sentences, recipe, mask_id)
     length = _length(rng, recipe.usual_length, max_tokens)
     n_sequences = max(1, recipe.batch_tokens // length)
     latest = len(corpus.training) - length
@@ -67,10 +71,48 @@ def validation_batches(
         n_rows = max(1, min(len(rows), n_tokens // length))
         chosen = np.linspace(0, len(rows) - 1, n_rows).astype(int)
         rows, masked = rows[chosen], masked[chosen]
+    return _batches(rows, masked, mask_id)
+
+
+def sentence_batches(sentences: Sentences, recipe: Recipe, mask_id: int) -> list[Batch]:
+    """The held-out sentences, those of one length together, in each one word masked for good."""
+    rng = np.random.default_rng(recipe.seed)
     return [
-        _batch(rows[first : first + 64], masked[first : first + 64], mask_id)
-        for first in range(0, len(rows), 64)
+        batch
+        for ids in sentences.held_out.values()
+        for batch in _batches(ids, _one_word(rng, sentences.words[ids]), mask_id)
     ]
+
+
+def _of_sentences(
+    rng: np.random.Generator, sentences: Sentences, recipe: Recipe, mask_id: int
+) -> Batch:
+    """Sentences of one length, which is drawn by the number of tokens in sentences of it.
+
+    In end_share of them only the last word is masked, in half of these with nothing behind it.
+    """
+    lengths = np.array(list(sentences.training))
+    sizes = np.array([rows.size for rows in sentences.training.values()])
+    length = int(rng.choice(lengths, p=sizes / sizes.sum()))
+    n_sequences = max(1, recipe.batch_tokens // length)
+    ids = rng.choice(sentences.training[length], n_sequences)
+    only_end = rng.random(n_sequences) < recipe.end_share
+    longer = sentences.training.get(length + 1)
+    if longer is not None:
+        cut = only_end & (rng.random(n_sequences) < 0.5)
+        ids[cut] = rng.choice(longer, cut.sum())[:, :-1]
+    words = sentences.words[ids]
+    masked = words & (rng.random(ids.shape) < recipe.mask_share)
+    masked = np.where(masked.any(1, keepdims=True), masked, _one_word(rng, words))
+    last = length - 1 - words[:, ::-1].argmax(1)
+    masked[only_end] = np.arange(length) == last[only_end, None]
+    return _batch(ids, masked, mask_id)
+
+
+def _one_word(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:
+    """Of each row of `words`, (n, T), one True entry, each with the same chance."""
+    chosen = np.where(words, rng.random(words.shape), -1).argmax(1)
+    return np.asarray(np.arange(words.shape[1]) == chosen[:, None])
 
 
 def _length(rng: np.random.Generator, usual: int, max_tokens: int) -> int:
@@ -78,6 +120,13 @@ def _length(rng: np.random.Generator, usual: int, max_tokens: int) -> int:
         return min(usual, max_tokens)
     shortest = min(SHORTEST, max_tokens)
     return int(np.exp(rng.uniform(np.log(shortest), np.log(max_tokens + 1))))
+
+
+def _batches(ids: IdArray, masked: np.ndarray, mask_id: int) -> list[Batch]:
+    return [
+        _batch(ids[first : first + ROWS], masked[first : first + ROWS], mask_id)
+        for first in range(0, len(ids), ROWS)
+    ]
 
 
 def _batch(ids: IdArray, masked: np.ndarray, mask_id: int) -> Batch:

@@ -17,6 +17,7 @@ class Recipe:
         usual_length: T of half the steps; the others draw T from 6 … max_tokens, log-uniformly.
         mask_share: share of the tokens that are masked.
         end_share: share of the sequences in which only the last token is masked.
+        sentence_share: share of the steps that are made of single sentences.
         learning_rate: the highest; linear warm-up, then a cosine to zero.
         warmup_steps: length of the warm-up.
         weight_decay: of AdamW, on matrices only.
@@ -33,6 +34,7 @@ class Recipe:
     usual_length: int = 64
     mask_share: float = 0.2
     end_share: float = 0.2
+    sentence_share: float = 0.0
     learning_rate: float = 1e-3
     warmup_steps: int = 250
     weight_decay: float = 0.05

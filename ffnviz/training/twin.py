@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,32 @@ import torch
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder
-from ffnviz.models.encoder.folder import CARD, TRAINING, write_folder
+from ffnviz.models.encoder.folder import (
+    CARD,
+    TRAINING,
+    ModelFolderError,
+    read_folder,
+    write_folder,
+)
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.card import model_card
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
 from ffnviz.training.hardware import hardware
 from ffnviz.training.loop import Progress, TrainingResult, train
-from ffnviz.training.masking import validation_batches
+from ffnviz.training.masking import sentence_batches, validation_batches
 from ffnviz.training.recipe import Recipe
-from ffnviz.training.validation import validate
+from ffnviz.training.validation import look
 from ffnviz.training.vocabulary import train_tokenizer
 
 
 def prepare(
-    corpus_folder: Path, recipe: Recipe, vocab_size: int, work: Path
+    corpus_folder: Path,
+    recipe: Recipe,
+    vocab_size: int,
+    work: Path,
+    tokenizer: Tokenizer | None = None,
 ) -> tuple[Tokenizer, Corpus]:
-    """The tokenizer, trained on the training books unless `work` has it, and the encoded corpus.
+    """The tokenizer, unless given trained on the training books or kept in `work`, and the corpus.
 
     Raises:
         CorpusError: if the folder cannot be trained on, or the tokenizer in `work` does not fit.
@@ -34,9 +45,9 @@ def prepare(
     """
     training, validation = split_books(read_books(corpus_folder), recipe.held_out)
     kept = work / "tokenizer.json"
-    if kept.exists():
+    if tokenizer is None and kept.exists():
         tokenizer = _kept_tokenizer(kept, vocab_size)
-    else:
+    if tokenizer is None:
         lines = (line for book in training for line in book.paragraphs)
         tokenizer = train_tokenizer(lines, vocab_size)
         if tokenizer.vocab_size != vocab_size:
@@ -63,6 +74,54 @@ def _kept_tokenizer(path: Path, vocab_size: int) -> Tokenizer:
     return tokenizer
 
 
+@dataclass(frozen=True)
+class Earlier:
+    """A finished training to go on from: the encoder, its tokenizer and its record."""
+
+    encoder: Encoder
+    tokenizer: Tokenizer
+    record: dict[str, Any]
+
+
+def read_earlier(folder: Path) -> Earlier:
+    """A trained model folder, to go on from.
+
+    Raises:
+        ModelFolderError: if it cannot be read, or has no record of its training.
+    """
+    encoder, tokenizer, _ = read_folder(folder)
+    try:
+        record = json.loads((folder / TRAINING).read_bytes())
+        model_card(gone_on(record, record))  # which read all that will be needed of it
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        why = "it is no record of a training, which is needed to go on from it"
+        raise ModelFolderError(folder / TRAINING, why) from error
+    return Earlier(encoder, tokenizer, record)
+
+
+def gone_on(record: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+    """The record of a training with a further run in it.
+
+    Its points go on counting steps and tokens, and the run's first look, which is at the weights of
+    the last point, gives that what it had not looked at. The other facts of the run follow under
+    “further”; tokens seen are those of all.
+    """
+    *points, last = record["points"]
+    first, *others = run["points"]
+    others = [
+        {**point, **{key: point[key] + last[key] for key in ("step", "tokens")}} for point in others
+    ]
+    return {
+        **record,
+        "tokens_seen": record["tokens_seen"] + run["tokens_seen"],
+        "points": [*points, {**first, **last}, *others],
+        "further": [
+            *record.get("further", []),
+            {key: value for key, value in run.items() if key != "points"},
+        ],
+    }
+
+
 def make_twin(
     config: EncoderConfig,
     recipe: Recipe,
@@ -72,50 +131,45 @@ def make_twin(
     out: Path,
     device: torch.device,
     report: Callable[[Progress], None],
+    earlier: Earlier | None = None,
 ) -> dict[str, Any]:
     """Train, measure what will be written on all held-out tokens, and write the model folder.
 
-    Returns the training record, which is also written as training.json.
+    Returns the training record, which is also written as training.json. With an earlier training
+    it is that one's record, gone on with.
 
     Raises:
         CheckpointError: if the checkpoint cannot be gone on from.
         ModelFolderError: if `out` holds what is no part of a model.
         OSError: if the checkpoint or the folder cannot be written.
     """
-    result = train(config, recipe, corpus, tokenizer.mask_id, checkpoint, device, report)
-    counts = np.bincount(corpus.training, minlength=config.vocab_size).tolist()
-    batches = validation_batches(
-        corpus.validation, recipe, tokenizer.mask_id, config.max_tokens, None
-    )
-    record = _record(config, recipe, corpus, result, device)
+    mask_id = tokenizer.mask_id
+    begin_with = earlier.encoder if earlier else None
+    result = train(config, recipe, corpus, mask_id, checkpoint, device, report, begin_with)
+    counts = np.bincount(corpus.training, minlength=config.vocab_size)
+    if corpus.sentences:
+        counts += np.bincount(corpus.sentences.training_ids, minlength=config.vocab_size)
+    books = validation_batches(corpus.validation, recipe, mask_id, config.max_tokens, None)
+    sentences = sentence_batches(corpus.sentences, recipe, mask_id) if corpus.sentences else []
+    record = _run(recipe, corpus, result, device) | {"points": result.points}
+    record = gone_on(earlier.record, record) if earlier else {"config": config.to_dict(), **record}
 
     def describe(shipped: Encoder) -> dict[str, str]:  # the float16 weights a reader will load
-        final = validate(shipped.to(device), batches)
-        record["final"] = {"tokens": result.tokens, **final.to_dict(units=True)}
+        final = look(shipped.to(device), books, sentences, units=True)
+        record["final"] = {"tokens": record["tokens_seen"], **final}
         return {TRAINING: json.dumps(record, indent=1) + "\n", CARD: model_card(record)}
 
-    write_folder(out, result.encoder, tokenizer, counts, describe)
+    write_folder(out, result.encoder, tokenizer, counts.tolist(), describe)
     return record
 
 
-def _record(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    result: TrainingResult,
-    device: torch.device,
+def _run(
+    recipe: Recipe, corpus: Corpus, result: TrainingResult, device: torch.device
 ) -> dict[str, Any]:
     return {
-        "config": config.to_dict(),
         "recipe": recipe.to_dict(),
-        "corpus": {
-            "training_books": list(corpus.training_books),
-            "training_tokens": len(corpus.training),
-            "held_out_books": list(corpus.validation_books),
-            "held_out_tokens": len(corpus.validation),
-        },
+        "corpus": corpus.to_dict(),
         "hardware": hardware(device),
         "tokens_seen": result.tokens,
         "seconds": round(result.seconds),
-        "points": result.points,
     }

@@ -57,6 +57,22 @@ class Point:
         return values
 
 
+def look(
+    encoder: Encoder, books: list[Batch], sentences: list[Batch], *, units: bool
+) -> dict[str, Any]:
+    """A point on the books as JSON values; under “sentences”, if there are any, loss and hits."""
+    values = validate(encoder, books).to_dict(units=units)
+    if sentences:
+        found = validate(encoder, sentences)
+        values["sentences"] = {
+            "loss": found.loss,
+            "top1": found.top1,
+            "top5": found.top5,
+            "n_masked": found.n_masked,
+        }
+    return values
+
+
 class _Activity:
     """Counts over batches, so memory does not grow with the number of tokens."""
 

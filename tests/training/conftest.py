@@ -1,5 +1,6 @@
 """A language small enough to learn in seconds: people counting from one to twelve and on."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,8 +8,9 @@ import pytest
 
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.training.corpus import Corpus
+from ffnviz.training.corpus import Corpus, Sentences
 from ffnviz.training.recipe import Recipe
+from ffnviz.training.sentences import read_sentences
 from ffnviz.training.twin import prepare
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
@@ -83,3 +85,34 @@ def tokenizer(prepared: tuple[Tokenizer, Corpus]) -> Tokenizer:
 def corpus(prepared: tuple[Tokenizer, Corpus]) -> Corpus:
     """The books as ids."""
     return prepared[1]
+
+
+@pytest.fixture(scope="session")
+def sentence_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Counting in single sentences of many lengths, no two alike."""
+    path = tmp_path_factory.mktemp("sentences") / "counted.txt"
+    rng = np.random.default_rng(9)
+    lines = {
+        " ".join(NUMBERS[i] for i in rng.integers(12, size=rng.integers(2, 9))) + ".": None
+        for _ in range(600)
+    }
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def sentences(sentence_file: Path, tokenizer: Tokenizer, config: EncoderConfig) -> Sentences:
+    """The sentences as ids."""
+    return read_sentences(sentence_file, tokenizer, config.max_tokens)
+
+
+@pytest.fixture(scope="session")
+def both(corpus: Corpus, sentences: Sentences) -> Corpus:
+    """The books and the sentences."""
+    return replace(corpus, sentences=sentences)
+
+
+@pytest.fixture(scope="session")
+def half_sentences(recipe: Recipe) -> Recipe:
+    """Half the steps of sentences."""
+    return replace(recipe, sentence_share=0.5)

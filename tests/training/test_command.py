@@ -1,6 +1,7 @@
 """`ffnviz train`: one real step at full size, and every mistake answered in words."""
 
 import itertools
+import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 from ffnviz.cli import main
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import load
+from ffnviz.training.recipe import Recipe
 
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 
@@ -69,6 +71,40 @@ def test_a_run_of_one_step_writes_a_model_and_a_second_run_finds_it_done(
     assert (tmp_path / "gelu" / "weights.safetensors").read_bytes() == weights
     # The checkpoint is one of this seed.
     assert_refused(train(*arguments, "--seed", 1), "gelu.checkpoint", "Remove it")
+
+
+def test_a_run_goes_on_from_a_folder_with_sentences(library: Path, tmp_path: Path) -> None:
+    corpus = ["--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1]
+    words = (library / "unseen.txt").read_text(encoding="utf-8").split()
+    lines = [" ".join(words[i : i + 5]) for i in range(0, 500, 5)]
+    (tmp_path / "said.txt").write_text("\n".join(lines), encoding="utf-8")
+    first = train(
+        *corpus, "--out", tmp_path / "first", "--work", tmp_path / "work", "--activation", "gelu"
+    )
+    assert first.exit_code == 0, first.output
+    second = train(
+        *(*corpus, "--from", tmp_path / "first", "--sentences", tmp_path / "said.txt"),
+        *("--out", tmp_path / "second", "--work", tmp_path / "more", "--points", 2),
+        *("--sentence-share", 1, "--learning-rate", 5e-4, "--warmup-steps", 0),
+    )
+    assert second.exit_code == 0, second.output
+    assert " sentences." in second.output
+    record = json.loads((tmp_path / "second" / "training.json").read_text(encoding="utf-8"))
+    assert record["config"]["activation"] == "gelu"
+    (further,) = record["further"]
+    recipe = Recipe(
+        steps=1, sentence_share=1, learning_rate=5e-4, warmup_steps=0, points=2,
+        held_out=("unseen",),
+    )  # fmt: skip
+    assert further["recipe"] == recipe.to_dict()
+    assert [point["step"] for point in record["points"]] == [0, 1, 2]
+    assert not (tmp_path / "more" / "tokenizer.json").exists()
+
+
+def test_a_folder_to_go_on_from_that_is_no_model_is_named(library: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    result = train("--corpus", library, "--work", tmp_path, "--from", tmp_path / "empty")
+    assert_refused(result, "empty", "the file is missing")
 
 
 def test_a_corpus_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

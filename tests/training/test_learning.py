@@ -82,8 +82,8 @@ def test_validation_points_are_taken_at_the_start_the_end_and_between(
 
 def test_both_twins_see_the_same_batches_and_start_from_the_same_weights(
     config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
+    half_sentences: Recipe,
+    both: Corpus,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -98,8 +98,8 @@ def test_both_twins_see_the_same_batches_and_start_from_the_same_weights(
         monkeypatch.setattr(loop, "training_batch", recording)
         twin = replace(config, activation=activation)
         checkpoint = tmp_path / activation
-        results[activation] = train(twin, recipe, corpus, 0, checkpoint, CPU, silent)
-    assert len(seen["relu"]) == len(seen["gelu"]) == recipe.steps
+        results[activation] = train(twin, half_sentences, both, 0, checkpoint, CPU, silent)
+    assert len(seen["relu"]) == len(seen["gelu"]) == half_sentences.steps
     for one, other in zip(seen["relu"], seen["gelu"], strict=True):
         assert torch.equal(one.inputs, other.inputs)
         assert torch.equal(one.targets, other.targets)

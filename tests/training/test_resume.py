@@ -9,11 +9,13 @@ import pytest
 import torch
 
 from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import CheckpointError, Progress, TrainingResult, train
+from ffnviz.training.masking import validation_batches
 from ffnviz.training.recipe import Recipe
+from ffnviz.training.validation import validate
 
 MASK_ID = 0
 CPU = torch.device("cpu")
@@ -34,6 +36,7 @@ def run(
     corpus: Corpus,
     checkpoint: Path,
     stop_after: int | None = None,
+    begin_with: Encoder | None = None,
 ) -> TrainingResult:
     """Train, or be interrupted after a step."""
 
@@ -41,7 +44,7 @@ def run(
         if progress.step == stop_after:
             raise InterruptedRunError
 
-    return train(config, recipe, corpus, MASK_ID, checkpoint, CPU, report)
+    return train(config, recipe, corpus, MASK_ID, checkpoint, CPU, report, begin_with)
 
 
 def assert_same(one: TrainingResult, other: TrainingResult) -> None:
@@ -144,9 +147,31 @@ def test_an_interruption_while_writing_leaves_the_last_whole_checkpoint(
     assert_same(run(config, recipe, corpus, tmp_path / "checkpoint"), in_one_go)
 
 
-@pytest.mark.parametrize("change", ["recipe", "config", "corpus"])
+def test_a_run_with_sentences_from_other_weights_is_resumed_likewise(
+    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path
+) -> None:
+    start = initial_encoder(config, seed=77)
+    in_one = run(config, half_sentences, both, tmp_path / "one", begin_with=start)
+    for stop in (3, 6):
+        with pytest.raises(InterruptedRunError):
+            run(config, half_sentences, both, tmp_path / "two", stop, start)
+    resumed = run(config, half_sentences, both, tmp_path / "two", begin_with=start)
+    assert_same(resumed, in_one)
+    books = validation_batches(both.validation, half_sentences, MASK_ID, 32, 512)
+    assert resumed.points[0]["loss"] == validate(start, books).loss
+    with pytest.raises(CheckpointError, match="belongs to a run with another"):
+        run(config, half_sentences, both, tmp_path / "two")
+
+
+@pytest.mark.parametrize("change", ["recipe", "config", "corpus", "sentences", "share"])
 def test_the_checkpoint_of_another_run_is_refused(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, change: str
+    config: EncoderConfig,
+    recipe: Recipe,
+    corpus: Corpus,
+    both: Corpus,
+    half_sentences: Recipe,
+    tmp_path: Path,
+    change: str,
 ) -> None:
     checkpoint = tmp_path / "relu.checkpoint"
     with pytest.raises(InterruptedRunError):
@@ -157,6 +182,10 @@ def test_the_checkpoint_of_another_run_is_refused(
         config = replace(config, activation="gelu")
     if change == "corpus":
         corpus = replace(corpus, validation=corpus.validation[1:])
+    if change == "sentences":
+        corpus = both
+    if change == "share":
+        recipe = half_sentences
     with pytest.raises(CheckpointError, match=r"relu\.checkpoint belongs to a run with another"):
         run(config, recipe, corpus, checkpoint)
 

@@ -1,7 +1,9 @@
 """From books to a model folder: what is written can be loaded, and what is said of it is so."""
 
 import json
+import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +11,17 @@ import pytest
 import torch
 
 import ffnviz
+from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.models.card import seed_in
 from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.folder import read_folder
+from ffnviz.models.encoder.folder import ModelFolderError, read_folder
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import Progress, train
-from ffnviz.training.masking import validation_batches
+from ffnviz.training.masking import sentence_batches, validation_batches
 from ffnviz.training.recipe import Recipe
-from ffnviz.training.twin import make_twin
+from ffnviz.training.twin import make_twin, read_earlier
 from tests.training.recount import recount
 
 CPU = torch.device("cpu")
@@ -124,3 +128,101 @@ def test_the_card_names_the_books_and_the_results(twin: tuple[Path, dict[str, An
     for i, block in enumerate(record["final"]["blocks"], start=1):
         started = record["points"][0]["blocks"][i - 1]["active"]
         assert f"| {i} | {started:.1%} | {block['active']:.1%} |" in card
+
+
+@pytest.fixture(scope="module")
+def gone_on_with(
+    twin: tuple[Path, dict[str, Any]],
+    half_sentences: Recipe,
+    both: Corpus,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Path, dict[str, Any]]:
+    """The twin after a second run, with sentences, on one book more."""
+    folder = tmp_path_factory.mktemp("further")
+    first = read_earlier(twin[0])
+    config = first.encoder.config
+    added = replace(both, training_books=(*both.training_books, "encyclopedia-articles"))
+    out = folder / "relu"
+    record = make_twin(
+        config, half_sentences, first.tokenizer, added, folder / "c", out, CPU, silent, first
+    )
+    return out, record
+
+
+def test_a_further_run_begins_with_the_weights_that_were_written(
+    twin: tuple[Path, dict[str, Any]],
+    gone_on_with: tuple[Path, dict[str, Any]],
+    both: Corpus,
+    half_sentences: Recipe,
+) -> None:
+    assert both.sentences is not None
+    first, second = twin[1], gone_on_with[1]
+    n = len(first["points"])
+    joint = second["points"][n - 1]
+    assert second["points"][: n - 1] == first["points"][:-1]
+    assert {**joint, **first["points"][-1]} == joint
+    single = sentence_batches(both.sentences, half_sentences, 0)
+    expected = recount(load(twin[0]).encoder, single)
+    assert joint["sentences"]["loss"] == pytest.approx(expected.loss, rel=1e-5)
+    tokenizers = [(out / "tokenizer.json").read_bytes() for out, _ in (twin, gone_on_with)]
+    assert tokenizers[0] == tokenizers[1]
+
+
+def test_the_record_goes_on_counting_and_keeps_what_the_first_run_was(
+    twin: tuple[Path, dict[str, Any]], gone_on_with: tuple[Path, dict[str, Any]]
+) -> None:
+    (_, first), (out, second) = twin, gone_on_with
+    assert json.loads((out / "training.json").read_text(encoding="utf-8")) == second
+    assert [point["step"] for point in second["points"]] == [0, 1, 3, 7, 8, 10, 14]
+    tokens = [point["tokens"] for point in second["points"]]
+    assert tokens == sorted(set(tokens))
+    (further,) = second["further"]
+    assert second["tokens_seen"] == tokens[-1] == first["tokens_seen"] + further["tokens_seen"]
+    for key in ("config", "recipe", "corpus", "seconds", "hardware"):
+        assert second[key] == first[key]
+    assert further["recipe"]["sentence_share"] == 0.5
+    assert ["sentences" in point for point in second["points"]] == [False] * 3 + [True] * 4
+    network = load(out)
+    assert record_of(network).tokens.tolist() == tokens
+    assert record_of(network).seed == seed_in(out / "training.json") == 5
+
+
+def test_the_counts_are_of_the_sentences_too(
+    gone_on_with: tuple[Path, dict[str, Any]], both: Corpus
+) -> None:
+    assert both.sentences is not None
+    counts = Counter([*both.training.tolist(), *both.sentences.training_ids.tolist()])
+    read = load(gone_on_with[0]).token_counts.tolist()
+    assert read == [counts[i] for i in range(len(read))]
+
+
+def test_the_card_says_both_runs_with_the_sources(
+    gone_on_with: tuple[Path, dict[str, Any]], twin: tuple[Path, dict[str, Any]]
+) -> None:
+    (out, record), (_, first) = gone_on_with, twin
+    card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
+    recipe = card.split("## Recipe")[1].split("## Results")[0]
+    former, further = recipe.split("Further training")
+    assert f"\n{first['tokens_seen']:,} tokens seen in 7 steps" in former
+    assert "single sentences" not in former
+    assert f"\n{record['further'][0]['tokens_seen']:,} tokens seen in 7 steps" in further
+    assert "50% of the steps are single sentences" in further
+    assert "with encyclopedia-articles (WikiText-2, from Wikipedia, CC BY-SA 3.0) added" in card
+    found = record["final"]["sentences"]
+    assert f"in each of {found['n_masked']:,} held-out sentences: loss {found['loss']:.3f}" in card
+    assert "and single sentences besides" in card
+
+
+@pytest.mark.parametrize("content", [None, "", "[]", '{"points": []}'], ids=repr)
+def test_a_folder_without_a_record_cannot_be_gone_on_from(
+    twin: tuple[Path, dict[str, Any]], tmp_path: Path, content: str | None
+) -> None:
+    folder = shutil.copytree(twin[0], tmp_path / "relu")
+    config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    del config["sha256"]
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "training.json").unlink()
+    if content is not None:
+        (folder / "training.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ModelFolderError, match="no record of a training"):
+        read_earlier(folder)

@@ -6,10 +6,10 @@ import torch
 
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
-from ffnviz.training.corpus import Corpus
-from ffnviz.training.masking import Batch, validation_batches
+from ffnviz.training.corpus import Corpus, Sentences
+from ffnviz.training.masking import Batch, sentence_batches, validation_batches
 from ffnviz.training.recipe import Recipe
-from ffnviz.training.validation import Point, validate
+from ffnviz.training.validation import Point, look, validate
 from tests.training.recount import recount
 
 DEAD = [3, 17, 31]
@@ -97,3 +97,18 @@ def test_as_json_a_point_names_the_dead_units_only_if_asked(point: Point) -> Non
         assert full == short
     assert with_units == without
     assert with_units["loss"] == point.loss
+
+
+def test_sentences_are_reported_beside_the_books_and_apart_from_them(
+    encoder: Encoder, batches: list[Batch], sentences: Sentences, recipe: Recipe
+) -> None:
+    single = sentence_batches(sentences, recipe, 0)
+    found = look(encoder, batches, single, units=True)
+    expected = recount(encoder, single)
+    assert found.pop("sentences") == {
+        "loss": pytest.approx(expected.loss, rel=1e-4),
+        "top1": pytest.approx(expected.top1, abs=2e-3),
+        "top5": pytest.approx(expected.top5, abs=2e-3),
+        "n_masked": sum(len(rows) for rows in sentences.held_out.values()),
+    }
+    assert found == look(encoder, batches, [], units=True)

@@ -23,6 +23,7 @@ class TrainingRecord:
     Attributes:
         seed: its initial weights follow from this and the configuration.
         books: the names of those it was trained on, in the order of the alphabet.
+        sentences: whether it was trained on single sentences too.
         tokens: seen at each point, (n,); the first is 0, before the first step.
         loss: at the masked tokens, in nats, (n,).
         above_zero: share of hidden values above zero, (n, n_blocks), from 0 to 1.
@@ -35,6 +36,7 @@ class TrainingRecord:
 
     seed: int
     books: tuple[str, ...]
+    sentences: bool
     tokens: NDArray[np.int64]
     loss: NDArray[np.float64]
     above_zero: NDArray[np.float64]
@@ -71,13 +73,15 @@ def record_of(network: Network) -> TrainingRecord:
 def _read(path: Path) -> TrainingRecord:
     record = json.loads(path.read_text(encoding="utf-8"))
     points, final = record["points"], record["final"]
+    corpora = [run["corpus"] for run in (record, *record.get("further", []))]
 
     def over_blocks(read: Any) -> NDArray[np.float64]:
         return np.array([[read(block) for block in point["blocks"]] for point in points])
 
     return TrainingRecord(
         seed=record["recipe"]["seed"],
-        books=tuple(record["corpus"]["training_books"]),
+        books=tuple(sorted({name for each in corpora for name in each["training_books"]})),
+        sentences=any("sentences" in each for each in corpora),
         tokens=np.array([point["tokens"] for point in points]),
         loss=np.array([point["loss"] for point in points]),
         above_zero=over_blocks(lambda block: block["active"]),

@@ -1,0 +1,41 @@
+"""A file of single sentences as token ids: to train on, and held out."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.training.corpus import CorpusError, IdArray, Sentences, reading
+
+HELD_OUT_DIGIT = "1"  # one line in sixteen
+
+
+def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
+    """The sentences of a file, one a line; held out are lines whose SHA-1 begins with a 1.
+
+    Lines without a word, or of more than max_tokens tokens, are left out.
+
+    Raises:
+        CorpusError: if it cannot be read, or one of the two parts is empty.
+    """
+    with reading(path):
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    words = np.array([tokenizer.word(i).strip()[:1].isalnum() for i in range(tokenizer.vocab_size)])
+    training: dict[int, list[list[int]]] = {}
+    held_out: dict[int, list[list[int]]] = {}
+    for line, ids in zip(lines, tokenizer.encode_many(lines), strict=True):
+        if len(ids) <= max_tokens and words[ids].any():
+            digest = hashlib.sha1(line.encode(), usedforsecurity=False).hexdigest()
+            part = held_out if digest.startswith(HELD_OUT_DIGIT) else training
+            part.setdefault(len(ids), []).append(ids)
+    if not training or not held_out:
+        raise CorpusError(
+            f"{path} has too few sentences: one line in sixteen is held out, "
+            "and at least one must be, and one be left."
+        )
+    return Sentences(path.stem, _arrays(training), _arrays(held_out), words)
+
+
+def _arrays(rows: dict[int, list[list[int]]]) -> dict[int, IdArray]:
+    return {length: np.array(rows[length], dtype=np.int32) for length in sorted(rows)}
