@@ -301,7 +301,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     broken = text.replace('part = "birth"', 'part = "death"')
     file = page.locator("input[type=file]")
     file.set_input_files({"name": "b.toml", "mimeType": "", "buffer": broken.encode()})
-    expect(page.get_by_text("b.toml: Scene 2")).to_contain_text("part must be one of")
+    expect(page.get_by_text("b.toml: Scene 1")).to_contain_text("part must be one of")
     file.set_input_files({"name": "a.toml", "mimeType": "", "buffer": text.encode()})
     expect(page.get_by_text("could not be opened")).to_be_hidden()
     journey.answered()
