@@ -1,6 +1,7 @@
 """The tokens on the page are the sentence's, and their shares are what the model says."""
 
 import pytest
+from playwright.sync_api import expect
 
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
