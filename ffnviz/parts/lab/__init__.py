@@ -30,69 +30,28 @@ CONVOLUTION_VIEW = choice_setting(
 ).with_control("Show")
 
 PARTS = (
-    Part(
-        summary.sheet, "All claims", "claims", (), FFN_NEEDS, line="what textbooks say, tested here"
-    ),
-    part_of_views(
-        "Position-wise",
-        "positions",
-        "each token goes through by itself",
-        POSITIONS_VIEW,
-        {
-            "moved": View(positions.sheet, positions.SETTINGS, FFN_NEEDS),
-            "sharing": View(sharing.sheet, needs=FFN_NEEDS),
-        },
-    ),
-    part_of_views(
-        "As a convolution",
-        "convolution",
-        "the same FFN as a 1 × 1 convolution",
-        CONVOLUTION_VIEW,
-        {
-            "equal": View(convolution.sheet, needs=FFN_NEEDS),
-            "times": View(convolution_times.sheet, (REPEATS,), NEEDS),
-            "grouped": View(grouped.sheet, grouped.SETTINGS, NEEDS),
-        },
-    ),
+    Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,
+         line="what textbooks say, tested here"),
+    part_of_views("Position-wise", "positions", "each token goes through by itself",
+                  POSITIONS_VIEW, {
+        "moved": View(positions.sheet, positions.SETTINGS, FFN_NEEDS),
+        "sharing": View(sharing.sheet, needs=FFN_NEEDS),
+    }),
+    part_of_views("As a convolution", "convolution", "the same FFN as a 1 × 1 convolution",
+                  CONVOLUTION_VIEW, {
+        "equal": View(convolution.sheet, needs=FFN_NEEDS),
+        "times": View(convolution_times.sheet, (REPEATS,), NEEDS),
+        "grouped": View(grouped.sheet, grouped.SETTINGS, NEEDS),
+    }),
     Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
-    Part(
-        linear.sheet,
-        "Linear?",
-        "linear",
-        linear.SETTINGS,
-        FFN_NEEDS,
-        line="which parts of a block are linear",
-    ),
-    Part(
-        fit.sheet,
-        "Fit a function",
-        "fit",
-        fit.SETTINGS,
-        FFN_NEEDS,
-        line="a curve, drawn by a few neurons",
-    ),
-    Part(
-        influence.sheet,
-        "Input influence",
-        "hears",
-        influence.SETTINGS,
-        NEEDS,
-        line="which inputs an output depends on",
-    ),
-    Part(
-        residual.sheet,
-        "Residual and LayerNorm",
-        "residual",
-        residual.SETTINGS,
-        NEEDS,
-        line="what each layer adds, and its scale",
-    ),
-    Part(
-        dropout.sheet,
-        "Dropout",
-        "dropout",
-        dropout.SETTINGS,
-        NEEDS,
-        line="random neurons left out, pass by pass",
-    ),
-)
+    Part(linear.sheet, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS,
+         line="which parts of a block are linear"),
+    Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS,
+         line="a curve, drawn by a few neurons"),
+    Part(influence.sheet, "Input influence", "hears", influence.SETTINGS, NEEDS,
+         line="which inputs an output depends on"),
+    Part(residual.sheet, "Residual and LayerNorm", "residual", residual.SETTINGS, NEEDS,
+         line="what each layer adds, and its scale"),
+    Part(dropout.sheet, "Dropout", "dropout", dropout.SETTINGS, NEEDS,
+         line="random neurons left out, pass by pass"),
+)  # fmt: skip

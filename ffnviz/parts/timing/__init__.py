@@ -14,24 +14,12 @@ VIEW = choice_setting(
 ).with_control("Show")
 
 PARTS = (
-    part_of_views(
-        "Stage by stage",
-        "stages",
-        "where the time of a pass goes",
-        VIEW,
-        {
-            "here": View(stages.sheet, (REPEATS,)),
-            "devices": View(devices.sheet, (REPEATS,), OURS),
-            "products": View(products.sheet, (REPEATS,), OURS),
-        },
-    ),
+    part_of_views("Stage by stage", "stages", "where the time of a pass goes", VIEW, {
+        "here": View(stages.sheet, (REPEATS,)),
+        "devices": View(devices.sheet, (REPEATS,), OURS),
+        "products": View(products.sheet, (REPEATS,), OURS),
+    }),
     Part(growth.sheet, "Growth", "growth", (), OURS, line="slower with more tokens and neurons"),
-    Part(
-        memory.sheet,
-        "Memory",
-        "memory",
-        memory.SETTINGS,
-        (*OURS, Capability.PLAIN_FFN),
-        line="what activations take, chunks save",
-    ),
-)
+    Part(memory.sheet, "Memory", "memory", memory.SETTINGS, (*OURS, Capability.PLAIN_FFN),
+         line="what activations take, chunks save"),
+)  # fmt: skip
