@@ -1,20 +1,24 @@
 """The pictures' JavaScript as one script, and the files they read as texts.
 
 A browser loads no module from a page that was opened as a file, and a page whose scripts are known
-by their sums may load none at all. So each module becomes a function, and what it exports and
-imports the members of objects.
+by their sums may load none at all; a served page would ask for each by itself. So each module
+becomes a function, and what it exports and imports the members of objects.
 """
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 
 PICTURES = Path(__file__).parents[1] / "pictures" / "static"
+ADAPTER = PICTURES.parent / "adapter"
 OWN = Path(__file__).parent
 FIRST = "player.js"
+HANGS = ("hang_picture.js", "hang_sheet.js")  # into Streamlit
+READ_AT_ONCE = ("*.css", "palettes.json", "glossary.json", "welcome.html")
 
-_IMPORT = re.compile(r'^import \{([^}]*)\} from "\./([\w.]+)";$', re.MULTILINE)
+_IMPORT = re.compile(r'^import \{([^}]*)\} from "(?:\.|\.\./ffnviz\.\w+)/([\w.]+)";$', re.MULTILINE)
 _LAZY = re.compile(r'import\("\./([\w.]+)"\)')
 _EXPORT = re.compile(r"^export (const|let|async function|function) (\w+)", re.MULTILINE)
 _MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
@@ -22,8 +26,6 @@ _ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _STYLES = re.compile(r"^export const styles = \[([^\]]*)\];", re.MULTILINE)
 
 _LOADER = """\
-"use strict";
-(() => {
 const modules = {}, made = {};
 function need(name) {
   if (!Object.hasOwn(modules, name)) throw new Error(`${name} is not in this file.`);
@@ -44,15 +46,41 @@ def script(pictures: tuple[str, ...]) -> str:
     Raises:
         ValueError: on a module that is written in a way not understood here.
     """
-    wanted = [FIRST, *(f"{name}.js" for name in pictures)]
-    parts: dict[str, str] = {}
-    while wanted:
-        name = wanted.pop()
+    functions = _functions([FIRST, *(f"{name}.js" for name in pictures)])
+    functions = functions.replace("import.meta.url", "document.baseURI")
+    return f'"use strict";\n(() => {{\n{functions}need("{FIRST}");\n}})();\n'
+
+
+def module(folder: str) -> str:
+    """One module for a served page: `picture` and `sheet`, and the texts that a first page reads.
+
+    Args:
+        folder: where all else that is read lies, as an address relative to the module's.
+
+    Raises:
+        ValueError: as `script` does.
+    """
+    functions = _functions([*HANGS, *(path.name for path in PICTURES.glob("*.js"))])
+    functions = functions.replace("import.meta.url", "beside")
+    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
+    read = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
+    return (
+        f'const beside = new URL("{folder}/", import.meta.url).href;\n'
+        f'{functions}need("files.js").keep({read});\n'
+        'export const { picture } = need("hang_picture.js"), { sheet } = need("hang_sheet.js");\n'
+    )
+
+
+def _functions(wanted: Iterable[str]) -> str:
+    """Modules and all that these import, and what loads them."""
+    left, parts = list(wanted), dict[str, str]()
+    while left:
+        name = left.pop()
         if name not in parts:
             source = _source(name)
             parts[name] = _as_function(name, source)
-            wanted += [other for _, other in _IMPORT.findall(source)]
-    return _LOADER + "".join(parts[name] for name in sorted(parts)) + f'need("{FIRST}");\n}})();\n'
+            left += [other for _, other in _IMPORT.findall(source)]
+    return _LOADER + "".join(parts[name] for name in sorted(parts))
 
 
 def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
@@ -66,8 +94,8 @@ def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
 
 
 def _source(name: str) -> str:
-    own = OWN / name
-    return (own if own.is_file() else PICTURES / name).read_text(encoding="utf-8")
+    places = (folder / name for folder in (OWN, ADAPTER, PICTURES))
+    return next(filter(Path.is_file, places), PICTURES / name).read_text(encoding="utf-8")
 
 
 def _as_function(name: str, source: str) -> str:
@@ -78,7 +106,6 @@ def _as_function(name: str, source: str) -> str:
     source = _EXPORT.sub(r"\1 \2", source)
     source = _IMPORT.sub(lambda found: _needed(*found.groups()), source)
     source = _LAZY.sub(r'later("\1")', source)
-    source = source.replace("import.meta.url", "document.baseURI")
     left = _MODULE_SYNTAX.search(source)
     if left:
         raise ValueError(f"{name} has a line that is not understood here: {left[0]}")

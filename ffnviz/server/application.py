@@ -22,6 +22,7 @@ from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy
 from ffnviz.server.incoming_messages import ReadableMessages
 from ffnviz.server.metrics import DirectOnly, ServerMetrics
+from ffnviz.server.pictures_script import pictures_script
 from ffnviz.server.streamlit_patches import apply_patches
 from ffnviz.server.streamlit_patches.page_script import (
     GUARD,
@@ -116,7 +117,8 @@ async def _nothing_here(request: Request) -> Response:
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """The routes that answer before Streamlit's, given the names of the pages in the URL."""
-    index, guard = guarded_html(index_html()), guard_js()
+    index, pictures = guarded_html(index_html()), pictures_script()
+    guard = pictures.told + guard_js()
 
     async def page(_: Request) -> Response:
         return HTMLResponse(index, headers=FRESH)
@@ -127,7 +129,8 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
     async def plotly(_: Request) -> Response:
         return FileResponse(PLOTLY)
 
-    routes = [Route("/", page), Route(f"/{GUARD}", script), Route(f"/{PLOTLY.name}", plotly)]
+    routes = [Route("/", page), Route(f"/{GUARD}", script), Route(f"/{PLOTLY.name}", plotly),
+              pictures.route()]  # fmt: skip
     for name in pages:
         routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes

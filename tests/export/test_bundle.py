@@ -18,6 +18,16 @@ def test_every_picture_can_be_taken_along() -> None:
     assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= known
 
 
+def test_a_served_page_gets_all_pictures_and_its_files_keep_their_address() -> None:
+    made = bundle.module("_stcore/files")
+    left = re.findall(r"^(?:import|export)\b.*$", made, re.MULTILINE)
+    assert left == [made.splitlines()[-1]], "the two that hang, and nothing else"
+    assert made.count("import.meta.url") == 1
+    modules = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
+    assert modules == {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.HANGS)
+    assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= modules
+
+
 def test_a_picture_brings_what_it_reads() -> None:
     files = bundle.texts(("neuron_card",), ("maps",))
     expected = {"palettes.json", "glossary.json", "shell.css", "head.css", "terms.css",

@@ -1,5 +1,8 @@
 """What is around Streamlit: our script comes first, and no address loads for ever."""
 
+import hashlib
+import re
+
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
@@ -26,6 +29,18 @@ def test_the_script_is_there(client: TestClient) -> None:
     answer = client.get("/guard.js")
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "pushState" in answer.text
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_the_pictures_are_one_script_that_a_browser_keeps(
+    client: TestClient, encoding: str
+) -> None:
+    found = re.search(r"\./(pictures\.[0-9a-f]{16}\.js)", client.get("/guard.js").text)
+    assert found
+    answer = client.get(f"/{found[1]}", headers={"Accept-Encoding": encoding})
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers.get("content-encoding", "identity") == encoding
+    assert hashlib.sha256(answer.content).hexdigest()[:16] in found[1]
 
 
 @pytest.mark.parametrize("path", ["/neurons/x", "/neurons/", "/neurons/a/b", "/neurons/a/b/"])

@@ -26,6 +26,7 @@ def setting(name: str) -> Any:
         ("logger.hideWelcomeMessage", True),  # it would ask another host for our address
         ("server.address", "localhost"),
         ("server.headless", True),
+        ("server.fileWatcherType", "none"),  # what is installed does not change
         ("client.showErrorDetails", "none"),  # never a stack trace
         ("client.toolbarMode", "viewer"),  # the menu with the themes, without the developer's part
     ],

@@ -1,52 +1,5 @@
-// Hangs a picture into Streamlit, and passes on what a person did with it.
-//
-// Streamlit calls this function with every change of the data or the theme, and what it returns
-// when the component has left the page, but also when a newer call has overtaken this one.
+// Hangs a picture into Streamlit: from the one script that the page named, else module by module.
 
-import { plotlyAt } from "../ffnviz.pictures/plotly.js";
-import { mount } from "../ffnviz.pictures/shell.js";
-import { setDark } from "../ffnviz.pictures/theme.js";
-
-const at = (path) => new URL(path, import.meta.url).href;
-plotlyAt(at("../ffnviz.plotly/plotly.min.js"), at("../../../plotly.min.js"));
-
-const hung = new WeakMap(); // by the shadow root that Streamlit gives a component
-
-// Streamlit's theme is known from its colours only. Reading them makes the browser settle all
-// styles, so it is done when a picture is hung, and when Streamlit calls without new data.
-export function readTheme(host) {
-  const colour = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
-  const hex = /^#([0-9a-f]{6})/i.exec(colour)?.[1].match(/../g).map((two) => parseInt(two, 16));
-  const [r, g, b] = hex ?? colour.match(/[\d.]+/g)?.map(Number) ?? [];
-  if (b !== undefined) setDark(0.299 * r + 0.587 * g + 0.114 * b < 128);
-}
-
-// The name of the picture that the data is for; packed data begins with it.
-function nameOf(data) {
-  if (Array.isArray(data)) return data[0].picture;
-  const length = new DataView(data.buffer, data.byteOffset).getUint32(0, true);
-  return JSON.parse(new TextDecoder().decode(data.subarray(4, 4 + length))).picture;
-}
-
-export default function ({ data, parentElement, setTriggerValue }) {
-  const { host } = parentElement;
-  let there = hung.get(parentElement);
-  if (!there) {
-    const name = nameOf(data);
-    host.style.setProperty("--font", "var(--st-font)");
-    there = { name };
-    there.picture = mount(parentElement, name, (event, value) => there.tell(event, value));
-    hung.set(parentElement, there);
-  }
-  there.tell = setTriggerValue;
-  if (there.data === undefined || there.data === data) readTheme(host);
-  if (there.data !== data) {
-    there.data = data;
-    there.picture.update(Array.isArray(data) ? data[0] : data);
-  }
-  return () => {
-    if (host.isConnected) return; // overtaken: the newer call goes on with the picture
-    hung.delete(parentElement);
-    there.picture.destroy();
-  };
-}
+const one = globalThis.ffnvizPictures;
+const { picture } = one ? await import(one) : await import("./hang_picture.js");
+export default picture;

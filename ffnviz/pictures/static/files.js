@@ -12,6 +12,11 @@ export function readFrom(reader) {
   readText = reader;
 }
 
+// Texts that came with the scripts are asked for nowhere.
+export function keep(known) {
+  for (const [name, text] of Object.entries(known)) texts.set(name, Promise.resolve(text));
+}
+
 // Each file is read once; one that could not be read is tried again when next asked for.
 export function read(name) {
   if (!texts.has(name)) {

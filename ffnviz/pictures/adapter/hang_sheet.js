@@ -1,0 +1,41 @@
+// Hangs a part's sheet into Streamlit. Its cells stand in the page itself, each with a shadow root of its own.
+
+import { readTheme } from "../ffnviz.picture/hang_picture.js";
+import { unpack } from "../ffnviz.pictures/payload.js";
+import { mount } from "../ffnviz.pictures/sheet.js";
+
+const hung = new WeakMap(); // by the element that Streamlit gives the component
+
+// The sentence's box is Streamlit's; the tokens stand in its place until it is edited.
+const box = () => document.querySelector(".st-key-text input");
+document.addEventListener("edit-sentence", () => box()?.focus());
+document.addEventListener("keydown", (event) => {
+  const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
+  if (key === "/" && !typing && box()) {
+    event.preventDefault();
+    box().focus();
+  } else if ((key === "Enter" || key === "Escape") && target === box()) {
+    setTimeout(() => target.blur()); // once Streamlit has taken what was typed
+  }
+});
+
+export function sheet({ data, parentElement, setTriggerValue }) {
+  let there = hung.get(parentElement);
+  if (!there) {
+    there = {};
+    parentElement.style.setProperty("--font", "var(--st-font)");
+    there.sheet = mount(parentElement, (value) => there.tell("event", value));
+    hung.set(parentElement, there);
+  }
+  there.tell = setTriggerValue;
+  if (there.data === undefined || there.data === data) readTheme(parentElement);
+  if (there.data !== data) {
+    there.data = data;
+    there.sheet.update(unpack(data));
+  }
+  return () => {
+    if (parentElement.isConnected) return; // overtaken: the newer call goes on with the sheet
+    hung.delete(parentElement);
+    there.sheet.destroy();
+  };
+}
