@@ -44,7 +44,8 @@ from ffnviz.training.twin import make_twin, prepare, read_earlier
     "--from",
     "earlier",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder of a trained model to go on from: its weights, tokenizer and activation.",
+    help="Folder of a trained model to go on from: its weights, tokenizer and activation, "
+    "whatever --activation says. Needs --out.",
 )
 @click.option(
     "--activation", type=click.Choice(list(ACTIVATIONS)), default="relu", show_default=True
@@ -106,6 +107,8 @@ def train(
         held_out=tuple(hold_out),
         **recipe_values,
     )
+    if earlier and (out is None or out.resolve() == earlier.resolve()):
+        raise click.UsageError("--from needs --out: the network that it goes on from stays.")
     try:
         first = read_earlier(earlier) if earlier else None
         config = first.encoder.config if first else EncoderConfig(activation=activation)

@@ -93,7 +93,7 @@ def read_earlier(folder: Path) -> Earlier:
     try:
         record = json.loads((folder / TRAINING).read_bytes())
         model_card(gone_on(record, record))  # which read all that will be needed of it
-    except (OSError, ValueError, LookupError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         why = "it is no record of a training, which is needed to go on from it"
         raise ModelFolderError(folder / TRAINING, why) from error
     return Earlier(encoder, tokenizer, record)

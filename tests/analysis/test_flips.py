@@ -3,7 +3,10 @@
 import torch
 
 from ffnviz.analysis.journey.flips import find_flips, hidden_words
+from ffnviz.app.page_controls import read_examples
 from ffnviz.models.encoder.model import TWINS, Model, load
+
+LEAST = 0.05
 
 
 def test_each_word_is_hidden_in_turn() -> None:
@@ -16,9 +19,11 @@ def test_each_word_is_hidden_in_turn() -> None:
 
 def test_what_is_found_flips_in_both_twins_and_what_is_not_found_does_not() -> None:
     twins = [load(name) for name in TWINS]
-    sentences = ["He smiled for the first time that day.", "The cat sat on the mat."]
-    found = {flip.sentence: flip for flip in find_flips(twins, sentences, least=0.2)}
-    assert "He smiled for the [MASK] time that day." in found
+    known = {each.sentence: each.says for each in read_examples() if each.says}
+    sentences = [masked.replace("[MASK]", word) for masked, word in known.items()]
+    sentences.append("The cat sat on the mat.")
+    found = {flip.sentence: flip for flip in find_flips(twins, sentences, LEAST)}
+    assert set(known) <= set(found)
     for sentence in sentences:
         for masked, word in hidden_words(sentence):
             assert (masked in found) == all(decided(twin, masked, word) for twin in twins)
@@ -35,5 +40,5 @@ def decided(twin: Model, masked: str, word: str) -> bool:
         told = twin.encoder.unembed(twin.encoder.final_norm(block.middle + block.ffn.output))[at]
         untold = twin.encoder.unembed(twin.encoder.final_norm(block.middle))[at]
     best = int(told.argmax())
-    sure = float(told.softmax(-1)[best]) >= 0.2
+    sure = float(told.softmax(-1)[best]) >= LEAST
     return twin.tokenizer.label(best) == word and sure and int(untold.argmax()) != best

@@ -6,23 +6,26 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from ffnviz.app.page_controls import read_examples
 from ffnviz.cli import main
 
 
 def test_the_sentences_of_a_file_are_searched(tmp_path: Path) -> None:
     path = tmp_path / "sentences.txt"
-    path.write_text("He smiled for the first time that day.\n\nThe cat sat.\n", encoding="utf-8")
-    arguments = ["flips", "--sentences", str(path), "--least", "0.3"]
+    example = next(each for each in read_examples() if each.says)  # which both twins flip
+    sentence = example.sentence.replace("[MASK]", example.says)
+    path.write_text(f"{sentence}\n\nThe cat sat.\n", encoding="utf-8")
+    arguments = ["flips", "--sentences", str(path), "--least", "0.05"]
     told = CliRunner().invoke(main, arguments)
     assert told.exit_code == 0, told.output
     assert "found in 2 sentences" in told.stdout
-    assert "He smiled for the [MASK] time that day.\n    relu first" in told.stdout
+    assert f"{example.sentence}\n    relu {example.says}" in told.stdout
     report = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
-    flip = next(f for f in report["flips"] if f["word"] == "first")
+    flip = next(f for f in report["flips"] if f["word"] == example.says)
     for twin in ("relu", "gelu"):
-        assert flip["with_ffn"][twin]["word"] == "first"
-        assert flip["with_ffn"][twin]["probability"] >= 0.3
-        assert flip["without"][twin]["word"] != "first"
+        assert flip["with_ffn"][twin]["word"] == example.says
+        assert flip["with_ffn"][twin]["probability"] >= 0.05
+        assert flip["without"][twin]["word"] == example.without
 
 
 @pytest.mark.parametrize("option", ["flips --least", "index --cpus-per-worker"])

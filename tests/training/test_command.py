@@ -103,8 +103,10 @@ def test_a_run_goes_on_from_a_folder_with_sentences(library: Path, tmp_path: Pat
 
 def test_a_folder_to_go_on_from_that_is_no_model_is_named(library: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    result = train("--corpus", library, "--work", tmp_path, "--from", tmp_path / "empty")
-    assert_refused(result, "empty", "the file is missing")
+    arguments = ["--corpus", library, "--work", tmp_path, "--from", tmp_path / "empty"]
+    assert_refused(train(*arguments, "--out", tmp_path / "out"), "empty", "the file is missing")
+    assert_refused(train(*arguments), "--from needs --out")
+    assert_refused(train(*arguments, "--out", tmp_path / "empty"), "--from needs --out")
 
 
 def test_a_corpus_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
