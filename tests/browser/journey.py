@@ -89,8 +89,13 @@ SETTLED = """([reaction, rest, all]) => {
     const unasked = wire.asked <= wire.seen;
     const answered = wire.begun > wire.asked && wire.ended >= wire.begun;
     const ready = unasked ? now - wire.since > reaction : answered && now - wire.ended > rest;
-    wire.frames = ready && (!all || (PAINTED)("")) ? wire.frames + 1 : 0;
-    if (wire.frames < 3) return false;
+    // A sheet that fills its window may still give its charts another height.
+    const cells = [...document.querySelectorAll(".sheet .cell")];
+    const heights = cells.map((cell) => cell.offsetHeight).join();
+    const still = heights === wire.heights;
+    wire.heights = heights;
+    wire.frames = ready && still && (!all || (PAINTED)("")) ? wire.frames + 1 : 0;
+    if (wire.frames < 8) return false;
     wire.seen = now;
     wire.since = null;
     return true;
