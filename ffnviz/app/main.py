@@ -86,9 +86,10 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
-    above = [*above, *([network] if (network := network_cell(session, run)) else [])]
-    if run is not None:
-        above.append(page_controls.token_chips(run, page))
+    network = network_cell(session, run)
+    sentence = [*([network] if network else []),
+                *([page_controls.token_chips(run, page)] if run else [])]  # fmt: skip
+    above = [*above[:1], *sentence, *above[1:]]  # the tokens stand where the sentence is typed
     if page.name == FIRST.name:
         above.append(welcome_cell(
             session.came_bare, menu.short_label(session), key="welcome",

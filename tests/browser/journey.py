@@ -165,11 +165,15 @@ class Journey:
 
     def part(self, title: str) -> "Journey":
         """Turn to a part of the page."""
+        return self.choose_part(title).settle()
+
+    def choose_part(self, title: str) -> "Journey":
+        """Choose a part in the list, or in the menu that it is in a narrow window."""
         part = self.page.get_by_role("radio", name=title, exact=True)
-        if not part.is_visible():  # in a narrow window the parts are in a menu
+        if not part.is_visible():
             self.page.get_by_role("button", name="Parts of").click()
         part.click()
-        return self.settle()
+        return self
 
     def map_of(self, twin: str) -> Locator:
         return self.page.locator(f'canvas[data-name="{twin}"]')

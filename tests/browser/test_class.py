@@ -172,7 +172,8 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     )
     expect(shared.locator(".sentence")).to_contain_text("What they share: neuron")
     with lecturer.page.expect_download() as saved:
-        sent.get_by_role("button", name="Save its numbers as CSV").click()
+        sent.get_by_role("button", name="Save or enlarge").click()
+        sent.get_by_role("button", name="Save the numbers as CSV").click()
     assert SENTENCE in saved.value.path().read_text(encoding="utf-8")
     sent.get_by_role("button", name="Hide: It cost forty").click()
     expect(sent.locator(".sentence")).to_contain_text("1 sentence; ReLU has")

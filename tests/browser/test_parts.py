@@ -58,10 +58,11 @@ def views(page: Page) -> Iterator[tuple[Part, str]]:
 
 def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
     """Turn to a part, and wait for its pictures; what is measured there is measured by itself."""
-    for title in (part.title if len(page.parts) > 1 else "", view):
-        if title:
-            journey.page.get_by_role("radio", name=title, exact=True).click()
-            journey.answered()
+    if len(page.parts) > 1:
+        journey.choose_part(part.title).answered()
+    if view:
+        journey.page.get_by_role("radio", name=view, exact=True).click()
+        journey.answered()
     named = "" if part is page.parts[0] else part.name
     journey.page.wait_for_function(
         """(name) => (new URLSearchParams(location.search).get("part") ?? "") === name &&
