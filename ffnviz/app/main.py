@@ -87,8 +87,8 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
     network = network_cell(session, run)
-    sentence = [*([network] if network else []),
-                *([page_controls.token_chips(run, page)] if run else [])]  # fmt: skip
+    sentence = [*([page_controls.token_chips(run, page)] if run else []),
+                *([network] if network else [])]  # fmt: skip
     above = [*above[:1], *sentence, *above[1:]]  # the tokens stand where the sentence is typed
     if page.name == FIRST.name:
         above.append(welcome_cell(

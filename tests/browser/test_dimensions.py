@@ -78,7 +78,7 @@ def test_heads_change_no_count_and_a_gate_does(new_page: OpenPage) -> None:
     before = journey.sentence("costs")
     journey.slide("heads", 0)
     assert journey.sentence("costs") == before
-    expect(journey.page.get_by_text("a head is 512 wide")).to_be_visible()
+    expect(journey.page.get_by_text("each head is 512 wide")).to_be_visible()
     journey.page.get_by_role("radio", name="gated: three").click()
     journey.settle()
     assert percents(journey.sentence("costs")) == shares(Shape(gated=True))

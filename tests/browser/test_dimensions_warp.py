@@ -29,12 +29,12 @@ def test_a_plane_is_folded_and_unfolded(new_page: OpenPage, twins: dict[str, Mod
     assert f"{found.n_pieces} flat pieces" in journey.sentence("warp")
     folded = found.output.bent[::3].reshape(-1, 2)[:, 0]
     np.testing.assert_allclose(grid(journey)[: len(folded)], folded, rtol=1e-4, atol=1e-3)
-    journey.slide("from no φ", 8)
+    journey.slide("share of φ that is applied", 8)
     half = found.output.at(0.4)[0][::3].reshape(-1, 2)[:, 0]
     np.testing.assert_allclose(grid(journey)[: len(half)], half, rtol=1e-4, atol=1e-3)
-    journey.slide("from no φ", 0)
+    journey.slide("share of φ that is applied", 0)
     assert "stays 1 flat piece" in journey.sentence("warp")
-    journey.slide("from no φ", 20).slide("neurons that take part", 14)
+    journey.slide("share of φ that is applied", 20).slide("neurons taking part", 14)
     assert "ReLU with 2,048 neurons" in journey.sentence("warp")
     again = new_page().open_page("dimensions", **journey.query())
     assert again.sentence("warp") == journey.sentence("warp")

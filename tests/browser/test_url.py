@@ -73,7 +73,7 @@ def test_twin_and_block_can_be_switched(new_page: OpenPage) -> None:
     journey.settle()
     assert journey.query()["twin"] == "gelu"
     assert journey.query()["block"] == "1"
-    assert "GELU bends" in journey.page.locator(".picture .sentence").inner_text()
+    assert "further than 0.1 from zero" in journey.page.locator(".picture .sentence").inner_text()
 
 
 def test_back_and_forward_go_through_what_was_shown(new_page: OpenPage) -> None:

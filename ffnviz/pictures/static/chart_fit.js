@@ -104,13 +104,14 @@ function forHall(data, layout, share) {
   layout.legend.y = 1 + (1.5 * size) / Math.max(1, inside);
 }
 
-// The title of an axis that stands upright is no longer than the chart is high.
+// The title of an axis is no longer than its axis.
 function shortenTitles(layout) {
-  const high = layout.height - layout.margin.t - layout.margin.b;
+  const { t, r, b, l } = layout.margin, across = layout.width - l - r, high = layout.height - t - b;
   for (const [name, axis] of Object.entries(layout)) {
-    if (!/^yaxis\d*$/.test(name) || !axis.title?.text) continue;
-    const size = axis.title.font?.size ?? 1.1 * layout.font.size, long = 0.5 * size * axis.title.text.replace(/<[^>]*>/g, "").length;
-    if (long > high) axis.title = { ...axis.title, font: { ...axis.title.font, size: Math.max(SMALLEST, Math.floor(size * high / long)) } };
+    if (!/^[xy]axis\d*$/.test(name) || !axis.title?.text) continue;
+    const [start, end] = axis.domain ?? [0, 1], room = (end - start) * (name[0] === "x" ? across + Math.min(l, r) : high);
+    const size = axis.title.font?.size ?? 1.2 * layout.font.size, long = 0.5 * size * axis.title.text.replace(/<[^>]*>/g, "").length;
+    if (long > room) axis.title = { ...axis.title, font: { ...axis.title.font, size: Math.max(SMALLEST, Math.floor(size * room / long)) } };
   }
 }
 
