@@ -12,14 +12,16 @@
     }
   }
 
+  const header = document.querySelector("[data-testid=stHeader]");
   const foot = document.querySelector(".sheet > .below");
   const covers = foot && getComputedStyle(foot).position === "sticky"; // what scrolls goes below it
 
-  // The part of a rectangle that no ancestor cuts off, and the foot does not cover.
+  // The part of a rectangle that no ancestor cuts off, and header and foot do not cover.
   function visible(rect, node) {
-    let { left, top, right, bottom } = rect, inFoot = false;
+    let { left, top, right, bottom } = rect, inFoot = false, inHeader = false;
     for (let at = node; at; at = parentOf(at)) {
       inFoot ||= at === foot;
+      inHeader ||= at === header || at.matches('[data-cell="bar"], [popover]');
       const style = getComputedStyle(at);
       if (style.clipPath !== "none" && at.clientWidth <= 1) return null;
       if (style.overflowX !== "visible" || style.overflowY !== "visible") {
@@ -29,6 +31,7 @@
       }
       if (style.position === "fixed") break;
     }
+    if (header && !inHeader) top = Math.max(top, header.getBoundingClientRect().bottom);
     if (covers && !inFoot) bottom = Math.min(bottom, foot.getBoundingClientRect().top);
     return right - left > SLACK && bottom - top > SLACK ? { left, top, right, bottom } : null;
   }

@@ -69,7 +69,7 @@ def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
         document.querySelector('[data-test-script-state="notRunning"]')""",
         arg=named,
     )
-    if part.name != "devices":
+    if view != "CPU and GPU":
         journey.page.wait_for_function(PAINTED, arg="")
 
 

@@ -57,7 +57,7 @@ export function makeHead(controls, menu, steady) {
   const forgetHeight = steady ? steadied(sentence) : () => {};
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
-  const line = element("header", {}, ...[sentence, controls, signs].filter(Boolean));
+  const line = element("header", {}, ...[signs, sentence, controls].filter(Boolean));
   return {
     element: element("div", { class: "head" }, ...[line, note.box, menu?.box, terms.box].filter(Boolean)),
     under,
