@@ -33,7 +33,7 @@ def test_the_controls_switch_and_the_url_follows(new_page: OpenPage) -> None:
     # A click on the first bar takes that neuron out again.
     bar = journey.chart("contributions").locator(".bars .point").first.bounding_box()
     assert bar
-    journey.click_at(bar["x"] + bar["width"] / 2, bar["y"] + bar["height"] / 2)
+    journey.click_at(bar["x"] + bar["width"] / 4, bar["y"] + bar["height"] / 2)
     assert "With 9 neurons" in journey.sentence("switched")
 
 

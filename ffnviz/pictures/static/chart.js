@@ -75,7 +75,8 @@ export function mount(tell) {
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType(), room() !== null);
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
-    took(root, heights()[1] * (layout.height / paintedHeight)); // panels in several rows take as many times more
+    const times = layout.meta?.panels > 1 ? layout.height / paintedHeight : 1; // panels in several rows take more
+    took(root, heights()[1] * times);
     // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.
     if (drawn && narrow !== isNarrow(paintedWidth)) Plotly.purge(plot);
     const first = !drawn || narrow !== isNarrow(paintedWidth);

@@ -140,6 +140,7 @@ export function fit(data, layout, width, height, pageType, hall = false) {
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
-    if (CHARACTER * (axis.ticktext.join(" ").length + 1) > span) axis.tickangle = -50;
+    const longest = Math.max(...axis.ticktext.map((text) => text.length)), slot = span / axis.ticktext.length;
+    if (CHARACTER * (axis.ticktext.join(" ").length + 1) > span || CHARACTER * longest > 1.25 * slot) axis.tickangle = -50;
   }
 }
