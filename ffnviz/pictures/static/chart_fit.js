@@ -15,6 +15,7 @@ const [LEAST, MOST] = [0.62, 1.5];
 const SMALLEST = 12; // pixels, of type
 const BAR = 23; // pixels, with the gap between bars
 const LOW = 320; // pixels: what is as low as this anyway stays
+const MANY = 4; // panels, which are low already
 const LOWEST = 200; // pixels, that a chart may be made by what stands around it
 
 // How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
@@ -33,7 +34,8 @@ export function heightFor(view, width, room = null, under = 0, more = 0) {
   if (isPhone(width)) return [height, 0];
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
   const own = Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
-  const given = Math.max(more, Math.min(0, Math.max(LOWEST, barsNeed(view)) - own));
+  const lowest = view.figure.layout.meta?.panels > MANY ? own : Math.max(LOWEST, barsNeed(view));
+  const given = Math.max(more, Math.min(0, lowest - own));
   return [own + given, given];
 }
 

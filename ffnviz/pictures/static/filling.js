@@ -81,6 +81,9 @@ function grants(rows, below) {
   })));
 }
 
+// Nothing for any of them.
+const own = (rows) => [...rows.querySelectorAll(".column")].flatMap(growing).map((host) => [host, 0]);
+
 // What stands at the left has the same height; where that is too little, its list of parts is shorter.
 function fitSide(side, left) {
   side.style.setProperty("--left", `${Math.max(0, left)}px`);
@@ -100,11 +103,11 @@ export function fillWindow(rows, side, below) {
   let asked = 0;
   function fill() {
     asked = 0;
-    const talk = "presenting" in document.documentElement.dataset;
-    if (!rows.isConnected || talk || innerWidth <= PHONE || heightLeft(rows, below) === null) return;
-    fitSide(side, heightLeft(rows, below));
+    if (!rows.isConnected || innerWidth <= PHONE || heightLeft(rows, below) === null) return;
+    const scene = "scene" in document.documentElement.dataset; // it brings its picture into the window
+    if (!scene) fitSide(side, heightLeft(rows, below));
     let changed = false;
-    for (const [host, pixels] of grants(rows, below)) {
+    for (const [host, pixels] of scene ? own(rows) : grants(rows, below)) {
       if (Math.abs(number(host.style.getPropertyValue("--grow")) - pixels) < 2) continue;
       host.style.setProperty("--grow", pixels);
       changed = true;

@@ -90,7 +90,7 @@ def test_blocks_that_share_their_ffn_are_found_out(
         for layer in layers:
             setattr(encoder.blocks[1].ffn, layer, getattr(encoder.blocks[0].ffn, layer))
 
-    claim = "Each block has an FFN of its own"
+    claim = "Each block has its own FFN"
     assert finding(sharing.try_sharing(subject(model_folder)), claim).verdict is HOLDS
     shared = sharing.try_sharing(subject(model_folder, share))
     assert finding(shared, claim).verdict is FAILS
