@@ -136,8 +136,7 @@ def _choice(control: Choice) -> dict[str, Any]:
     drawn = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
     if control.style == "slider":
         return {**drawn, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
-    drawn |= _options(control.options, control.chosen)
-    return drawn | {"kind": "choice"} if control.style == "buttons" else drawn
+    return drawn | _options(control.options, control.chosen)
 
 
 def _asked(control: Choice | NumberBox | Switch, sent: Any) -> tuple[Any, bool] | None:

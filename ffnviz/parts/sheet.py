@@ -137,7 +137,7 @@ class Choice:
     action: Callable[[int], Action]
     chosen: int | None = None
     bare: bool = False
-    style: Literal["buttons", "slider"] | None = None
+    style: Literal["slider"] | None = None
 
 
 @dataclass(frozen=True)
