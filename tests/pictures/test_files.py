@@ -134,3 +134,10 @@ def test_the_glossary_has_every_term_that_needs_one() -> None:
         assert entry["title"]
         assert entry["text"].endswith((".", "?", ")"))
         assert len(entry["text"]) < 320
+
+
+def test_what_is_hidden_is_so_in_all_pictures_by_one_rule() -> None:
+    rule = re.compile(r"\[hidden\]\)?\s*\{[^}]*display:\s*none")
+    saying = [path.name for path in SHEETS if rule.search(path.read_text("utf-8"))]
+    assert saying == ["shell.css"]
+    assert "[hidden] { display: none !important; }" in (PICTURES / "shell.css").read_text("utf-8")
