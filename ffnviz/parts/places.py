@@ -64,11 +64,11 @@ def stations_of(page: str, part: str) -> tuple[str, ...]:
 
 
 def parts_at(station: str) -> list[tuple[Page, Part]]:
-    """What is about a station; what is about fewest others comes first."""
+    """What is about a station, but not about all of the block; the most particular comes first."""
     about = [
         (page, part)
         for page in PAGES
         for part in page.parts
-        if station in stations_of(page.name, part.name)
+        if station in (places := stations_of(page.name, part.name)) and places != BLOCK
     ]
     return sorted(about, key=lambda each: len(PLACES[each[0].name, each[1].name]))
