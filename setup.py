@@ -22,5 +22,5 @@ setup(
             "pyproject.toml",  # in it Streamlit finds the components
         ],
     },
-    exclude_package_data={"ffnviz.top": ["assets/journey.png"]},  # the readme's
+    exclude_package_data={"ffnviz.top": ["assets/journey.*"]},  # the readme's
 )

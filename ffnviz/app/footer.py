@@ -1,7 +1,5 @@
 """The foot of every part: the order in which the parts tell their story, and what helps."""
 
-from collections.abc import Callable, Sequence
-
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.parts import PAGES
@@ -40,15 +38,8 @@ def what_it_knows(run: Run) -> list[str]:
     ]
 
 
-def foot(
-    page: Page,
-    part: Part,
-    run: Run,
-    lecture: Sequence[tuple[str, str]] = (),
-    on_lecture: Callable[[str, list[str], str], None] = lambda _, __, ___: None,
-    outcome: str = "",
-) -> Cell:
-    """The foot; of a lecture, what can be done and what came of it: as the component."""
+def foot(page: Page, part: Part, run: Run) -> Cell:
+    """The foot of a part."""
     coming = following(page, part, run)
     there, its = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
@@ -62,7 +53,4 @@ def foot(
         run.subject.per_network("what it knows", lambda: what_it_knows(run)),
         key="foot",
         on_next=lambda: OpenPage(there.name, its.name),
-        lecture=lecture,
-        on_lecture=on_lecture,
-        outcome=outcome,
     )

@@ -73,10 +73,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
 
 def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
     """What stands over whatever a page shows."""
-    on_journey = run is not None and page.name == "journey"
-    take = partial(export_widget.ask, run) if run is not None and on_journey else None
     return [
-        page_controls.bar(session, page, run, take),
+        page_controls.bar(session, page, run),
         page_controls.example_menu(session),
         draft_storage.kept_in_browser(session),
         *classroom.class_line(session),
@@ -99,14 +97,11 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     parts = page_controls.part_list(session, page, run)
     if run is None:
         return Frame(above, side=parts)
+    if parts:
+        parts = [page_controls.block_map(page, part, run), *parts]
     above += page_controls.left_out_notice(run)
-    timed = page.name in ("journey", "timing")
-    foot = footer.foot(
-        page, part, run, menu.entries(session),
-        lambda *asked: menu.do(session, page, *asked), menu.outcome(),
-    )  # fmt: skip
     took = [journey.timing_line(run)] if page.name == "journey" else []
-    return Frame(above, [*took, *(page_controls.device() if timed else []), foot], parts)
+    return Frame(above, [*took, footer.foot(page, part, run)], parts)
 
 
 def sheet_of(part: Part, run: Run | None, values: Values) -> Sheet:

@@ -1,5 +1,7 @@
 """Which network reads the sentence, which of its FFNs is looked at, and what stands beside it."""
 
+import streamlit as st
+
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session, network_by_id, network_label
 from ffnviz.figures.wording import weights
@@ -8,6 +10,7 @@ from ffnviz.parts.sheet import Choice, Control, Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import ChooseBlock, ChooseNetwork, ChoosePartner, ShowSpecial
 from ffnviz.state.run import Run
+from ffnviz.state.run_factory import find_gpu
 from ffnviz.state.settings import Values
 
 FEW_BLOCKS = 4  # of which each has a button; of more, a slider
@@ -38,7 +41,19 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
                                bare=True))  # fmt: skip
     if run is not None and run.special:
         controls.append(special_tokens(run))
+    controls.append(gpu_switch())
     return rail_cell(controls, Values(), {}, "network" if ours else "any-network")
+
+
+def gpu_switch() -> Switch:
+    """Whether the GPU computes; without one, why not."""
+    gpu = find_gpu()
+
+    def choose(on: bool) -> None:
+        st.session_state["gpu"] = on
+
+    on = gpu.device is not None and bool(st.session_state["gpu"])
+    return Switch("GPU", on, choose, disabled=gpu.device is None, help=gpu.why)
 
 
 def special_tokens(run: Run) -> Switch:

@@ -1,22 +1,23 @@
 """What all pages share above their own parts: sentence, device, examples, parts, tokens."""
 
 import tomllib
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import groupby
 
 import streamlit as st
 
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.app.rail import rail_cell
+from ffnviz.app import export_widget
+from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
 from ffnviz.figures.journey import sentences
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, words_to_hide
-from ffnviz.parts.part import Page
-from ffnviz.parts.sheet import Switch
+from ffnviz.parts.part import Page, Part
+from ffnviz.parts.places import STATIONS, parts_at, stations_of
+from ffnviz.pictures.block_map import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.examples import examples_cell
@@ -26,8 +27,6 @@ from ffnviz.pictures.part_list import part_list_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage
 from ffnviz.state.run import Run
-from ffnviz.state.run_factory import find_gpu
-from ffnviz.state.settings import Values
 from ffnviz.state.state import with_masks
 
 EXAMPLES = ASSETS / "examples.toml"
@@ -96,19 +95,6 @@ def example_menu(session: Session) -> Cell:
     )
 
 
-def device() -> list[Cell]:
-    """The GPU's switch, where the page speaks of time."""
-    gpu = find_gpu()
-
-    def choose(on: bool) -> None:
-        st.session_state["gpu"] = on
-
-    on = gpu.device is not None and bool(st.session_state["gpu"])
-    switch = Switch("GPU", on, choose, disabled=gpu.device is None, help=gpu.why)
-    cell = rail_cell([switch], Values(), {}, "device")
-    return [cell] if cell else []
-
-
 def left_out_notice(run: Run) -> list[Cell]:
     """What the network cannot read of a long text."""
     trace = run.whole
@@ -128,15 +114,18 @@ def left_out_notice(run: Run) -> list[Cell]:
     return [text_cell("left-out", why, tone="warning")]
 
 
-def bar(
-    session: Session, page: Page, run: Run | None, on_take: Callable[[], None] | None = None
-) -> Cell:
-    """The page's name, its link and file, and what a screen reader hears of a click's changes."""
+def bar(session: Session, page: Page, run: Run | None) -> Cell:
+    """The page's name, its link, file and lecture, and what a screen reader hears of a change."""
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
     token = run.labels[run.token] if run else ""
-    return bar_cell(page.title, part, state.sentence, network, token, "bar", on_take)
+    takes = run is not None and page.name == "journey"
+    return bar_cell(
+        page.title, part, state.sentence, network, token, "bar",
+        partial(export_widget.ask, run) if takes else None,
+        menu.entries(session), partial(menu.do, session, page), menu.outcome(),
+    )  # fmt: skip
 
 
 def token_chips(run: Run, page: Page) -> Cell:
@@ -166,6 +155,27 @@ def token_chips(run: Run, page: Page) -> Cell:
         asks=bool(asks),
         counts=page.name in ("journey", "sparsity"),
     )
+
+
+def block_map(page: Page, part: Part, run: Run) -> Cell:
+    """Where in the block a part is, and the ways to what is about the same."""
+    about = {
+        name: [(to, its) for to, its in parts_at(name) if not its.missing(run)] for name in STATIONS
+    }
+    here = stations_of(page.name, part.name)
+    stations = [
+        MapStation(
+            name, sign, title, name in here, [(its.title, to.title) for to, its in about[name]],
+            about[name].index((page, part)) if (page, part) in about[name] else None,
+        )
+        for name, (sign, title) in STATIONS.items()
+    ]  # fmt: skip
+
+    def go(station: int, to: int) -> OpenPage:
+        there, its = about[list(STATIONS)[station]][to]
+        return OpenPage(there.name, its.name)
+
+    return block_map_cell(stations, "block-map", go)
 
 
 def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head, Part
-from ffnviz.pictures.sent import one_of, place
+from ffnviz.pictures.sent import entry, one_of, place
 
 COLUMNS = 128  # of a map at most; it is drawn about as wide
 
@@ -47,6 +47,7 @@ class Station:
         source: of a sum, the station whose output is added.
         weights: of an attention, (n_heads, T, S).
         hidden: of an FFN, (T, d_ff).
+        doors: titles of the parts about it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Station:
     source: str | None = None
     weights: NDArray[np.floating] | None = None
     hidden: NDArray[np.floating] | None = None
+    doors: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ class Asks:
         token: with its place.
         block: with −1 for the one before, 1 for the one after.
         variant: with its id.
+        door: with a station's name, and the place of one of its doors.
     """
 
     station: Callable[[str], Any]
@@ -101,6 +104,7 @@ class Asks:
     token: Callable[[int], Any]
     block: Callable[[int], Any]
     variant: Callable[[str], Any] = lambda _: None
+    door: Callable[[str, int], Any] = lambda _, __: None
 
 
 def block_cell(
@@ -134,6 +138,12 @@ def block_cell(
         leads = (shown.before, shown.after)
         return asks.block((-1, 1)[step]) if step is not None and leads[step] else None
 
+    def entered(sent: Any) -> Any:
+        name = one_of(entry(sent, "station"), names)
+        doors = next((each.doors for each in stations if each.name == name), ())
+        at = place(entry(sent, "door"), len(doors))
+        return None if name is None or at is None else asks.door(name, at)
+
     arrays: dict[str, NDArray[Any]] = {}
     described = [_described(station, stations, arrays) for station in stations]
     header: dict[str, Any] = {
@@ -155,6 +165,7 @@ def block_cell(
         "heed": lambda sent: call(asks.head, place(sent, n_heads + 1)),
         "token": lambda sent: call(asks.token, place(sent, len(words))),
         "block": turned,
+        "door": entered,
         "variant": lambda sent: call(asks.variant, one_of(sent, list(shown.variants))),
     }
     return Cell("block_picture", key, header, arrays, events)
@@ -181,6 +192,7 @@ def _described(
         "note": station.note,
         "says": Head(station.says, "", "").to_json()["spans"],
         "source": station.source,
+        "doors": list(station.doors),
         "largest": max(_largest(s.output) for s in stations if s.scale == station.scale),
         "largest_hidden": 0.0 if station.hidden is None else _largest(station.hidden),
         "n_heads": 0 if station.weights is None else len(station.weights),

@@ -1,9 +1,10 @@
-"""The name of the page, and the link to what it shows."""
+"""The name of the page, the lecture, and the link to what the page shows."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.lecture_menu import Entries, Wanted, wanted
 
 
 def bar_cell(
@@ -14,6 +15,9 @@ def bar_cell(
     token: str,
     key: str,
     on_take: Callable[[], Any] | None = None,
+    lecture: Entries = (),
+    on_lecture: Wanted = lambda *_: None,
+    outcome: str = "",
 ) -> Cell:
     """The page's heading, and a button that copies the page's address.
 
@@ -27,7 +31,12 @@ def bar_cell(
         token: the chosen one; empty without a sentence.
         key: unique on the page.
         on_take: called when the person wants the page as a file; None where there is no such file.
+        lecture: what can be done about a lecture.
+        on_lecture: does it.
+        outcome: what came of it, if that is not seen by itself.
     """
     data = {"title": title, "part": part, "sentence": sentence, "takes": on_take is not None}
-    shown = {**data, "network": list(network), "token": token}
-    return Cell("page_bar", key, shown, events={"take": lambda _: on_take and on_take()})
+    menu = {"lecture": [list(each) for each in lecture], "outcome": outcome}
+    shown = {**data, **menu, "network": list(network), "token": token}
+    events = {"take": lambda _: on_take and on_take(), "lecture": wanted(lecture, on_lecture)}
+    return Cell("page_bar", key, shown, events=events)

@@ -116,9 +116,17 @@ def new_page(
     contexts: list[BrowserContext] = []
 
     def make(
-        *, dark: bool = False, width: int = 1920, height: int = 1080, alone: bool = False
+        *,
+        dark: bool = False,
+        width: int = 1920,
+        height: int = 1080,
+        alone: bool = False,
+        moving: bool = False,
     ) -> Journey:
-        """A page; `alone` in a context of its own, which a test may change as it likes."""
+        """A page; `alone` in a context of its own, which a test may change as it likes.
+
+        Without `moving` the visitor's system asks for calm: a picture is at once as it will be.
+        """
         if alone:
             contexts.append(_context(browser))
             page = contexts[-1].new_page()
@@ -126,7 +134,11 @@ def new_page(
             page = idle.pop() if idle else window.new_page()
             given.append(page)
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(media="null", color_scheme="dark" if dark else "light")
+        page.emulate_media(
+            media="null",
+            color_scheme="dark" if dark else "light",
+            reduced_motion="no-preference" if moving else "reduce",
+        )
         return Journey(page, address)
 
     yield make
@@ -149,7 +161,7 @@ def files() -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A browser's page that knows no Streamlit, high enough for every picture."""
-    context = browser.new_context(viewport=PLAIN, color_scheme="light")
+    context = browser.new_context(viewport=PLAIN, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(30_000)
     yield context.new_page()
     context.close()

@@ -152,15 +152,17 @@ def show_points(seed: int) -> None:
 
 
 def show_bar(seed: int) -> None:
-    cell = bar_cell("Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar")
+    entries, outcome = [("add", "Add this view")], f"Added: {seed}."
+    cell = bar_cell(
+        "Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar",
+        None, entries, never, outcome,
+    )  # fmt: skip
     mount_cell(cell)
 
 
 def show_foot(seed: int) -> None:
     knows = ["It is small.", f"It read {seed} books."]
-    entries = [("add", "Add this view")]
-    cell = foot_cell(f"Next: {seed}", knows, "foot", never, entries, never, f"Added: {seed}.")
-    mount_cell(cell)
+    mount_cell(foot_cell(f"Next: {seed}", knows, "foot", never))
 
 
 def show_welcome(_: int) -> None:

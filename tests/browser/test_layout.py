@@ -137,7 +137,7 @@ def test_a_link_is_copied_and_a_choice_is_told_briefly(new_page: OpenPage) -> No
     page = journey.page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
-    told = page.locator(".bar [role=status]")
+    told = page.locator(".bar .told")
     expect(told).to_have_text("Link copied")
     assert page.evaluate("navigator.clipboard.readText()") == page.url
     journey.chips.nth(1).click()

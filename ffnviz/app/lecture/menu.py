@@ -1,4 +1,4 @@
-"""What stands behind “Lecture” at the foot of every page."""
+"""What stands behind “Lecture” at the top of every page."""
 
 import streamlit as st
 

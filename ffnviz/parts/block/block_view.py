@@ -14,13 +14,26 @@ from ffnviz.figures.block import stations as wording
 from ffnviz.figures.block.stations import Passing
 from ffnviz.parts.sheet import set_to
 from ffnviz.pictures.block_picture import Asks, Station, Strip
-from ffnviz.state.actions import ChooseBlock, ChooseToken
+from ffnviz.state.actions import ChooseBlock, ChooseToken, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
 
 HEAD = count_setting("attention_head", 0, 0, 64)
 FIRST = "x"  # station of a block
 ADDED = {Kind.ATTENTION: "attention", Kind.CROSS: "cross-attention", Kind.FFN: "FFN"}
+RESIDUAL = ("Residual and LayerNorm", "lab", "residual")
+LENS = ("Logit lens", "vocabulary", "lens")
+DOORS = {  # of a kind of station: the parts about it, each with its page and name
+    Kind.STREAM: (("Tokens in a plane", "dimensions", "plane"), LENS),
+    Kind.NORM: (RESIDUAL, ("Linear?", "lab", "linear")),
+    Kind.ATTENTION: (("Against an RNN", "block", "turns"), ("Position-wise", "lab", "positions")),
+    Kind.CROSS: (("Encoder block", "block", "block"),),
+    Kind.FFN: (
+        ("The activation function", "sparsity", "bend"), ("Active neurons", "sparsity", "awake"),
+        ("Top activations", "neurons", "wakes"), ("What it writes", "neurons", "writes"),
+    ),
+    Kind.SUM: (RESIDUAL, ("Ablate layers", "block", "strip"), LENS),
+}  # fmt: skip
 Vectors = NDArray[np.float32]
 
 
@@ -68,6 +81,7 @@ def stations_of(
                 source=station.source,
                 weights=None if station.weights is None else as_array(station.weights),
                 hidden=hidden,
+                doors=[title for title, _, _ in DOORS[station.kind]],
             )
         )  # fmt: skip
         last_written = ADDED.get(station.kind, last_written)
@@ -137,13 +151,15 @@ def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]
     ]
 
 
-def asks(run: Run, station: Setting[str]) -> Asks:
+def asks(run: Run, station: Setting[str], computed: Sequence[Computed]) -> Asks:
     """What a click in the picture asks for; another block is entered at its first station."""
+    doors = {each.name: DOORS[each.kind] for each in computed}
     return Asks(
         station=lambda name: set_to(station, name),
         head=lambda number: set_to(HEAD, number),
         token=ChooseToken,
         block=lambda by: ChooseBlock(run.state.block + by, {station.name: FIRST}),
+        door=lambda name, at: OpenPage(*doors[name][at][1:]),
     )
 
 

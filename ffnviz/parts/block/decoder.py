@@ -62,6 +62,6 @@ def sheet(run: Run, values: Values) -> Sheet:
         run.labels,
         Shown(values[STATION], min(values[HEAD], n_heads(stations)), token, before, after),
         key="decoder-picture",
-        asks=replace(asks(run, STATION), token=lambda place: set_to(TOKEN, place + 1)),
+        asks=replace(asks(run, STATION, computed), token=lambda place: set_to(TOKEN, place + 1)),
     )  # fmt: skip
     return Sheet([row(picture)])

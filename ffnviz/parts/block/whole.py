@@ -64,6 +64,6 @@ def sheet(run: Run, values: Values) -> Sheet:
             values[BUILT],
         ),
         key="block-picture",
-        asks=replace(asks(run, STATION), variant=lambda way: set_to(BUILT, way)),
+        asks=replace(asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
     )  # fmt: skip
     return Sheet([row(picture)])

@@ -48,18 +48,18 @@ function makeStrip(tip) {
  * Makes the card.
  *
  * @param tip what names the number pointed at, within the picture
- * @param ask with `step(by)`, `play()`, `head(number)` and `token(place)`
+ * @param ask with `step(by)`, `play()`, `head(number)`, `token(place)` and `door(station, place)`
  */
 export function makeCard(tip, ask) {
   const back = element("button", { type: "button", class: "action", text: "←", "aria-label": "One step back", onclick: () => ask.step(-1) });
   const on = element("button", { type: "button", class: "action", text: "→", "aria-label": "One step on", onclick: () => ask.step(1) });
   const play = element("button", { type: "button", class: "action", onclick: ask.play });
-  const title = element("h3"), says = element("p", { class: "says" });
+  const title = element("h3"), says = element("p", { class: "says" }), doors = element("p", { class: "doors" });
   const heads = makeHeads(ask.head, ask.token);
   const strips = element("div", { class: "strips" }), made = [];
   const content = element("div", { class: "content" }, heads.box, strips);
   const box = element("div", { class: "card" },
-    element("div", { class: "text" }, element("div", { class: "steps" }, back, on, play, title), says), content);
+    element("div", { class: "text" }, element("div", { class: "steps" }, back, on, play, title), says, doors), content);
   let seen = null;
 
   function vectors() {
@@ -85,6 +85,11 @@ export function makeCard(tip, ask) {
         span.className = kind.split("@")[0];
         span.style.color = kind.startsWith("number") ? colourOf(shown.accent, colours) : "";
         span.replaceChildren(kind === "typed" ? element("bdi", { text }) : text);
+      });
+      each(doors, station.doors, () => element("button", { type: "button" }), (door, part, at) => {
+        door.textContent = part;
+        door.title = `To “${part}”`;
+        door.onclick = () => ask.door(station.name, at);
       });
       heads.box.hidden = !station.n_heads;
       content.classList.toggle("both", Boolean(station.n_heads));

@@ -45,7 +45,7 @@ export function mount(tell) {
   let shown = null, colours = null, width = null, waiting = 0, playing = 0;
 
   const place = () => shown.stations.findIndex(({ name }) => name === shown.station);
-  const card = makeCard(tip, { step: byHand, play, head: (head) => choose("heed", head), token: (token) => tell("token", token) });
+  const card = makeCard(tip, { step: byHand, play, head: (head) => choose("heed", head), token: (token) => tell("token", token), door: (station, door) => tell("door", { station, door }) });
   const root = element("div", { class: "block" }, flow, card.box, ...tip.parts);
 
   function choose(what, value) {

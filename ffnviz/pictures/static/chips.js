@@ -28,6 +28,10 @@ export function mount(tell) {
   edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   let shown = null, at = null;
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
+  function choose(token) {
+    tell("token", token);
+    if (token !== shown.chosen) row.dispatchEvent(new Event("token-chosen", { bubbles: true, composed: true })); // what it does is then played
+  }
   const root = element("section", {}, element("div", { class: "line" }, row, hide, edit));
   return {
     element: root,
@@ -42,13 +46,13 @@ export function mount(tell) {
       root.classList.toggle("counts", counts);
       hide.hidden = !hides[chosen];
       hide.title = why(chosen);
-      each(row, texts, (token) => makeChip(() => tell("token", token), () => cut(token)), (chip, text, token) => {
-        const [choose, over] = chip.children;
-        const [name, share, track] = choose.children;
+      each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), (chip, text, token) => {
+        const [face, over] = chip.children;
+        const [name, share, track] = face.children;
         const isChosen = token === chosen;
-        choose.setAttribute("aria-pressed", String(isChosen));
-        choose.title = `${text}: ${percent(shares[token])} ${what}${hides[token] ? "\nDelete hides the word" : ""}`;
-        choose.style.borderColor = isChosen ? accent : "";
+        face.setAttribute("aria-pressed", String(isChosen));
+        face.title = `${text}: ${percent(shares[token])} ${what}${hides[token] ? "\nDelete hides the word" : ""}`;
+        face.style.borderColor = isChosen ? accent : "";
         over.hidden = !hides[token];
         over.title = why(token);
         name.textContent = text;

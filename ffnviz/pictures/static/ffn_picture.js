@@ -1,6 +1,7 @@
 import { element } from "./element.js";
 import { given, took } from "./filling.js";
 import { makeStage, NARROW, WIDE } from "./ffn_stage.js";
+import { playInTurn } from "./motion.js";
 import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
@@ -42,7 +43,7 @@ export function mount(tell) {
   const flow = element("div", { class: "flow" });
   const root = element("div", { class: "picture" }, flow, ...tip.parts);
   const stages = new Map(), steps = [];
-  let shown = null, colours = null, width = null;
+  let shown = null, colours = null, width = null, willPlay = false;
 
   const layout = () => (width < NARROW_BELOW ? NARROW : WIDE);
 
@@ -80,6 +81,14 @@ export function mount(tell) {
     shown.steps.forEach((step, at) => steps[at].update(step, sizes[at] / most, sizes[at + 1] / most, colour, layout()));
   }
 
+  // Expand, bend, compress: each stage appears once the one before it is there.
+  function play() {
+    const wide = layout() === WIDE, hidden = wide ? "inset(0 100% 0 0)" : "inset(0 0 100% 0)";
+    playInTurn([...flow.children].map((part) => (part.matches(".step")
+      ? [part.firstChild, [{ clipPath: hidden }, { clipPath: "inset(0)" }]]
+      : [part.querySelector(".grid"), [{ opacity: 0.1 }, { opacity: 1 }]])));
+  }
+
   const resized = new ResizeObserver(([{ contentRect }]) => {
     const before = layout();
     width = contentRect.width;
@@ -87,6 +96,8 @@ export function mount(tell) {
   });
   const refit = () => { if (shown) paint(); };
   addEventListener("room", refit); // filling.js says so
+  const chosen = () => { willPlay = true; };
+  addEventListener("token-chosen", chosen);
 
   return {
     element: root,
@@ -101,10 +112,13 @@ export function mount(tell) {
         resized.observe(root);
       }
       paint();
+      if (willPlay) play();
+      willPlay = false;
     },
     destroy() {
       resized.disconnect();
       removeEventListener("room", refit);
+      removeEventListener("token-chosen", chosen);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { aboutFrom } from "./about.js";
 import { element } from "./element.js";
+import { makeLectureMenu } from "./lecture_menu.js";
 
-export const styles = ["page_bar.css"];
+export const styles = ["help.css", "page_bar.css"];
 
 const DONE_MS = 1_500;
 
@@ -18,33 +19,51 @@ async function copy(text) {
   if (!copied) throw new Error("The link could not be copied: it stands in the address bar.");
 }
 
+// On a phone there is room for a sign only.
+const sign = (path) => {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("viewBox", "0 0 24 24");
+  svg.setAttribute("aria-hidden", "true");
+  svg.append(document.createElementNS(svg.namespaceURI, "path"));
+  svg.firstChild.setAttribute("d", path);
+  return svg;
+};
+const LINK = "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1";
+const FILE = "M12 4v11M7 11l5 5 5-5M5 20h14";
+
 export function mount(tell) {
   const part = element("span", { class: "part" });
   const name = element("span");
   const sentence = element("bdi", { class: "typed" });
   const told = element("div", { class: "told", role: "status" });
   const label = element("span", { text: "Copy link" });
-  const button = element("button", { type: "button" }, label);
+  const button = element("button", { type: "button", class: "short" }, sign(LINK), label);
   const take = element("button", {
-    type: "button", text: "Take home", title: "This page as one file that works without a server", onclick: () => tell("take", true),
-  });
+    type: "button", class: "short", title: "This page as one file that works without a server", onclick: () => tell("take", true),
+  }, sign(FILE), element("span", { text: "Take home" }));
+  const lecture = makeLectureMenu(tell);
   let said = null;
 
   button.onclick = async () => {
     let outcome = "Link copied";
     await copy(location.href).catch(({ message }) => { outcome = message; });
     label.textContent = outcome;
+    button.classList.add("said");
     told.textContent = outcome;
-    setTimeout(() => { label.textContent = "Copy link"; }, DONE_MS);
+    setTimeout(() => {
+      label.textContent = "Copy link";
+      button.classList.remove("said");
+    }, DONE_MS);
   };
 
   return {
-    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, take, button, told),
+    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take, button, told),
     update(data) {
       name.textContent = data.title;
       part.textContent = data.part ? `: ${data.part}` : "";
       sentence.textContent = data.sentence;
       take.hidden = !data.takes;
+      lecture.update(data.lecture, data.outcome);
       // Only what is new is told: a click on a token need not repeat the network.
       const now = [data.part || data.title, ...data.network, data.token];
       const news = said ? now.filter((words, place) => words && words !== said[place]) : [];

@@ -1,4 +1,5 @@
 import { each, element } from "./element.js";
+import { reorder } from "./motion.js";
 import { percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
@@ -24,7 +25,9 @@ export function mount() {
         heading.textContent = panel.title;
         list.setAttribute("aria-label", `Likeliest words, ${panel.title}`);
         const background = colourOf(panel.colour, theme);
+        const arrive = reorder(list, panel.words);
         each(list, panel.words, makeRow, (item, word, place) => {
+          item.dataset.name = word;
           const probability = panel.probabilities[place];
           const [name, { firstChild: bar, lastChild: text }] = item.children;
           item.title = `${word}: ${probability.toFixed(4)}`;
@@ -32,6 +35,7 @@ export function mount() {
           text.textContent = panel.of === "probability" ? percent(probability) : probability.toFixed(2);
           Object.assign(bar.style, { width: `${(100 * probability) / highest}%`, background });
         });
+        arrive();
       });
     },
   };

@@ -30,6 +30,7 @@ const PICTURES = {
   classroom: () => import("./classroom.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
+  block_map: () => import("./block_map.js"),
   part_list: () => import("./part_list.js"),
   passages: () => import("./passages.js"),
   points: () => import("./points.js"),

@@ -1,0 +1,74 @@
+"""Where in a block each part is: the stations of a token's way, and the parts about each."""
+
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Page, Part
+
+FFN = ("expand", "activation", "hidden", "compress")
+STATIONS = {  # in order: the sign in a drawing, and the name
+    "attention": ("attn", "Attention"),
+    "norm": ("LN", "LayerNorm"),
+    "expand": ("W₁", "W₁: expand"),
+    "activation": ("φ", "φ: the activation function"),
+    "hidden": ("h", "h: the hidden activations"),
+    "compress": ("W₂", "W₂: compress"),
+    "residual": ("+", "The residual stream"),
+    "softmax": ("p", "Softmax"),
+}
+BLOCK = ("attention", "norm", *FFN, "residual")
+PLACES: dict[tuple[str, str], tuple[str, ...]] = {  # page and name of a part: its stations
+    ("block", "block"): BLOCK,
+    ("block", "decoder"): ("attention",),
+    ("block", "turns"): ("attention",),
+    ("block", "strip"): ("attention", "residual"),
+    ("vocabulary", "softmax"): ("softmax",),
+    ("vocabulary", "write"): ("softmax",),
+    ("vocabulary", "lens"): ("residual", "softmax"),
+    ("vocabulary", "parts"): ("residual", "softmax"),
+    ("sparsity", "bend"): ("activation",),
+    ("sparsity", "awake"): ("hidden",),
+    ("sparsity", "keep"): ("hidden",),
+    ("sparsity", "birth"): ("hidden",),
+    ("sparsity", "swap"): ("activation",),
+    ("dimensions", "flow"): FFN,
+    ("dimensions", "cost"): FFN,
+    ("dimensions", "rank"): ("expand",),
+    ("dimensions", "separate"): ("expand", "activation"),
+    ("dimensions", "warp"): FFN,
+    ("dimensions", "plane"): ("residual",),
+    ("neurons", "wakes"): ("hidden",),
+    ("neurons", "writes"): ("compress",),
+    ("neurons", "working"): ("expand",),
+    ("neurons", "switch"): ("hidden", "compress"),
+    ("neurons", "plant"): ("hidden", "compress"),
+    ("neurons", "browse"): ("hidden",),
+    ("neurons", "compare"): ("hidden",),
+    ("neurons", "name"): ("hidden",),
+    ("lab", "claims"): BLOCK,
+    ("lab", "positions"): FFN,
+    ("lab", "convolution"): FFN,
+    ("lab", "bend"): ("activation",),
+    ("lab", "linear"): BLOCK,
+    ("lab", "fit"): ("activation", "hidden"),
+    ("lab", "hears"): ("attention", *FFN),
+    ("lab", "residual"): ("norm", "residual"),
+    ("lab", "dropout"): ("hidden",),
+    ("timing", "stages"): BLOCK,
+    ("timing", "growth"): BLOCK,
+    ("timing", "memory"): FFN,
+}
+
+
+def stations_of(page: str, part: str) -> tuple[str, ...]:
+    """Of a part, by its page's name and its own; none of one that is nowhere in the block."""
+    return PLACES.get((page, part), ())
+
+
+def parts_at(station: str) -> list[tuple[Page, Part]]:
+    """What is about a station, but not about all of the block; the most particular comes first."""
+    about = [
+        (page, part)
+        for page in PAGES
+        for part in page.parts
+        if station in (places := stations_of(page.name, part.name)) and places != BLOCK
+    ]
+    return sorted(about, key=lambda each: len(PLACES[each[0].name, each[1].name]))

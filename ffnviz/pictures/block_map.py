@@ -1,0 +1,53 @@
+"""A block, small: lit where the shown part is, each station a menu of the parts about it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.sent import entry, place
+
+
+@dataclass(frozen=True)
+class MapStation:
+    """One station.
+
+    Attributes:
+        name: unique; "expand" and "compress" are drawn as such.
+        sign: in the drawing.
+        title: over its menu.
+        lit: whether the shown part is about it.
+        parts: title and page of those about it.
+        shown: which of these is shown; None if it is another.
+    """
+
+    name: str
+    sign: str
+    title: str
+    lit: bool
+    parts: Sequence[tuple[str, str]]
+    shown: int | None
+
+
+def block_map_cell(
+    stations: Sequence[MapStation], key: str, on_go: Callable[[int, int], Any]
+) -> Cell:
+    """The map.
+
+    Args:
+        stations: in order.
+        key: unique on the page.
+        on_go: gives the action for a part, by the places of its station and of itself.
+    """
+
+    def go(sent: Any) -> Any:
+        at = place(entry(sent, "station"), len(stations))
+        to = None if at is None else place(entry(sent, "part"), len(stations[at].parts))
+        return None if at is None or to is None else on_go(at, to)
+
+    drawn = [
+        {"name": each.name, "sign": each.sign, "title": each.title, "lit": each.lit,
+         "parts": [list(part) for part in each.parts], "shown": each.shown}
+        for each in stations
+    ]  # fmt: skip
+    return Cell("block_map", key, {"stations": drawn}, events={"go": go})
