@@ -48,6 +48,13 @@ from ffnviz.training.twin import make_twin, prepare, read_earlier
     "whatever --activation says. Needs --out.",
 )
 @click.option(
+    "--keep",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    show_default=True,
+    help="With --from: how much of the earlier weights is mixed into what is written.",
+)
+@click.option(
     "--activation", type=click.Choice(list(ACTIVATIONS)), default="relu", show_default=True
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Model folder to write.")
@@ -91,6 +98,7 @@ def train(
     sentences: Path | None,
     sentence_share: float,
     earlier: Path | None,
+    keep: float,
     activation: str,
     out: Path | None,
     work: Path,
@@ -109,6 +117,8 @@ def train(
     )
     if earlier and (out is None or out.resolve() == earlier.resolve()):
         raise click.UsageError("--from needs --out: the network that it goes on from stays.")
+    if keep and not earlier:
+        raise click.UsageError("--keep needs --from: there are no earlier weights to keep.")
     try:
         first = read_earlier(earlier) if earlier else None
         config = first.encoder.config if first else EncoderConfig(activation=activation)
@@ -126,8 +136,9 @@ def train(
         click.echo(_counted(encoded))
         with _ProgressBar(recipe) as shown:
             record = make_twin(
-                config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show, first
-            )
+                config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show, first,
+                keep,
+            )  # fmt: skip
     except (CorpusError, CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
     final = record["final"]

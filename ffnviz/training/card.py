@@ -84,6 +84,11 @@ def _recipe(record: dict[str, Any]) -> str:
     for run in further:
         said += ["Further training, which began with the weights of the above:"]
         said += _run(run, record["config"])
+        if run.get("kept"):
+            said += [
+                f"The weights are the mean of those at its end ({1 - run['kept']:.0%}) and at its "
+                f"beginning ({run['kept']:.0%}), as in Wortsman et al. 2022 (arXiv:2109.01903)."
+            ]
     return "\n\n".join(said)
 
 

@@ -1,5 +1,6 @@
 """From a folder of books to a finished model folder: vocabulary, training, record, card."""
 
+import copy
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -132,11 +133,26 @@ def make_twin(
     device: torch.device,
     report: Callable[[Progress], None],
     earlier: Earlier | None = None,
+    kept: float = 0.0,
 ) -> dict[str, Any]:
     """Train, measure what will be written on all held-out tokens, and write the model folder.
 
     Returns the training record, which is also written as training.json. With an earlier training
     it is that one's record, gone on with.
+
+    Args:
+        config: of the network.
+        recipe: of the training.
+        tokenizer: that encoded the corpus.
+        corpus: to train on, and held out.
+        checkpoint: where the run is kept on its way.
+        out: the model folder to write.
+        device: that trains.
+        report: called now and then.
+        earlier: a finished training to go on from.
+        kept: how much of the earlier weights is in what is written: (1 − kept) of the weights at
+            the end, and kept of those at the beginning (Wortsman et al. 2022, “Robust fine-tuning
+            of zero-shot models”). It keeps what was known before.
 
     Raises:
         CheckpointError: if the checkpoint cannot be gone on from.
@@ -145,6 +161,7 @@ def make_twin(
     """
     mask_id = tokenizer.mask_id
     begin_with = earlier.encoder if earlier else None
+    before = copy.deepcopy(begin_with.state_dict()) if begin_with else {}
     result = train(config, recipe, corpus, mask_id, checkpoint, device, report, begin_with)
     counts = np.bincount(corpus.training, minlength=config.vocab_size)
     if corpus.sentences:
@@ -152,6 +169,11 @@ def make_twin(
     books = validation_batches(corpus.validation, recipe, mask_id, config.max_tokens, None)
     sentences = sentence_batches(corpus.sentences, recipe, mask_id) if corpus.sentences else []
     record = _run(recipe, corpus, result, device) | {"points": result.points}
+    if before and kept:
+        record["kept"] = kept
+        after = result.encoder.state_dict()
+        mixed = {name: torch.lerp(after[name], before[name].to(device), kept) for name in before}
+        result.encoder.load_state_dict(mixed)
     record = gone_on(earlier.record, record) if earlier else {"config": config.to_dict(), **record}
 
     def describe(shipped: Encoder) -> dict[str, str]:  # the float16 weights a reader will load

@@ -107,6 +107,8 @@ def test_a_folder_to_go_on_from_that_is_no_model_is_named(library: Path, tmp_pat
     assert_refused(train(*arguments, "--out", tmp_path / "out"), "empty", "the file is missing")
     assert_refused(train(*arguments), "--from needs --out")
     assert_refused(train(*arguments, "--out", tmp_path / "empty"), "--from needs --out")
+    alone = ["--corpus", library, "--work", tmp_path, "--keep", "0.5"]
+    assert_refused(train(*alone), "--keep needs --from")
 
 
 def test_a_corpus_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

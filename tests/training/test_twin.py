@@ -149,6 +149,30 @@ def gone_on_with(
     return out, record
 
 
+def test_of_a_further_run_some_of_the_earlier_weights_can_be_kept(
+    twin: tuple[Path, dict[str, Any]],
+    gone_on_with: tuple[Path, dict[str, Any]],
+    half_sentences: Recipe,
+    both: Corpus,
+    tmp_path: Path,
+) -> None:
+    first, out = read_earlier(twin[0]), tmp_path / "relu"
+    config, tokenizer = first.encoder.config, first.tokenizer
+    checkpoint = gone_on_with[0].parent / "c"  # of the same run, at its end
+    record = make_twin(
+        config, half_sentences, tokenizer, both, checkpoint, out, CPU, silent, first, 0.25
+    )
+    before, after = (read_folder(each)[0].state_dict() for each in (twin[0], gone_on_with[0]))
+    for name, tensor in read_folder(out)[0].state_dict().items():
+        mixed = 0.25 * before[name].double() + 0.75 * after[name].double()
+        assert torch.allclose(tensor.double(), mixed, rtol=2e-3, atol=1e-5), name
+        assert not torch.equal(tensor, after[name]) or torch.equal(before[name], after[name])
+    assert record["further"][-1]["kept"] == 0.25
+    card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
+    assert "those at its end (75%) and at its beginning (25%)" in card
+    assert "kept" not in gone_on_with[1]["further"][-1]
+
+
 def test_a_further_run_begins_with_the_weights_that_were_written(
     twin: tuple[Path, dict[str, Any]],
     gone_on_with: tuple[Path, dict[str, Any]],
