@@ -7,21 +7,13 @@ from ffnviz.analysis.dimensions.cost import Shape
 
 @dataclass(frozen=True)
 class Preset:
-    """A network by its shape.
+    """A network by its shape."""
 
-    Attributes:
-        name: how it is called.
-        shape: its numbers; n_tokens is a length to compare at.
-        source: where they stand, and what is counted.
-        phi: its activation function, by name.
-        phi_source: where that stands.
-    """
-
-    name: str
-    shape: Shape
-    source: str
-    phi: str
-    phi_source: str
+    name: str  # how it is called
+    shape: Shape  # its numbers; n_tokens is a length to compare at
+    source: str  # where they stand, and what is counted
+    phi: str  # its activation function, by name
+    phi_source: str  # where that stands
 
 
 T5 = Shape(

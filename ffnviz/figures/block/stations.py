@@ -13,23 +13,14 @@ Vector = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Passing:
-    """One token on its way through a block.
+    """One token on its way through a block."""
 
-    Attributes:
-        label: as typed.
-        n_words: that an attention reads at most.
-        awake: how many of the FFN's neurons are awake on it.
-        phi: φ's name.
-        enters: where its vector comes from, as the end of a sentence.
-        leaves: where it goes after the block, likewise.
-    """
-
-    label: str
-    n_words: int
-    awake: int
-    phi: str
-    enters: str
-    leaves: str
+    label: str  # as typed
+    n_words: int  # that an attention reads at most
+    awake: int  # how many of the FFN's neurons are awake on it
+    phi: str  # φ's name
+    enters: str  # where its vector comes from, as the end of a sentence
+    leaves: str  # where it goes after the block, likewise
 
 
 def degrees(before: Vector, after: Vector) -> float:

@@ -16,19 +16,12 @@ Array = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Panel:
-    """One stage.
+    """One stage."""
 
-    Attributes:
-        title: said above it.
-        points: the grid's, row by row, (n + 1, n + 1, 2).
-        tokens: the three corners, (3, 2).
-        names: of its axes.
-    """
-
-    title: str
-    points: Array
-    tokens: Array
-    names: tuple[str, str]
+    title: str  # said above it
+    points: Array  # the grid's, row by row, (n + 1, n + 1, 2)
+    tokens: Array  # the three corners, (3, 2)
+    names: tuple[str, str]  # of its axes
 
 
 def warped(

@@ -17,19 +17,12 @@ ROW, GAP = 17, 3
 
 @dataclass(frozen=True)
 class Bars:
-    """Named shares.
+    """Named shares."""
 
-    Attributes:
-        title: said above them.
-        names: as typed; they stay text.
-        shares: as many, from 0 to 1.
-        colour: as CSS has it.
-    """
-
-    title: str
-    names: Sequence[str]
-    shares: NDArray[np.floating]
-    colour: str
+    title: str  # said above them
+    names: Sequence[str]  # as typed; they stay text
+    shares: NDArray[np.floating]  # as many, from 0 to 1
+    colour: str  # as CSS has it
 
 
 def picture(bars: Bars) -> str:

@@ -14,18 +14,13 @@ LEAST = 1e-3  # the darkest colour: mere rounding stays faint
 
 @dataclass(frozen=True)
 class Map:
-    """One map.
+    """One map."""
 
-    Attributes:
-        title: said above it; may hold <br>.
-        values: at least 0, (rows, columns); no number where there is nothing to say.
-        colour: of the largest, as a figure names it.
-        rows, columns: names, not escaped; none if they would not fit.
-    """
-
-    title: str
+    title: str  # said above it; may hold <br>
+    # at least 0, (rows, columns); no number where there is nothing to say
     values: NDArray[np.floating]
-    colour: str
+    colour: str  # of the largest, as a figure names it
+    # rows, columns: names, not escaped; none if they would not fit
     rows: Sequence[str]
     columns: Sequence[str]
 
