@@ -42,10 +42,7 @@ def journey_file(
 ) -> ExportedJourney:
     """The Journey of a run's sentence; of a sentence too long for a file, its beginning.
 
-    Args:
-        run: of the sentence, with one network or two.
-        progress: told which share is done.
-        largest: bytes that the file may have.
+    `largest` are the bytes that the file may have.
 
     Raises:
         TooLargeError: if not even one token fits.

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, escaped, shortened
 from ffnviz.figures.panels import bar_panels
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import signed
 
 
@@ -17,7 +18,7 @@ class Bars:
 
     title: str  # said above it; may hold <br>, and so must be escaped where it is typed
     names: Sequence[str]  # not escaped
-    values: NDArray[np.floating]  # as many; bars of negative values go left from zero
+    values: Array  # as many; bars of negative values go left from zero
     colour: str | Sequence[str]  # as a figure names it, "@relu"; or one for each bar
     ids: NDArray[np.integer] | None = None  # what a click on each bar says; none if it says nothing
     marked: frozenset[str] = frozenset()  # names to stand out

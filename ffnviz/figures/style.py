@@ -9,6 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+
 
 @dataclass(frozen=True)
 class Palette:

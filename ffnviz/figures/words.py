@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, escaped
 from ffnviz.figures.panels import bar_panels
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 
@@ -17,7 +17,7 @@ class Words:
 
     title: str  # said above it; may hold <br>, and so must be escaped where it is typed
     words: Sequence[str]  # the likeliest first, not escaped
-    probabilities: NDArray[np.floating]  # from 0 to 1, as many
+    probabilities: Array  # from 0 to 1, as many
     colour: str  # as a figure names it, "@relu"
 
 

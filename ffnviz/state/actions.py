@@ -42,6 +42,13 @@ class ShowSpecial:
 
 
 @dataclass(frozen=True)
+class ChooseOrder:
+    """The neurons stand in another order."""
+
+    order: str
+
+
+@dataclass(frozen=True)
 class ChooseNetwork:
     """Another network drives the page."""
 
@@ -68,13 +75,6 @@ class ChooseNeuron:
     """A neuron is looked at, on whatever page."""
 
     neuron: Neuron
-
-
-@dataclass(frozen=True)
-class ChooseOrder:
-    """The neurons stand in another order."""
-
-    order: str
 
 
 @dataclass(frozen=True)
@@ -112,20 +112,9 @@ class ShowState:
 
 
 Action = (
-    Type
-    | HideWord
-    | ChooseToken
-    | ShowSpecial
-    | ChooseNetwork
-    | ChoosePartner
-    | ChooseBlock
-    | ChooseNeuron
-    | ChooseOrder
-    | OpenPage
-    | OpenNeuron
-    | Set
-    | ShowState
-)
+    Type | HideWord | ChooseToken | ShowSpecial | ChooseOrder | ChooseNetwork | ChoosePartner
+    | ChooseBlock | ChooseNeuron | OpenPage | OpenNeuron | Set | ShowState
+)  # fmt: skip
 
 
 def reduce(state: State, action: Action, catalog: Catalog) -> State:

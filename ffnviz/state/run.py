@@ -119,16 +119,6 @@ class Run:
         return self.subject.card
 
     @property
-    def trace(self) -> Trace:
-        """Its trace, of the tokens that are shown and counted."""
-        return self.subject.trace
-
-    @property
-    def whole(self) -> Trace:
-        """Its trace of all tokens, for whatever computes on from there."""
-        return self.subject.whole
-
-    @property
     def both(self) -> tuple[TracedModel, ...]:
         """Subject and partner, where there is one, in the order in which all pictures have them."""
         shown = [self.subject, *([self.partner] if self.partner else [])]
@@ -137,6 +127,16 @@ class Run:
     def watched(self, network: str) -> TracedModel:
         """The TracedModel of that id; the subject if neither has it."""
         return next((each for each in self.both if each.card.id == network), self.subject)
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace, of the tokens that are shown and counted."""
+        return self.subject.trace
+
+    @property
+    def whole(self) -> Trace:
+        """Its trace of all tokens, for whatever computes on from there."""
+        return self.subject.whole
 
     @property
     def token(self) -> int:

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 
-Vector = NDArray[np.floating]
+Vector = Array
 
 
 @dataclass(frozen=True)
@@ -92,9 +92,7 @@ def _norm(vector: Vector) -> float:
     return float(np.linalg.norm(vector))
 
 
-def asked_most(
-    label: str, asked: Sequence[str], weights: NDArray[np.floating] | None, token: int
-) -> Sentence:
+def asked_most(label: str, asked: Sequence[str], weights: Array | None, token: int) -> Sentence:
     """What a written token asks most of the sentence that was read, on the mean of all heads."""
     mean = np.zeros(len(asked)) if weights is None else weights[:, token].mean(axis=0)
     most = int(mean.argmax())

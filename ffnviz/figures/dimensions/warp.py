@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.style import Array
 
 GAP = 0.07
 EVERY = 3  # cells between two lines of the grid
 TINTS = 8
-Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)

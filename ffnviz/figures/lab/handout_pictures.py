@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ffnviz.figures.layout import shortened
-from ffnviz.figures.style import LIGHT
+from ffnviz.figures.style import LIGHT, Array
 from ffnviz.figures.wording import percent
 
 WIDTH, NAMES, VALUES = 300, 84, 46  # of a picture, of its names, of its numbers
@@ -21,7 +18,7 @@ class Bars:
 
     title: str  # said above them
     names: Sequence[str]  # as typed; they stay text
-    shares: NDArray[np.floating]  # as many, from 0 to 1
+    shares: Array  # as many, from 0 to 1
     colour: str  # as CSS has it
 
 

@@ -37,7 +37,6 @@ def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
             {stage: stages[stage].singular_values for stage in STAGES}, run.card.colour
         ),
         "Singular values of this sentence's FFN inputs, pre-activations, hidden values, outputs.",
-        key="spectra",
         height=680,
     )
 
@@ -60,6 +59,5 @@ def effective_ranks(run: Run, networks: dict[Card, dict[str, Spectrum]]) -> Cell
             STAGES,
         ),
         "The effective rank at the input, before φ, after φ and at the output, of each network.",
-        key="rank",
         height=680,
     )

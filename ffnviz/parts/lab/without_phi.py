@@ -56,7 +56,6 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
         Head(sentence, "lab-without", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The likeliest words as it is, without φ, without any FFN and without any attention.",
-        key="lab-without",
         height=640,
     )
 
@@ -77,6 +76,5 @@ def spectrum(run: Run, result: WithoutPhi) -> Cell:
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "The singular values of the folded matrix.",
-        key="lab-folded",
         height=210,
     )  # fmt: skip

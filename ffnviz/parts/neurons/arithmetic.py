@@ -163,7 +163,6 @@ def the_terms(run: Run, shown: Shown) -> Cell:
         Head(shown.sentence, "working", accent),
         waterfall(names, np.array(added), total, accent, shown.name, shown.terms),
         "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
-        key="working",
         height=600,
     )
 

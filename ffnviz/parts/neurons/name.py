@@ -139,7 +139,6 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
         Head(sentence, "named", run.card.colour),
         scores(score.precision, score.recall, score.chance, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
-        key="named",
         height=400,
     )
 
