@@ -150,9 +150,7 @@ def test_each_part_is_one_screen_in_the_dark_and_in_order_at_every_size(
 def test_each_part_fits_a_telephone_without_a_fault_on_any_sentence(
     new_page: OpenPage, page: Page
 ) -> None:
-    journey = opened(
-        new_page(width=390, height=844), page, text=ODD, twin="gelu", block="1", neuron="gelu-3"
-    )
+    journey = opened(new_page(width=390, height=844), page, **ODD)
     fits = "(m) => m.scrollWidth <= m.clientWidth"
     # It is the same document as in the dark, in other colours.
     found = faults(journey, page, (390, 844), fits, (), ["color-contrast"])
