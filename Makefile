@@ -1,14 +1,14 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format train bench clean
+.PHONY: help run test lint style format train bench clean
 
 PYTHON ?= python3
 PORT ?= 8501
 MODEL ?=
 CORPUS ?=
 OPTIONS ?=
-# Two workers, each with a server and a browser of its own, which share out what is left to do.
+# Two workers, which share out what is left to do; in the browser each has a server of its own.
 PARALLEL ?= -n 2 --dist worksteal
 
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
@@ -24,19 +24,27 @@ help:  ## this list
 run: $(APP) $(if $(MODEL),$(HF))  ## the page, on localhost (PORT=8501, MODEL=folder-or-id)
 	@$(PY) -m ffnviz app --port $(PORT) $(if $(MODEL),--model "$(MODEL)") $(OPTIONS)
 
-test: lint  ## lint, types, import order, unit tests, page tests, browser tests
-	@if CHROMIUM=$$(sh tests/browser/chromium.sh); then \
-	    CHROMIUM="$$CHROMIUM" $(PY) -m pytest $(PARALLEL); \
+# Types are checked beside the tests. The browser's tests come by themselves: their workers then
+# hold no library that only the others need.
+test: style  ## lint, types, import order, unit tests, page tests, browser tests
+	@$(PY) -m mypy > .venv/mypy.log 2>&1 & types=$$!; failed=0; \
+	if CHROMIUM=$$(sh tests/browser/chromium.sh); then \
+	    export CHROMIUM; browser=tests/browser; \
 	elif [ "$(CI)" = true ]; then \
-	    echo "With CI=true a missing browser is a failure." >&2; exit 1; \
+	    echo "With CI=true a missing browser is a failure." >&2; kill $$types; exit 1; \
 	else \
-	    echo "Going on without the browser tests." >&2; $(PY) -m pytest $(PARALLEL) -m "not browser"; \
-	fi
+	    echo "Going on without the browser tests." >&2; browser=; \
+	fi; \
+	$(PY) -m pytest $(PARALLEL) --ignore tests/browser || failed=1; \
+	[ -z "$$browser" ] || $(PY) -m pytest $(PARALLEL) $$browser || failed=1; \
+	wait $$types || failed=1; cat .venv/mypy.log; exit $$failed
 
-lint: $(DEV)  ## style and types
+lint: style  ## style and types
+	$(PY) -m mypy
+
+style: $(DEV)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
-	$(PY) -m mypy
 
 format: $(DEV)  ## put the code into the style that lint asks for
 	$(PY) -m ruff check --fix .

@@ -13,16 +13,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
+from benchmarks import serving
 from benchmarks.measure import machine, table
 from benchmarks.page import sentence
-from benchmarks.serving import (
-    ROOT,
-    chromium,
-    free_port,
-    running,
-    streamlit_command,
-    wait_until_up,
-)
 
 QUIET_MS = 3_000  # nothing has come for so long: all is there
 # The websocket's bytes are as they are sent: it is not compressed.
@@ -134,12 +127,16 @@ def _put(found: dict[str, float], what: str, wire: Wire) -> None:
 
 def main() -> None:
     """Print the tables."""
-    ports = [free_port(), free_port()]
-    bare = streamlit_command(ROOT / "benchmarks" / "floor_page.py", ports[0])
+    ports = [serving.free_port(), serving.free_port()]
+    bare = serving.streamlit_command(serving.ROOT / "benchmarks" / "floor_page.py", ports[0])
     ours = [sys.executable, "-m", "ffnviz", "app", "--port", str(ports[1])]
-    with chromium() as browser, running(bare, ports[0]) as floor, running(ours, ports[1]) as page:
-        wait_until_up(floor)
-        wait_until_up(page)
+    with (
+        serving.chromium() as browser,
+        serving.running(bare, ports[0]) as floor,
+        serving.running(ours, ports[1]) as page,
+    ):
+        serving.wait_until_up(floor)
+        serving.wait_until_up(page)
         rows = []
         for name, address in (("one canvas", floor), ("Journey", page)):
             for visit, wire in zip(("first", "second"), visits(browser, address), strict=True):

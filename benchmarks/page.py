@@ -11,15 +11,8 @@ import zlib
 
 from playwright.sync_api import Browser, Page
 
+from benchmarks import serving
 from benchmarks.measure import machine, ratios
-from benchmarks.serving import (
-    ROOT,
-    chromium,
-    free_port,
-    running,
-    streamlit_command,
-    wait_until_up,
-)
 from ffnviz.analysis.spread import Spread
 
 REPEATS = 30
@@ -169,17 +162,17 @@ def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
 
 def main() -> None:
     """Print the table."""
-    ports = {"journey": free_port(), "floor": free_port()}
-    journey = streamlit_command(ROOT / "app.py", ports["journey"])
-    floor = streamlit_command(ROOT / "benchmarks" / "floor_page.py", ports["floor"])
+    ports = {"journey": serving.free_port(), "floor": serving.free_port()}
+    journey = serving.streamlit_command(serving.ROOT / "app.py", ports["journey"])
+    floor = serving.streamlit_command(serving.ROOT / "benchmarks" / "floor_page.py", ports["floor"])
     with (
-        running(journey, ports["journey"]) as journey_address,
-        running(floor, ports["floor"]) as floor_address,
-        chromium() as browser,
+        serving.running(journey, ports["journey"]) as journey_address,
+        serving.running(floor, ports["floor"]) as floor_address,
+        serving.chromium() as browser,
     ):
         addresses = {"journey": journey_address, "floor": floor_address}
         for address in addresses.values():
-            wait_until_up(address)
+            serving.wait_until_up(address)
         spreads = measure(browser, addresses)
     print("## Enter to painted, ms: median (quartiles)\n")
     print(ratios(spreads, "floor", "page", "ms"))

@@ -8,15 +8,8 @@ import time
 
 from playwright.sync_api import Browser
 
+from benchmarks import serving
 from benchmarks.measure import machine, ratios
-from benchmarks.serving import (
-    ROOT,
-    chromium,
-    free_port,
-    running,
-    streamlit_command,
-    wait_until_up,
-)
 from ffnviz.analysis.spread import Spread
 
 REPEATS = 7
@@ -28,15 +21,15 @@ DONE = {
 
 def start_to_painted(browser: Browser, name: str) -> float:
     """Seconds from the command to the painted page."""
-    port = free_port()
+    port = serving.free_port()
     if name == "make run":
         command = ["make", "--no-print-directory", "run", f"PORT={port}"]
     else:
-        command = streamlit_command(ROOT / "benchmarks" / "torch_page.py", port)
+        command = serving.streamlit_command(serving.ROOT / "benchmarks" / "torch_page.py", port)
     page = browser.new_page(viewport={"width": 1920, "height": 1080})
     started = time.perf_counter()
-    with running(command, port) as address:
-        wait_until_up(address)
+    with serving.running(command, port) as address:
+        serving.wait_until_up(address)
         page.goto(address)
         page.wait_for_selector(DONE[name], timeout=120_000)
         page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
@@ -48,7 +41,7 @@ def start_to_painted(browser: Browser, name: str) -> float:
 def main() -> None:
     """Print the table."""
     samples: dict[str, list[float]] = {name: [] for name in DONE}
-    with chromium() as browser:
+    with serving.chromium() as browser:
         for repeat in range(REPEATS + 1):
             for name in DONE:
                 taken = start_to_painted(browser, name)

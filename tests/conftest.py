@@ -6,6 +6,7 @@ its signature; modules that were imported earlier would go unchecked.
 
 # ruff: noqa: E402
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -35,6 +36,7 @@ import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
+from ffnviz.jobs.allocator import give_back, large_blocks_go_back
 from ffnviz.models.config import config, use
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
@@ -78,6 +80,15 @@ def _as_before() -> Iterator[None]:
     with patch.dict(os.environ):
         yield
     use(before)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _memory_goes_back() -> Iterator[None]:
+    """What a file's tests held goes back to the system; an index has the process keep it."""
+    yield
+    gc.collect()
+    large_blocks_go_back()
+    give_back()
 
 
 @pytest.fixture(scope="session")

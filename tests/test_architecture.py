@@ -52,15 +52,6 @@ def test_a_package_uses_only_its_libraries(package: str, imports: grimp.ImportGr
     assert libraries - sys.stdlib_module_names <= LIBRARIES[package]
 
 
-@pytest.mark.parametrize(
-    "path", sorted((ROOT / "ffnviz" / "pictures").rglob("*.py")), ids=lambda path: path.stem
-)
-def test_a_component_knows_only_its_own_entry_of_the_session(path: Path) -> None:
-    source = path.read_text(encoding="utf-8")
-    assert source.count("session_state") == source.count("st.session_state[key]")
-    assert "query_params" not in source
-
-
 def private_parts(source: str) -> set[str]:
     """What a module imports of Streamlit, or takes from it, that Streamlit does not document."""
     taken = set[str]()

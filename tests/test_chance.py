@@ -53,13 +53,11 @@ def shared_chance(source: str) -> Iterator[str]:
             yield f"{node.lineno}: {name}"
 
 
-@pytest.mark.parametrize(
-    "path",
-    [path for path in sorted(PACKAGE.rglob("*.py")) if PACKAGE / "training" not in path.parents],
-    ids=lambda path: str(path.relative_to(PACKAGE)),
-)
-def test_nothing_but_training_touches_the_chance_of_the_process(path: Path) -> None:
-    assert list(shared_chance(path.read_text(encoding="utf-8"))) == []
+def test_nothing_but_training_touches_the_chance_of_the_process() -> None:
+    others = [path for path in PACKAGE.rglob("*.py") if PACKAGE / "training" not in path.parents]
+    assert len(others) > 300
+    touched = {path: list(shared_chance(path.read_text(encoding="utf-8"))) for path in others}
+    assert {path: lines for path, lines in touched.items() if lines} == {}
 
 
 @pytest.mark.parametrize(

@@ -13,15 +13,10 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True)
 class Split:
-    """A word in pieces.
+    """A word in pieces."""
 
-    Attributes:
-        word: as typed, letters only: don't is two words, as tokenizers split it there anyway.
-        pieces: the typed stretch of each token in it; "" for one that goes on with the character
-            before it.
-    """
-
-    word: str
+    word: str  # as typed, letters only: don't is two words, as tokenizers split it there anyway
+    # the typed stretch of each token in it; "" for one that goes on with the character before it
     pieces: tuple[str, ...]
 
 

@@ -16,17 +16,11 @@ NEEDS = (Capability.WORD_HEAD,)
 
 @dataclass(frozen=True)
 class Prediction:
-    """The likeliest entries of the vocabulary at one token.
+    """The likeliest entries of the vocabulary at one token."""
 
-    Attributes:
-        words: how each reads, the likeliest first.
-        ids: their rows in the vocabulary, (k,).
-        probabilities: from the softmax over the whole vocabulary, (k,).
-    """
-
-    words: tuple[str, ...]
-    ids: NDArray[np.int64]
-    probabilities: NDArray[np.float32]
+    words: tuple[str, ...]  # how each reads, the likeliest first
+    ids: NDArray[np.int64]  # their rows in the vocabulary, (k,)
+    probabilities: NDArray[np.float32]  # from the softmax over the whole vocabulary, (k,)
 
 
 def predict(model: Network, trace: ForwardPass, token: int, k: int = 10) -> Prediction:

@@ -19,19 +19,14 @@ def subprogress(progress: Progress, place: int, n: int) -> Progress:
 
 @dataclass(frozen=True)
 class Spread:
-    """Repeated measurements of one quantity.
+    """Repeated measurements of one quantity."""
 
-    Attributes:
-        median, lower, upper: the median and the quartiles around it.
-        least: the smallest; the one a busy machine disturbed least.
-        repeats: how many there were.
-    """
-
+    # median, lower, upper: the median and the quartiles around it
     median: float
     lower: float
     upper: float
-    least: float
-    repeats: int
+    least: float  # the smallest; the one a busy machine disturbed least
+    repeats: int  # how many there were
 
     @classmethod
     def of(cls, samples: Sequence[float]) -> "Spread":

@@ -5,6 +5,7 @@ import os
 import socket
 import sys
 from dataclasses import replace
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -38,85 +39,75 @@ from ffnviz.server.workers import serve_with
 OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
 
 
+setting = partial(click.option, show_default=True, show_envvar=True)
+
+
 @click.command()
-@click.option(
+@setting(
     "--host",
     default="localhost",
     envvar="STREAMLIT_SERVER_ADDRESS",
-    show_default=True,
-    show_envvar=True,
     help="The address to listen at; 0.0.0.0 lets others on your network open the page.",
 )
-@click.option(
+@setting(
     "--port",
     type=click.IntRange(1, 65_535),
     default=8_501,
     envvar="STREAMLIT_SERVER_PORT",
-    show_default=True,
-    show_envvar=True,
 )
-@click.option(
+@setting(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
     envvar="FFNVIZ_WORKERS",
-    show_default=True,
-    show_envvar=True,
     help="Processes that serve; one for each processor core, if many people come.",
 )
-@click.option(
+@setting(
     "--frame-ancestors",
     default="'self'",
     envvar=FRAME_ANCESTORS,
-    show_default=True,
-    show_envvar=True,
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
 )
-@click.option(
+@setting(
     "--allowed-host",
     "named",
     multiple=True,
     metavar="NAME",
     envvar=ALLOWED_HOSTS,
-    show_envvar=True,
     callback=host_names,
     help="A name that the page may be opened at, besides this computer's own. Repeatable. If left "
     "out: localhost alone where only this computer can open it, else any name.",
 )
-@click.option(
+@setting(
     "--model",
     "models",
     multiple=True,
     metavar="PATH_OR_ID[@REVISION]",
     envvar="FFNVIZ_MODEL",
-    show_envvar=True,
     help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable; in the "
     "environment, with blanks between them.",
 )
 @click.option("--no-twins", is_flag=True, help="Show only what --model names.")
 @dtype_option
-@click.option(
+@setting(
     "--lecture",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     envvar=LECTURE,
-    show_envvar=True,
     help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
 )
-@click.option(
+@setting(
     "--index",
     "indexes",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
     envvar="FFNVIZ_INDEX",
-    show_envvar=True,
     help="An index that `ffnviz index` made, shown on Neurons' pages for the network it is of, in "
     f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
-@click.option(
+@setting(
     "--class-store",
     metavar="FILE_OR_ADDRESS",
     envvar=CLASS_STORE,
-    show_envvar=True,
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. A file of this user's, if left out.",
 )

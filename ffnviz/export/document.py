@@ -31,23 +31,14 @@ class TooLargeError(ValueError):
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file shows.
+    """What a file shows."""
 
-    Attributes:
-        title: of the browser's tab; it may hold what somebody typed.
-        pictures: that are drawn, by their names in shell.js.
-        header: for player.js: JSON values.
-        arrays: that go with them.
-        charts: whether plotly.js is needed.
-        font: whether the page's font goes along; without, the reader's own is taken.
-    """
-
-    title: str
-    pictures: tuple[str, ...]
-    header: Mapping[str, Any]
-    arrays: Mapping[str, NDArray[Any]]
-    charts: bool = False
-    font: bool = True
+    title: str  # of the browser's tab; it may hold what somebody typed
+    pictures: tuple[str, ...]  # that are drawn, by their names in shell.js
+    header: Mapping[str, Any]  # for player.js: JSON values
+    arrays: Mapping[str, NDArray[Any]]  # that go with them
+    charts: bool = False  # whether plotly.js is needed
+    font: bool = True  # whether the page's font goes along; without, the reader's own is taken
 
 
 def document(contents: Contents) -> str:

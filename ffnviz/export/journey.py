@@ -39,15 +39,10 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Journey:
-    """What play_journey.js gets.
+    """What play_journey.js gets."""
 
-    Attributes:
-        header: JSON values.
-        arrays: by "network block name": vectors of every token, (T, width), and orders.
-    """
-
-    header: dict[str, Any]
-    arrays: Arrays
+    header: dict[str, Any]  # JSON values
+    arrays: Arrays  # by "network block name": vectors of every token, (T, width), and orders
 
 
 def journey_of(

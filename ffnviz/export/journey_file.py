@@ -19,19 +19,12 @@ LEAST_LEFT = 0.6  # of the vectors' bytes, once packed and encoded; of the twins
 
 @dataclass(frozen=True)
 class ExportedJourney:
-    """A file.
+    """A file."""
 
-    Attributes:
-        html: its text.
-        n_tokens: how many tokens are in it.
-        n_left_out: how many more the sentence has, which had no room.
-        notice: what a person must know of a sentence that was cut; empty if it was not.
-    """
-
-    html: str = field(repr=False)
-    n_tokens: int
-    n_left_out: int
-    notice: str
+    html: str = field(repr=False)  # its text
+    n_tokens: int  # how many tokens are in it
+    n_left_out: int  # how many more the sentence has, which had no room
+    notice: str  # what a person must know of a sentence that was cut; empty if it was not
 
 
 def _notice(n_tokens: int, n_left_out: int, largest: int) -> str:
@@ -49,10 +42,7 @@ def journey_file(
 ) -> ExportedJourney:
     """The Journey of a run's sentence; of a sentence too long for a file, its beginning.
 
-    Args:
-        run: of the sentence, with one network or two.
-        progress: told which share is done.
-        largest: bytes that the file may have.
+    `largest` are the bytes that the file may have.
 
     Raises:
         TooLargeError: if not even one token fits.

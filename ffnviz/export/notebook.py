@@ -14,15 +14,11 @@ HEIGHT = 960
 
 @dataclass(frozen=True)
 class Shown:
-    """What a notebook shows of a trace.
+    """What a notebook shows of a trace."""
 
-    Attributes:
-        html: the page, which needs no server; written to a file it can be opened there.
-        height: of its frame, in pixels.
-    """
-
+    # the page, which needs no server; written to a file it can be opened there
     html: str = field(repr=False)
-    height: int = HEIGHT
+    height: int = HEIGHT  # of its frame, in pixels
 
     def _repr_html_(self) -> str:
         """A frame, whose script can reach nothing of the notebook around it."""

@@ -12,6 +12,14 @@ from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog, State
 
 
+def followed(part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog) -> State:
+    """The state once the part has set what follows from the run."""
+    if part.follow is None:
+        return state
+    action = part.follow(run_of(state), Values(state.settings))
+    return state if action is None else reduce(state, action, catalog)
+
+
 def cells_shown(
     part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog
 ) -> list[Cell]:
@@ -23,9 +31,7 @@ def cells_shown(
         run_of: what is computed for a state.
         catalog: what there is to be looked at.
     """
-    if part.follow is not None:
-        action = part.follow(run_of(state), Values(state.settings))
-        state = state if action is None else reduce(state, action, catalog)
+    state = followed(part, state, run_of, catalog)
     run = run_of(state)
     sheet = part.sheet(run, Values(state.settings))
     made = resolved(sheet, lambda measurement: measured_at_once(measurement, run))

@@ -8,28 +8,20 @@ from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, escaped, shortened
 from ffnviz.figures.panels import bar_panels
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import signed
 
 
 @dataclass(frozen=True)
 class Bars:
-    """One list of named numbers.
+    """One list of named numbers."""
 
-    Attributes:
-        title: said above it; may hold <br>, and so must be escaped where it is typed.
-        names: not escaped.
-        values: as many; bars of negative values go left from zero.
-        colour: as a figure names it, "@relu"; or one for each bar.
-        ids: what a click on each bar says; none if it says nothing.
-        marked: names to stand out.
-    """
-
-    title: str
-    names: Sequence[str]
-    values: NDArray[np.floating]
-    colour: str | Sequence[str]
-    ids: NDArray[np.integer] | None = None
-    marked: frozenset[str] = frozenset()
+    title: str  # said above it; may hold <br>, and so must be escaped where it is typed
+    names: Sequence[str]  # not escaped
+    values: Array  # as many; bars of negative values go left from zero
+    colour: str | Sequence[str]  # as a figure names it, "@relu"; or one for each bar
+    ids: NDArray[np.integer] | None = None  # what a click on each bar says; none if it says nothing
+    marked: frozenset[str] = frozenset()  # names to stand out
 
 
 def named_bars(panels: Sequence[Bars], unit: str) -> Figure:

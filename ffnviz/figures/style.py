@@ -9,28 +9,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.floating]
+
 
 @dataclass(frozen=True)
 class Palette:
-    """The colours of one theme, as CSS hexadecimal.
+    """The colours of one theme, as CSS hexadecimal."""
 
-    Attributes:
-        background: also what zero looks like.
-        surface: of buttons and marked rows.
-        text, muted, line: for type, lesser type, and axes.
-        focus: the outline of what the keyboard is at.
-        relu, gelu: the accent of each activation function.
-        positive, negative: far ends of the signed scale; *_mid are its halfway points.
-    """
-
-    background: str
-    surface: str
+    background: str  # also what zero looks like
+    surface: str  # of buttons and marked rows
+    # text, muted, line: for type, lesser type, and axes
     text: str
     muted: str
     line: str
-    focus: str
+    focus: str  # the outline of what the keyboard is at
+    # relu, gelu: the accent of each activation function
     relu: str
     gelu: str
+    # positive, negative: far ends of the signed scale; *_mid are its halfway points
     positive: str
     positive_mid: str
     negative: str

@@ -4,28 +4,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, escaped
 from ffnviz.figures.panels import bar_panels
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 
 @dataclass(frozen=True)
 class Words:
-    """One list of words.
+    """One list of words."""
 
-    Attributes:
-        title: said above it; may hold <br>, and so must be escaped where it is typed.
-        words: the likeliest first, not escaped.
-        probabilities: from 0 to 1, as many.
-        colour: as a figure names it, "@relu".
-    """
-
-    title: str
-    words: Sequence[str]
-    probabilities: NDArray[np.floating]
-    colour: str
+    title: str  # said above it; may hold <br>, and so must be escaped where it is typed
+    words: Sequence[str]  # the likeliest first, not escaped
+    probabilities: Array  # from 0 to 1, as many
+    colour: str  # as a figure names it, "@relu"
 
 
 def word_bars(panels: Sequence[Words]) -> Figure:

@@ -59,34 +59,22 @@ class JobStatus(Enum):
 
 @dataclass(frozen=True)
 class Order:
-    """What to compute; all of it can be pickled.
+    """What to compute; all of it can be pickled."""
 
-    Attributes:
-        work: a function of a module, called with a Run, what is told the progress, and the rest.
-        state: what the Run is of.
-        device: where its networks run.
-        networks: all there are.
-        args: the rest.
-    """
-
+    # a function of a module, called with a Run, what is told the progress, and the rest
     work: Callable[..., object]
-    state: State
-    device: str
-    networks: Mapping[str, NetworkSize]
-    args: tuple[Any, ...] = ()
+    state: State  # what the Run is of
+    device: str  # where its networks run
+    networks: Mapping[str, NetworkSize]  # all there are
+    args: tuple[Any, ...] = ()  # the rest
 
 
 @dataclass(frozen=True)
 class Contention:
-    """How much a computation had to share the machine.
+    """How much a computation had to share the machine."""
 
-    Attributes:
-        processor: the share of a processor that it got, from 0 to 1.
-        pages: the share of the time in which pages were made, from 0 to 1.
-    """
-
-    processor: float
-    pages: float
+    processor: float  # the share of a processor that it got, from 0 to 1
+    pages: float  # the share of the time in which pages were made, from 0 to 1
 
     @property
     def matters(self) -> bool:
@@ -96,25 +84,15 @@ class Contention:
 
 @dataclass(eq=False)
 class Job:
-    """An order on its way.
+    """An order on its way."""
 
-    Attributes:
-        order: what to compute.
-        status: what has become of it.
-        share: how much of it is done, from 0 to 1.
-        result: what came out.
-        problem: why nothing did, in words.
-        contention: how much it had to share the machine.
-        wanted: whether whoever asked is still there.
-    """
-
-    order: Order
-    wanted: Callable[[], bool] = lambda: True
-    status: JobStatus = JobStatus.WAITS
-    share: float = 0.0
-    result: Any = None
-    problem: str = ""
-    contention: Contention | None = None
+    order: Order  # what to compute
+    wanted: Callable[[], bool] = lambda: True  # whether whoever asked is still there
+    status: JobStatus = JobStatus.WAITS  # what has become of it
+    share: float = 0.0  # how much of it is done, from 0 to 1
+    result: Any = None  # what came out
+    problem: str = ""  # why nothing did, in words
+    contention: Contention | None = None  # how much it had to share the machine
     seen: float = field(default_factory=time.monotonic)
     began: float | None = None
 

@@ -23,36 +23,23 @@ PAUSES_MS = ((0.15, 250), (0.3, 600), (float("inf"), 1_250))
 
 @dataclass(eq=False)
 class QueuedRun:
-    """A place in the queue, and then the right to run.
+    """A place in the queue, and then the right to run."""
 
-    Attributes:
-        asked: when its visitor last asked for something, in seconds.
-        came: when it began to wait.
-        began: when it began to run; None while it waits.
-    """
-
-    asked: float
-    came: float
+    asked: float  # when its visitor last asked for something, in seconds
+    came: float  # when it began to wait
     changed: threading.Condition
-    began: float | None = None
+    began: float | None = None  # when it began to run; None while it waits
     ended: bool = False
 
 
 @dataclass(frozen=True)
 class RunCounts:
-    """Totals of all page runs since the start.
+    """Totals of all page runs since the start."""
 
-    Attributes:
-        runs: turns that ended.
-        seconds: in which somebody ran, all turns together.
-        waited: seconds of waiting, all turns together.
-        overran: turns that took longer than their slice.
-    """
-
-    runs: int
-    seconds: float
-    waited: float
-    overran: int
+    runs: int  # turns that ended
+    seconds: float  # in which somebody ran, all turns together
+    waited: float  # seconds of waiting, all turns together
+    overran: int  # turns that took longer than their slice
 
 
 @dataclass(eq=False)

@@ -14,17 +14,11 @@ from ffnviz.state.settings import Setting, Values
 
 @dataclass(frozen=True)
 class View:
-    """One of a part's views.
+    """One of a part's views."""
 
-    Attributes:
-        sheet: as a part's.
-        settings: that it has besides the choice of the view.
-        needs: what it needs of a network.
-    """
-
-    sheet: Callable[[Run, Values], Sheet]
-    settings: tuple[Setting[Any], ...] = ()
-    needs: tuple[Capability, ...] = ()
+    sheet: Callable[[Run, Values], Sheet]  # as a part's
+    settings: tuple[Setting[Any], ...] = ()  # that it has besides the choice of the view
+    needs: tuple[Capability, ...] = ()  # what it needs of a network
 
 
 def part_of_views(

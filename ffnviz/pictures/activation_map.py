@@ -19,27 +19,16 @@ MOST_BYTES = 180_000  # of such a map
 
 @dataclass(frozen=True)
 class ActivationMap:
-    """One map.
+    """One map."""
 
-    Attributes:
-        name: the network's id.
-        label: the network's name as written.
-        colour: its accent: a name in the palette, or "#rrggbb".
-        note: said beside the label, for example the share awake.
-        hidden: (T, d_ff), in the order of the weights.
-        order: (d_ff,), the neuron to draw at each place.
-        texts: the tokens as typed, a row each.
-        token: the row to mark.
-    """
-
-    name: str
-    label: str
-    colour: str
-    note: str
-    hidden: NDArray[np.floating]
-    order: NDArray[np.integer]
-    texts: Sequence[str]
-    token: int
+    name: str  # the network's id
+    label: str  # the network's name as written
+    colour: str  # its accent: a name in the palette, or "#rrggbb"
+    note: str  # said beside the label, for example the share awake
+    hidden: NDArray[np.floating]  # (T, d_ff), in the order of the weights
+    order: NDArray[np.integer]  # (d_ff,), the neuron to draw at each place
+    texts: Sequence[str]  # the tokens as typed, a row each
+    token: int  # the row to mark
 
 
 def maps_cell(

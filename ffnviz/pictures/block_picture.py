@@ -16,95 +16,57 @@ COLUMNS = 128  # of a map at most; it is drawn about as wide
 
 @dataclass(frozen=True)
 class Strip:
-    """One vector of the chosen token, shown in full.
+    """One vector of the chosen token, shown in full."""
 
-    Attributes:
-        sign: before it, "+" or "=" or nothing.
-        title: what it is.
-        values: (n,).
-        scale: strips of the same scale are drawn to the same largest magnitude.
-    """
-
-    sign: str
-    title: str
-    values: NDArray[np.floating]
-    scale: str
+    sign: str  # before it, "+" or "=" or nothing
+    title: str  # what it is
+    values: NDArray[np.floating]  # (n,)
+    scale: str  # strips of the same scale are drawn to the same largest magnitude
 
 
 @dataclass(frozen=True)
 class Station:
-    """One station, with what a click on it shows.
+    """One station, with what a click on it shows."""
 
-    Attributes:
-        name: unique among the stations.
-        kind: "stream", "norm", "attention", "cross", "ffn" or "sum".
-        title: what it is.
-        note: a live number about the chosen token.
-        says: what it does to the chosen token.
-        output: of every token, (T, n).
-        scale: stations of the same scale share their largest magnitude.
-        strips: the chosen token's vectors.
-        source: of a sum, the station whose output is added.
-        weights: of an attention, (n_heads, T, S).
-        hidden: of an FFN, (T, d_ff).
-        doors: titles of the parts about it.
-    """
-
-    name: str
-    kind: str
-    title: str
-    note: str
-    says: Sequence[Part]
-    output: NDArray[np.floating]
-    scale: str
-    strips: Sequence[Strip]
-    source: str | None = None
-    weights: NDArray[np.floating] | None = None
-    hidden: NDArray[np.floating] | None = None
-    doors: Sequence[str] = ()
+    name: str  # unique among the stations
+    kind: str  # "stream", "norm", "attention", "cross", "ffn" or "sum"
+    title: str  # what it is
+    note: str  # a live number about the chosen token
+    says: Sequence[Part]  # what it does to the chosen token
+    output: NDArray[np.floating]  # of every token, (T, n)
+    scale: str  # stations of the same scale share their largest magnitude
+    strips: Sequence[Strip]  # the chosen token's vectors
+    source: str | None = None  # of a sum, the station whose output is added
+    weights: NDArray[np.floating] | None = None  # of an attention, (n_heads, T, S)
+    hidden: NDArray[np.floating] | None = None  # of an FFN, (T, d_ff)
+    doors: Sequence[str] = ()  # titles of the parts about it
 
 
 @dataclass(frozen=True)
 class Shown:
-    """What of the block is looked at.
+    """What of the block is looked at."""
 
-    Attributes:
-        station: its name.
-        head: of the attention, from 1; 0 is the mean of all.
-        token: the chosen one.
-        before, after: what leads to the block before and after, if there is one.
-        variants: ways the block can be built, by their ids; none where there is no choice.
-        variant: the one that is shown.
-    """
-
-    station: str
-    head: int
-    token: int
+    station: str  # its name
+    head: int  # of the attention, from 1; 0 is the mean of all
+    token: int  # the chosen one
+    # before, after: what leads to the block before and after, if there is one
     before: str = ""
     after: str = ""
+    # ways the block can be built, by their ids; none where there is no choice
     variants: dict[str, str] = field(default_factory=dict)
-    variant: str = ""
+    variant: str = ""  # the one that is shown
 
 
 @dataclass(frozen=True)
 class Asks:
-    """What a person may ask for: each gives the action for what was chosen.
+    """What a person may ask for: each gives the action for what was chosen."""
 
-    Attributes:
-        station: with its name.
-        head: with its number, 0 for the mean.
-        token: with its place.
-        block: with −1 for the one before, 1 for the one after.
-        variant: with its id.
-        door: with a station's name, and the place of one of its doors.
-    """
-
-    station: Callable[[str], Any]
-    head: Callable[[int], Any]
-    token: Callable[[int], Any]
-    block: Callable[[int], Any]
-    variant: Callable[[str], Any] = lambda _: None
-    door: Callable[[str, int], Any] = lambda _, __: None
+    station: Callable[[str], Any]  # with its name
+    head: Callable[[int], Any]  # with its number, 0 for the mean
+    token: Callable[[int], Any]  # with its place
+    block: Callable[[int], Any]  # with −1 for the one before, 1 for the one after
+    variant: Callable[[str], Any] = lambda _: None  # with its id
+    door: Callable[[str, int], Any] = lambda _, __: None  # a station's name, and a door's place
 
 
 def block_cell(

@@ -12,21 +12,14 @@ from ffnviz.pictures.payload import pack
 
 @dataclass(frozen=True)
 class Cell:
-    """Data for one picture of shell.js; nothing of it is drawn on the server.
+    """Data for one picture of shell.js; nothing of it is drawn on the server."""
 
-    Attributes:
-        picture: its name in shell.js.
-        key: unique on its sheet.
-        data: JSON values.
-        arrays: that go with them.
-        events: by the name of what a person can do with it: takes what the browser sent, which may
-            be anything, and gives the action that is asked for; None if that was nothing of ours.
-    """
-
-    picture: str
-    key: str
-    data: Mapping[str, Any]
-    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    picture: str  # its name in shell.js
+    key: str  # unique on its sheet
+    data: Mapping[str, Any]  # JSON values
+    arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)  # that go with them
+    # by the name of what a person can do with it: takes what the browser sent, which may be
+    # anything, and gives the action that is asked for; None if that was nothing of ours
     events: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
 
     def packed(self) -> dict[str, tuple[str, bytes]]:

@@ -17,7 +17,7 @@ def chart_cell(
     head: Head,
     figure: Mapping[str, Any],
     alt: str,
-    key: str,
+    key: str = "",
     height: int = 420,
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
@@ -28,7 +28,7 @@ def chart_cell(
         figure: {"data": traces, "layout": layout} as Plotly has them, numbers as NumPy arrays.
             Where a colour belongs, "@relu" takes it from the palette, "@relu/0.3" transparently.
         alt: what it shows, for those who cannot see it.
-        key: unique on the sheet.
+        key: unique on the sheet; the note of its head if left out.
         height: in CSS pixels.
         on_choose: gives the action for the customdata, a whole number, of a clicked point.
     """
@@ -41,9 +41,9 @@ def chart_cell(
         "head": head.to_json(),
     }
     if on_choose is None:
-        return Cell("chart", key, header, arrays)
+        return Cell("chart", key or head.note, header, arrays)
     clicked = lambda point: on_choose(int(point)) if is_drawn(point, figure) else None  # noqa: E731
-    return Cell("chart", key, header, arrays, {"point": clicked})
+    return Cell("chart", key or head.note, header, arrays, {"point": clicked})
 
 
 def is_drawn(point: Any, figure: Mapping[str, Any]) -> bool:

@@ -14,35 +14,21 @@ ASKS = (
 
 @dataclass(frozen=True)
 class Attending:
-    """How this page takes part in a class.
+    """How this page takes part in a class."""
 
-    Attributes:
-        role: "lecturer", "student", or empty.
-        code: of the class; empty if none is attended.
-        secret: the lecturer's, for the lecturer's own browser.
-        link: that leads students to the class.
-        who: a student's own random text.
-        ticket: what lets that student in.
-        qr: the link as a picture, an address that begins with data:.
-        alone: whether a student explores alone.
-        followed: the last of the lecturer's moves that a student's page has followed.
-        longest: characters of a student's sentence.
-        just_opened: whether this page has opened the class, so that its code is shown at once.
-        brain: whether the lecturer looks at the class brain.
-    """
-
-    role: str
-    code: str = ""
-    secret: str = ""
-    link: str = ""
-    qr: str = ""
-    who: str = ""
-    ticket: str = ""
-    alone: bool = False
-    followed: int = 0
-    longest: int = 500
+    role: str  # "lecturer", "student", or empty
+    code: str = ""  # of the class; empty if none is attended
+    secret: str = ""  # the lecturer's, for the lecturer's own browser
+    link: str = ""  # that leads students to the class
+    qr: str = ""  # the link as a picture, an address that begins with data:
+    who: str = ""  # a student's own random text
+    ticket: str = ""  # what lets that student in
+    alone: bool = False  # whether a student explores alone
+    followed: int = 0  # the last of the lecturer's moves that a student's page has followed
+    longest: int = 500  # characters of a student's sentence
+    # whether this page has opened the class, so that its code is shown at once
     just_opened: bool = False
-    brain: bool = False
+    brain: bool = False  # whether the lecturer looks at the class brain
 
 
 def classroom_cell(

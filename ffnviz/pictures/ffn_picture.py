@@ -16,25 +16,15 @@ from ffnviz.pictures.sent import one_of, place
 
 @dataclass(frozen=True)
 class Stage:
-    """One vector on its way through the FFN.
+    """One vector on its way through the FFN."""
 
-    Attributes:
-        name: unique among the stages.
-        title: what it is.
-        shape: in the notation of the field.
-        note: a live number about it.
-        values: (n,), in the order of the weights.
-        neurons: True if its entries are hidden neurons, which can be chosen.
-        scale: stages of the same scale share their largest magnitude.
-    """
-
-    name: str
-    title: str
-    shape: str
-    note: str
-    values: NDArray[np.floating]
-    neurons: bool
-    scale: str
+    name: str  # unique among the stages
+    title: str  # what it is
+    shape: str  # in the notation of the field
+    note: str  # a live number about it
+    values: NDArray[np.floating]  # (n,), in the order of the weights
+    neurons: bool  # True if its entries are hidden neurons, which can be chosen
+    scale: str  # stages of the same scale share their largest magnitude
 
 
 def ffn_cell(

@@ -9,20 +9,14 @@ Part = str | tuple[str, str]  # text, and "typed", "number", or "number@" and a 
 
 @dataclass(frozen=True)
 class Head:
-    """The head of one picture; drawn by head.js inside the picture's component.
+    """The head of one picture; drawn by head.js inside the picture's component."""
 
-    Attributes:
-        sentence: plain text, numbers to stand out, and what a person typed (always shown as text).
-        note: opens notes/<note>.html, which is ours, not typed.
-        accent: which of the palette's colours the numbers have.
-        besides: what a saved picture says besides, where the page shows it elsewhere.
-        under: a quiet line below the picture, written as the sentence is; none if empty.
-    """
-
+    # plain text, numbers to stand out, and what a person typed (always shown as text)
     sentence: Sequence[Part]
-    note: str
-    accent: str
-    besides: str = ""
+    note: str  # opens notes/<note>.html, which is ours, not typed
+    accent: str  # which of the palette's colours the numbers have
+    besides: str = ""  # what a saved picture says besides, where the page shows it elsewhere
+    # a quiet line below the picture, written as the sentence is; none if empty
     under: Sequence[Part] = ()
 
     def to_json(self) -> dict[str, Any]:

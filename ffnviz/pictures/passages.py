@@ -10,14 +10,10 @@ from ffnviz.pictures.head import Head
 
 @dataclass(frozen=True)
 class Passage:
-    """One sentence.
+    """One sentence."""
 
-    Attributes:
-        value: the number before it, as written.
-        before, at, after: its text; `at` is marked.
-    """
-
-    value: str
+    value: str  # the number before it, as written
+    # before, at, after: its text; `at` is marked
     before: str
     at: str
     after: str

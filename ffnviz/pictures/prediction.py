@@ -13,21 +13,13 @@ from ffnviz.pictures.head import Head
 
 @dataclass(frozen=True)
 class Panel:
-    """One list of words.
+    """One list of words."""
 
-    Attributes:
-        title: said above it.
-        words: the likeliest first.
-        probabilities: from 0 to 1, as many.
-        colour: which of the palette's colours the bars have.
-        of: what the numbers are; a "probability" is written in percent.
-    """
-
-    title: str
-    words: Sequence[str]
-    probabilities: NDArray[np.floating]
-    colour: str
-    of: str = "probability"
+    title: str  # said above it
+    words: Sequence[str]  # the likeliest first
+    probabilities: NDArray[np.floating]  # from 0 to 1, as many
+    colour: str  # which of the palette's colours the bars have
+    of: str = "probability"  # what the numbers are; a "probability" is written in percent
 
 
 def prediction_cell(head: Head, panels: Sequence[Panel], key: str) -> Cell:

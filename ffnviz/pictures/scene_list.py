@@ -10,18 +10,12 @@ from ffnviz.pictures.sent import entry, place
 
 @dataclass(frozen=True)
 class Listed:
-    """One scene.
+    """One scene."""
 
-    Attributes:
-        title: in a few words.
-        where: the page and part that it shows.
-        sentence: that it shows.
-        thumbnail: a small picture of it, an address that begins with data:; empty if there is none.
-    """
-
-    title: str
-    where: str
-    sentence: str
+    title: str  # in a few words
+    where: str  # the page and part that it shows
+    sentence: str  # that it shows
+    # a small picture of it, an address that begins with data:; empty if there is none
     thumbnail: str
 
 

@@ -11,38 +11,23 @@ from ffnviz.pictures.sent import place
 
 @dataclass(frozen=True)
 class Guess:
-    """What one network makes of a sentence.
+    """What one network makes of a sentence."""
 
-    Attributes:
-        network: its label.
-        colour: which of the palette's colours it has.
-        word: the likeliest.
-        share: its probability, from 0 to 1.
-    """
-
-    network: str
-    colour: str
-    word: str
-    share: float
+    network: str  # its label
+    colour: str  # which of the palette's colours it has
+    word: str  # the likeliest
+    share: float  # its probability, from 0 to 1
 
 
 @dataclass(frozen=True)
 class Line:
-    """One sentence.
+    """One sentence."""
 
-    Attributes:
-        number: its own.
-        text: as typed.
-        hidden: whether it stands back, and nothing is computed of it.
-        guesses: of each network that has one.
-        remark: stands in their place.
-    """
-
-    number: int
-    text: str
-    hidden: bool
-    guesses: Sequence[Guess]
-    remark: str = ""
+    number: int  # its own
+    text: str  # as typed
+    hidden: bool  # whether it stands back, and nothing is computed of it
+    guesses: Sequence[Guess]  # of each network that has one
+    remark: str = ""  # stands in their place
 
 
 def sentences_cell(

@@ -20,56 +20,33 @@ def spans(words: Words) -> list[list[str]]:
 
 @dataclass(frozen=True)
 class Asked:
-    """A question.
+    """A question."""
 
-    Attributes:
-        ask: the question.
-        options: to choose from.
-        answer: which is right, from 0; None if that is not sure for what is shown now.
-    """
-
-    ask: Words
-    options: Sequence[str]
-    answer: int | None
+    ask: Words  # the question
+    options: Sequence[str]  # to choose from
+    answer: int | None  # which is right, from 0; None if that is not sure for what is shown now
 
 
 @dataclass(frozen=True)
 class Told:
-    """A scene as it is told.
+    """A scene as it is told."""
 
-    Attributes:
-        lecture: the title of all.
-        at: the scene's place, from 0.
-        titles: of all scenes.
-        path: the places of the scenes that are on the way.
-        sentence: what stands in the box, for a talk, which shows no box; empty if the words say it.
-        say: what is said; empty where the page shows something else.
-        look: the picture that is lit, by the name of its note; all are, if empty.
-        question: asked before.
-        notes: for the speaker.
-        coming: the next scene's words, for the speaker.
-        minutes: planned for the scenes on the way; 0 if none are.
-        presenting: whether the scene alone is on the screen.
-        exploring: whether a speaker has left it for a while.
-        strayed: whether the page shows something else than the scene.
-        accent: which of the palette's colours numbers have.
-    """
-
-    lecture: str
-    at: int
-    titles: Sequence[str]
-    path: Sequence[int]
+    lecture: str  # the title of all
+    at: int  # the scene's place, from 0
+    titles: Sequence[str]  # of all scenes
+    path: Sequence[int]  # the places of the scenes that are on the way
+    # what stands in the box, for a talk, which shows no box; empty if the words say it
     sentence: str
-    say: Words
-    look: str
-    question: Asked | None
-    notes: Words
-    coming: str
-    minutes: int
-    presenting: bool
-    exploring: bool
-    strayed: bool
-    accent: str
+    say: Words  # what is said; empty where the page shows something else
+    look: str  # the picture that is lit, by the name of its note; all are, if empty
+    question: Asked | None  # asked before
+    notes: Words  # for the speaker
+    coming: str  # the next scene's words, for the speaker
+    minutes: int  # planned for the scenes on the way; 0 if none are
+    presenting: bool  # whether the scene alone is on the screen
+    exploring: bool  # whether a speaker has left it for a while
+    strayed: bool  # whether the page shows something else than the scene
+    accent: str  # which of the palette's colours numbers have
 
 
 def story_cell(

@@ -11,29 +11,17 @@ from ffnviz.pictures.sent import place
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim.
+    """One claim."""
 
-    Attributes:
-        claim: what is said.
-        kind: "holds", "only if", "fails" or "undecided"; its colour.
-        sign: one character for it.
-        verdict: in words.
-        expected: what one should see.
-        measured: what was seen.
-        check: the number against its tolerance.
-        said: by whom, for the file.
-        label: what stands before the claim, if it is no textbook's.
-    """
-
-    claim: str
-    kind: str
-    sign: str
-    verdict: str
-    expected: str
-    measured: str
-    check: str
-    said: str = ""
-    label: str = ""
+    claim: str  # what is said
+    kind: str  # "holds", "only if", "fails" or "undecided"; its colour
+    sign: str  # one character for it
+    verdict: str  # in words
+    expected: str  # what one should see
+    measured: str  # what was seen
+    check: str  # the number against its tolerance
+    said: str = ""  # by whom, for the file
+    label: str = ""  # what stands before the claim, if it is no textbook's
 
 
 def verdicts_cell(

@@ -10,17 +10,11 @@ from ffnviz.pictures.story import Words, spans
 
 @dataclass(frozen=True)
 class Choice:
-    """A number that may be put into the words.
+    """A number that may be put into the words."""
 
-    Attributes:
-        name: that stands for it, in braces.
-        meaning: what it is.
-        now: what it is for what the scene shows.
-    """
-
-    name: str
-    meaning: str
-    now: str
+    name: str  # that stands for it, in braces
+    meaning: str  # what it is
+    now: str  # what it is for what the scene shows
 
 
 def words_cell(

@@ -18,16 +18,12 @@ class Type:
 
 @dataclass(frozen=True)
 class HideWord:
-    """Part of the sentence becomes a mask, which is then the chosen token.
+    """Part of the sentence becomes a mask, which is then the chosen token."""
 
-    Attributes:
-        start, end: character positions in the sentence.
-        token: the place among the tokens that the mask will have, from 0.
-    """
-
+    # start, end: character positions in the sentence
     start: int
     end: int
-    token: int
+    token: int  # the place among the tokens that the mask will have, from 0
 
 
 @dataclass(frozen=True)
@@ -39,15 +35,17 @@ class ChooseToken:
 
 @dataclass(frozen=True)
 class ShowSpecial:
-    """Special tokens, such as [CLS], are shown and counted, or not.
-
-    Attributes:
-        shown: whether.
-        token: the place that the chosen token then has, from 0.
-    """
+    """Special tokens, such as [CLS], are shown and counted, or not."""
 
     shown: bool
-    token: int
+    token: int  # the place that the chosen token then has, from 0
+
+
+@dataclass(frozen=True)
+class ChooseOrder:
+    """The neurons stand in another order."""
+
+    order: str
 
 
 @dataclass(frozen=True)
@@ -66,15 +64,10 @@ class ChoosePartner:
 
 @dataclass(frozen=True)
 class ChooseBlock:
-    """Another block, from 0; the chosen neuron becomes the one of that number there.
-
-    Attributes:
-        block: which.
-        settings: of this part that are set with it.
-    """
+    """Another block, from 0; the chosen neuron becomes the one of that number there."""
 
     block: int
-    settings: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)  # of this part that are set with it
 
 
 @dataclass(frozen=True)
@@ -82,13 +75,6 @@ class ChooseNeuron:
     """A neuron is looked at, on whatever page."""
 
     neuron: Neuron
-
-
-@dataclass(frozen=True)
-class ChooseOrder:
-    """The neurons stand in another order."""
-
-    order: str
 
 
 @dataclass(frozen=True)
@@ -126,20 +112,9 @@ class ShowState:
 
 
 Action = (
-    Type
-    | HideWord
-    | ChooseToken
-    | ShowSpecial
-    | ChooseNetwork
-    | ChoosePartner
-    | ChooseBlock
-    | ChooseNeuron
-    | ChooseOrder
-    | OpenPage
-    | OpenNeuron
-    | Set
-    | ShowState
-)
+    Type | HideWord | ChooseToken | ShowSpecial | ChooseOrder | ChooseNetwork | ChoosePartner
+    | ChooseBlock | ChooseNeuron | OpenPage | OpenNeuron | Set | ShowState
+)  # fmt: skip
 
 
 def reduce(state: State, action: Action, catalog: Catalog) -> State:

@@ -94,8 +94,12 @@ class Cache:
             value = compute()
             with self._lock:
                 self._kept[key] = value
-                self._used.add(key)
-                self._make_room()
+                used = {each: self._kept[each] for each in {key, *self._used} & self._kept.keys()}
+                self._used.clear()
+            # Counting goes through whole networks: nobody waits for it at the lock.
+            sizes = {each: bytes_held(held) for each, held in used.items()}
+            with self._lock:
+                self._make_room(sizes)
         finally:
             with self._lock:
                 self._computing.pop(key, None)
@@ -106,13 +110,11 @@ class Cache:
         self._used.add(key)
         return self._kept[key]
 
-    def _make_room(self) -> None:
-        for key in self._used & self._kept.keys():
-            self._sizes[key] = bytes_held(self._kept[key])
-        self._used.clear()
+    def _make_room(self, sizes: Mapping[Hashable, int]) -> None:
+        self._sizes |= {key: size for key, size in sizes.items() if key in self._kept}
         while len(self._kept) > 1 and sum(self._sizes.values()) > self.most_bytes:
             oldest, _ = self._kept.popitem(last=False)
-            del self._sizes[oldest]
+            self._sizes.pop(oldest, None)  # of one that another thread is counting there is none
 
     @property
     def held(self) -> int:

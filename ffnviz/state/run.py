@@ -24,15 +24,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class TraceTiming:
-    """The time that a trace takes, the quickest of a few passes.
+    """The time that a trace takes, the quickest of a few passes."""
 
-    Attributes:
-        total_ms: the whole.
-        ffn_ms: the FFNs of all blocks.
-    """
-
-    total_ms: float
-    ffn_ms: float
+    total_ms: float  # the whole
+    ffn_ms: float  # the FFNs of all blocks
 
     @property
     def ffn_share(self) -> float:
@@ -46,24 +41,16 @@ class TracedModel:
 
     Nothing is held here: whoever keeps a Watched, as a button's callback does, keeps no trace. The
     cache alone does.
-
-    Attributes:
-        network: the network.
-        text: the sentence.
-        cached: a value by its name, computed if the cache has it not.
-        new_trace: traces the sentence.
-        new_untrained: traces it by the network as it was before training.
-        new_timing: measures what a trace of so many tokens takes.
-        special: whether special tokens, such as [CLS], are shown and counted.
     """
 
-    network: Network
-    text: str
+    network: Network  # the network
+    text: str  # the sentence
+    # a value by its name, computed if the cache has it not
     cached: Callable[[tuple[Any, ...], Callable[[], Any]], Any]
-    new_trace: Callable[[], Trace]
-    new_untrained: Callable[[], ForwardPass]
-    new_timing: Callable[[], TraceTiming]
-    special: bool = True
+    new_trace: Callable[[], Trace]  # traces the sentence
+    new_untrained: Callable[[], ForwardPass]  # traces it by the network as it was before training
+    new_timing: Callable[[], TraceTiming]  # measures what a trace of so many tokens takes
+    special: bool = True  # whether special tokens, such as [CLS], are shown and counted
 
     @property
     def card(self) -> Card:
@@ -110,25 +97,16 @@ class TracedModel:
 
 @dataclass(frozen=True)
 class Run:
-    """A state and the networks that read its sentence.
+    """A state and the networks that read its sentence."""
 
-    Attributes:
-        state: what was asked for.
-        device: where the networks run, as PyTorch names it.
-        subject: the network that drives the page.
-        partner: the one beside it, if there is one.
-        devices: every device there is, by PyTorch's name for it, with what loads the subject there.
-        about_gpu: which GPU was found, or why none.
-        networks: all that one can choose from, by their ids.
-    """
-
-    state: State
-    device: str
-    subject: TracedModel
-    partner: TracedModel | None
+    state: State  # what was asked for
+    device: str  # where the networks run, as PyTorch names it
+    subject: TracedModel  # the network that drives the page
+    partner: TracedModel | None  # the one beside it, if there is one
+    # every device there is, by PyTorch's name for it, with what loads the subject there
     devices: Mapping[str, Callable[[], Network]]
-    about_gpu: str
-    networks: Mapping[str, NetworkSize]
+    about_gpu: str  # which GPU was found, or why none
+    networks: Mapping[str, NetworkSize]  # all that one can choose from, by their ids
 
     @property
     def model(self) -> Network:
@@ -141,16 +119,6 @@ class Run:
         return self.subject.card
 
     @property
-    def trace(self) -> Trace:
-        """Its trace, of the tokens that are shown and counted."""
-        return self.subject.trace
-
-    @property
-    def whole(self) -> Trace:
-        """Its trace of all tokens, for whatever computes on from there."""
-        return self.subject.whole
-
-    @property
     def both(self) -> tuple[TracedModel, ...]:
         """Subject and partner, where there is one, in the order in which all pictures have them."""
         shown = [self.subject, *([self.partner] if self.partner else [])]
@@ -159,6 +127,16 @@ class Run:
     def watched(self, network: str) -> TracedModel:
         """The TracedModel of that id; the subject if neither has it."""
         return next((each for each in self.both if each.card.id == network), self.subject)
+
+    @property
+    def trace(self) -> Trace:
+        """Its trace, of the tokens that are shown and counted."""
+        return self.subject.trace
+
+    @property
+    def whole(self) -> Trace:
+        """Its trace of all tokens, for whatever computes on from there."""
+        return self.subject.whole
 
     @property
     def token(self) -> int:

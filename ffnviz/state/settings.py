@@ -16,37 +16,24 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class Setting(Generic[T]):
-    """One thing a person can set. Any text whatever in a URL gives a legal value.
+    """One thing a person can set. Any text whatever in a URL gives a legal value."""
 
-    Attributes:
-        name: in the URL; no two settings of the house have the same.
-        default: what it is until somebody sets it; not written into the URL.
-        parse: the legal value that a URL's text means, or comes nearest to.
-        text: the value as it stands in the URL; `parse` reads it back as it was.
-        also: names it had in the past, which links may still have.
-        options: for a choice, what each value is called on the page; of a tuple, each of its
-            possible entries.
-        longest: for a text, how many characters it has at most.
-        label: what a page says before its control; without one it has no control, as what clicks
-            in a picture set.
-        stops: for a number on a slider, the values it stops at, the least first.
-        shown: how a value reads.
-        help: what a page says when somebody asks.
-        example: what stands in an empty box.
-    """
-
-    name: str
-    default: T
-    parse: Callable[[str], T]
-    text: Callable[[T], str]
-    also: tuple[str, ...] = ()
+    name: str  # in the URL; no two settings of the house have the same
+    default: T  # what it is until somebody sets it; not written into the URL
+    parse: Callable[[str], T]  # the legal value that a URL's text means, or comes nearest to
+    text: Callable[[T], str]  # the value as it stands in the URL; `parse` reads it back as it was
+    also: tuple[str, ...] = ()  # names it had in the past, which links may still have
+    # for a choice, what each value is called on the page; of a tuple, each of its possible entries
     options: Mapping[T, str] = field(default_factory=dict, hash=False)
-    longest: int | None = None
+    longest: int | None = None  # for a text, how many characters it has at most
+    # what a page says before its control; without one it has no control, as what clicks in a
+    # picture set
     label: str = ""
+    # for a number on a slider, the values it stops at, the least first
     stops: Sequence[T] = field(default=(), hash=False)
-    shown: Callable[[T], str] = str
-    help: str = ""
-    example: str = ""
+    shown: Callable[[T], str] = str  # how a value reads
+    help: str = ""  # what a page says when somebody asks
+    example: str = ""  # what stands in an empty box
 
     def with_control(
         self,

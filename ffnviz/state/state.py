@@ -24,17 +24,11 @@ Moved = Mapping[tuple[str, str], tuple[str, str, Mapping[str, str]]]
 
 @dataclass(frozen=True)
 class Neuron:
-    """One hidden unit.
+    """One hidden unit."""
 
-    Attributes:
-        network: its id.
-        block: from 0.
-        index: from 0, within the block.
-    """
-
-    network: str
-    block: int
-    index: int
+    network: str  # its id
+    block: int  # from 0
+    index: int  # from 0, within the block
 
     def __str__(self) -> str:
         """The neuron as people write it: "2:17" is neuron 17 of block 2."""
@@ -43,34 +37,23 @@ class Neuron:
 
 @dataclass(frozen=True)
 class State:
-    """What a person looks at.
+    """What a person looks at."""
 
-    Attributes:
-        page: its id.
-        part: its id; a page shows one part at a time.
-        sentence: as typed.
-        network: the id of the network that drives the page.
-        block: from 0.
-        token: the chosen token, from 0; None takes the first mask, or else the last word.
-        neuron: the chosen one; None takes the strongest on the chosen token.
-        order: how neurons are ordered, by its id.
-        partner: the id of the network beside it; None takes the usual one, if there is any.
-        settings: what was set on this part, by the settings' names: texts as a URL has them, sorted
-            by name, none of them the default.
-        special: whether special tokens, such as [CLS], are shown and counted. If not, tokens are
-            counted without them.
-    """
-
-    page: str
-    part: str
-    sentence: str
-    network: str
-    block: int
-    token: int | None
-    neuron: Neuron | None
-    order: str
+    page: str  # its id
+    part: str  # its id; a page shows one part at a time
+    sentence: str  # as typed
+    network: str  # the id of the network that drives the page
+    block: int  # from 0
+    token: int | None  # the chosen token, from 0; None takes the first mask, or else the last word
+    neuron: Neuron | None  # the chosen one; None takes the strongest on the chosen token
+    order: str  # how neurons are ordered, by its id
+    # the id of the network beside it; None takes the usual one, if there is any
     partner: str | None = None
+    # what was set on this part, by the settings' names: texts as a URL has them, sorted by name,
+    # none of them the default
     settings: tuple[tuple[str, str], ...] = ()
+    # whether special tokens, such as [CLS], are shown and counted. If not, tokens are counted
+    # without them
     special: bool = True
 
     def setting(self, name: str) -> str | None:
@@ -87,23 +70,19 @@ class State:
 class Catalog:
     """What there is to be looked at.
 
-    Attributes:
-        parts: page → part → the settings that can be set there; the first of each is opened first.
-        networks: by their ids; the first drives the page until somebody chooses.
-        orders: the ids of the orders that neurons can stand in, the usual one first.
-        start: the sentence one begins with.
-        moved: former page and part → the page and part where its content is now, and the settings
-            that show it.
-
     Raises:
         ValueError: if two different settings have the same name, or what was moved is still there
             or leads nowhere.
     """
 
+    # page → part → the settings that can be set there; the first of each is opened first
     parts: Mapping[str, Mapping[str, tuple[Setting[Any], ...]]]
+    # by their ids; the first drives the page until somebody chooses
     networks: Mapping[str, NetworkSize]
-    orders: tuple[str, ...]
-    start: str
+    orders: tuple[str, ...]  # the ids of the orders that neurons can stand in, the usual one first
+    start: str  # the sentence one begins with
+    # former page and part → the page and part where its content is now, and the settings that show
+    # it
     moved: Moved = field(default_factory=dict)
 
     def __post_init__(self) -> None:

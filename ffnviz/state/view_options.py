@@ -14,23 +14,15 @@ NAMES = ("scene", "path", "present", "hide", "class")
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """How a page is shown.
+    """How a page is shown."""
 
-    Attributes:
-        scene: of the lecture, from 0; None outside of it.
-        short: whether the shorter path through the lecture is taken.
-        presenting: whether this is a talk before an audience.
-        exploring: whether the speaker has left the scene for a while; the whole page is there then.
-        hide: which of HIDEABLE are not on the page, in that order.
-        follows: the code of the class that is followed; empty if none is.
-    """
-
-    scene: int | None = None
-    short: bool = False
-    presenting: bool = False
+    scene: int | None = None  # of the lecture, from 0; None outside of it
+    short: bool = False  # whether the shorter path through the lecture is taken
+    presenting: bool = False  # whether this is a talk before an audience
+    # whether the speaker has left the scene for a while; the whole page is there then
     exploring: bool = False
-    hide: tuple[str, ...] = ()
-    follows: str = ""
+    hide: tuple[str, ...] = ()  # which of HIDEABLE are not on the page, in that order
+    follows: str = ""  # the code of the class that is followed; empty if none is
 
     def to_url(self) -> dict[str, str]:
         """The URL's parameters for what differs from the default."""

@@ -94,6 +94,7 @@ def test_what_the_network_says(net: Network) -> None:
 
 def test_a_cut_distribution_of_any_size(net: Network) -> None:
     if not net.card.has_word_head:
+        refused(lambda: net.trace(TEXT).logits_at(TOKEN), "no word head")
         return
     logits = net.trace(TEXT).logits_at(TOKEN).numpy()
     everything = distribution(logits, Strategy(top_k=0))

@@ -6,8 +6,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Locator, Page
 
 PATIENCE_MS = 30_000
-REACTION_MS = 400  # within which a page that asks its server for something has begun to
-REST_MS = 200  # within which an answer that has come is on the screen
+SOON_MS = 400  # a timer that is due so soon may ask the server for something, or draw
 
 # The points under the pointer, as plotly.js has found them: until then a click is none of a point.
 FOUND = """() => [...document.querySelectorAll("*")].some((e) =>
@@ -34,10 +33,25 @@ PAINTED = """(text) => {
 
 # Notes when the page last asked its server for a run of the script, and when one last began and
 # ended: the fields of Streamlit's messages that say so. A run that gave way to a newer one has not
-# ended; what only looks, by the clock, how far a measurement is need not be answered.
+# ended; what only looks, by the clock, how far a measurement is need not be answered. `due` are the
+# timers that will soon be up: what was clicked is sent by one, and what came is drawn by one.
 WIRE = """(() => {
-    const wire = (window.wire = { asked: 0, begun: 0, ended: 0, seen: 0, frames: 0 });
+    const wire = { asked: 0, begun: 0, ended: 0, seen: 0, frames: 0, due: new Set() };
+    window.wire = wire;
     const now = () => performance.now();
+    const { setTimeout, clearTimeout } = window;
+    window.setTimeout = (what, wait = 0, ...given) => {
+        const timer = setTimeout(() => {
+            wire.due.delete(timer);
+            what(...given);
+        }, wait);
+        if (wait <= SOON_MS) wire.due.add(timer);
+        return timer;
+    };
+    window.clearTimeout = (timer) => {
+        wire.due.delete(timer);
+        clearTimeout(timer);
+    };
     const varint = (bytes, at) => {
         let value = 0;
         for (let shift = 1; ; shift *= 128) {
@@ -78,26 +92,25 @@ WIRE = """(() => {
             super.send(data);
         }
     };
-})();"""
+})();""".replace("SOON_MS", str(SOON_MS))
 
 # True once the page has answered what was done with it since it was last waited for: it asked its
-# server and got all of an answer, or had the time to ask and did not; and, if that is wanted, all
-# pictures are painted.
-SETTLED = """([reaction, rest, all]) => {
-    const { wire } = window, now = performance.now();
-    wire.since ??= now;
-    const unasked = wire.asked <= wire.seen;
+# server and got all of an answer, or nothing is due that could still ask; and, if that is wanted,
+# all pictures are painted. A sheet that fills its window may still give its charts another height.
+SETTLED = """(all) => {
+    const { wire } = window;
     const answered = wire.begun > wire.asked && wire.ended >= wire.begun;
-    const ready = unasked ? now - wire.since > reaction : answered && now - wire.ended > rest;
-    // A sheet that fills its window may still give its charts another height.
+    const app = document.querySelector('[data-testid="stApp"]');
+    const ready = (wire.asked <= wire.seen || answered) && wire.due.size === 0
+        && app?.dataset.testScriptState === "notRunning";
     const cells = [...document.querySelectorAll(".sheet .cell")];
     const heights = cells.map((cell) => cell.offsetHeight).join();
     const still = heights === wire.heights;
     wire.heights = heights;
     wire.frames = ready && still && (!all || (PAINTED)("")) ? wire.frames + 1 : 0;
-    if (wire.frames < 8) return false;
-    wire.seen = now;
-    wire.since = null;
+    if (wire.frames < 5) return false;
+    wire.seen = performance.now();
+    wire.frames = 0;
     return true;
 }""".replace("PAINTED", PAINTED)
 
@@ -134,8 +147,7 @@ class Journey:
         return self._wait_for_answer(painted=False)
 
     def _wait_for_answer(self, *, painted: bool) -> "Journey":
-        given = [REACTION_MS, REST_MS, painted]
-        self.page.wait_for_function(SETTLED, arg=given, timeout=PATIENCE_MS)
+        self.page.wait_for_function(SETTLED, arg=painted, timeout=PATIENCE_MS)
         return self
 
     def click_at(self, x: float, y: float) -> "Journey":

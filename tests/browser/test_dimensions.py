@@ -51,26 +51,29 @@ def test_a_preset_sets_all_and_its_shares_are_counted(new_page: OpenPage) -> Non
     assert percents(journey.sentence("costs")) == shares(PRESETS["llama"].shape)
 
 
-@pytest.mark.parametrize(
-    ("label", "name", "setting"),
-    [
-        ("d_model, width of the stream", "d_model", "d_model"),
-        ("d_ff, hidden units", "d_ff", "d_ff"),
-        ("n, tokens in the sequence", "n_tokens", "n_tokens"),
-        ("entries of the vocabulary", "vocab_size", "vocabulary"),
-    ],
-)
-def test_each_slider_counts_anew(new_page: OpenPage, label: str, name: str, setting: str) -> None:
+SLIDERS = [
+    ("d_model, width of the stream", "d_model", "d_model"),
+    ("d_ff, hidden units", "d_ff", "d_ff"),
+    ("n, tokens in the sequence", "n_tokens", "n_tokens"),
+    ("entries of the vocabulary", "vocab_size", "vocabulary"),
+]
+
+
+def test_each_slider_counts_anew(new_page: OpenPage) -> None:
     journey = new_page().open_page("dimensions", text=SENTENCE, part="cost")
-    slider = journey.page.get_by_role("slider", name=label)
-    slider.focus()
-    slider.press("End")
-    journey.settle()
-    value = int((slider.get_attribute("aria-valuetext") or "").replace(",", ""))
-    shape = Shape(**{**vars(Shape()), name: value})
-    assert percents(journey.sentence("costs")) == shares(shape)
-    assert journey.query()[setting] == str(value)
-    assert percents(journey.sentence("overtaking"))[-1] == shown(ffn_share(shape, shape.n_tokens))
+    shape = Shape()
+    for label, name, setting in SLIDERS:
+        slider = journey.page.get_by_role("slider", name=label)
+        slider.focus()
+        slider.press("End")
+        journey.settle()
+        value = int((slider.get_attribute("aria-valuetext") or "").replace(",", ""))
+        assert value != getattr(shape, name)
+        shape = Shape(**{**vars(shape), name: value})
+        assert percents(journey.sentence("costs")) == shares(shape), name
+        assert journey.query()[setting] == str(value)
+        overtaking = percents(journey.sentence("overtaking"))
+        assert overtaking[-1] == shown(ffn_share(shape, shape.n_tokens)), name
 
 
 def test_heads_change_no_count_and_a_gate_does(new_page: OpenPage) -> None:

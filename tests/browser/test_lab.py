@@ -114,25 +114,22 @@ def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str
     assert journey.page.locator('[data-testid="stMain"] img').count() == 0
 
 
-@pytest.mark.parametrize(
-    ("way", "title"),
-    [("change", "Change each token in turn"), ("delete", "Delete each token in turn"),
-     ("shuffle", "Shuffle all tokens")],
-)  # fmt: skip
-def test_positions_in_three_ways(new_page: OpenPage, tried: Subject, way: str, title: str) -> None:
+def test_positions_in_three_ways(new_page: OpenPage, tried: Subject) -> None:
     journey = opened(new_page, "positions")
-    journey.page.get_by_role("radio", name=title).click()
-    journey.settle()
-    same(journey, try_positions(tried, way).findings)
-    assert journey.query().get("way", "change") == way
+    same(journey, try_positions(tried, "change").findings)
+    sentence = journey.sentence("lab-maps")
+    assert "the FFN changes 0 outputs of other tokens, attention 42." in sentence
+    for way, title in (("delete", "Delete each token in turn"), ("shuffle", "Shuffle all tokens")):
+        journey.page.get_by_role("radio", name=title).click()
+        journey.settle()
+        same(journey, try_positions(tried, way).findings)
+        assert journey.query()["way"] == way
     journey.page.reload()
     journey.wait_for(SENTENCE)
-    same(journey, try_positions(tried, way).findings)
-
-
-def test_the_change_of_one_token_touches_nobody_in_the_ffn(new_page: OpenPage) -> None:
-    sentence = opened(new_page, "positions").sentence("lab-maps")
-    assert "the FFN changes 0 outputs of other tokens, attention 42." in sentence
+    same(journey, try_positions(tried, "shuffle").findings)
+    journey.page.get_by_role("radio", name="Change each token in turn").click()
+    journey.settle()
+    same(journey, try_positions(tried, "change").findings)
 
 
 def test_sharing_compares_the_word_that_stands_twice(

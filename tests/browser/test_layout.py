@@ -1,21 +1,29 @@
 """How the page stands on a projector and on a telephone, for every eye and without the network."""
 
-import json
 import re
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.journey import Journey
 from tests.browser.paper import pages_of
 
 START = "She opened the [MASK] and looked out."
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_all_is_visible_on_a_projector_without_scrolling(new_page: OpenPage, dark: bool) -> None:
-    journey = new_page(dark=dark, width=1920, height=1080).open(text=START)
+def complaints(journey: Journey) -> list[Any]:
+    """What axe finds."""
+    found: list[Any] = Axe().run(journey.page).response["violations"]
+    return found
+
+
+# In the dark on a projector and in the light on a telephone: test_parts.py, for every part.
+def test_all_is_visible_on_a_projector_without_scrolling(new_page: OpenPage) -> None:
+    journey = new_page(width=1920, height=1080).open(text=START)
+    assert complaints(journey) == []
     main = journey.page.locator('[data-testid="stMain"]')
     assert main.evaluate("(m) => m.scrollHeight <= m.clientHeight")
     lowest = journey.page.get_by_text("of it in the FFNs").bounding_box()
@@ -24,7 +32,8 @@ def test_all_is_visible_on_a_projector_without_scrolling(new_page: OpenPage, dar
 
 
 def test_a_telephone_shows_one_column_and_nothing_sticks_out(new_page: OpenPage) -> None:
-    journey = new_page(width=390, height=844).open(text=START)
+    journey = new_page(width=390, height=844, dark=True).open(text=START)
+    assert complaints(journey) == []
     main = journey.page.locator('[data-testid="stMain"]')
     assert main.evaluate("(m) => m.scrollWidth <= m.clientWidth")
     boxes = [
@@ -37,15 +46,7 @@ def test_a_telephone_shows_one_column_and_nothing_sticks_out(new_page: OpenPage)
     assert all(box["width"] > 320 for box in boxes if box)
 
 
-@pytest.mark.parametrize("dark", [False, True])
-@pytest.mark.parametrize("width", [1920, 390])
-def test_axe_finds_nothing_to_complain_about(new_page: OpenPage, dark: bool, width: int) -> None:
-    journey = new_page(dark=dark, width=width).open(text=START)
-    found = Axe().run(journey.page).response["violations"]
-    assert found == [], json.dumps(found, indent=1)[:4_000]
-
-
-def test_each_picture_explains_itself_with_its_equation(new_page: OpenPage) -> None:
+def test_each_picture_explains_itself_with_its_equation_and_a_cross(new_page: OpenPage) -> None:
     journey = new_page().open(text=START)
     buttons = journey.page.get_by_role("button", name="What am I looking at?")
     assert buttons.count() == 5
@@ -60,6 +61,14 @@ def test_each_picture_explains_itself_with_its_equation(new_page: OpenPage) -> N
         assert box["x"] + box["width"] <= 1920
         journey.page.keyboard.press("Escape")
         expect(note).to_have_count(0)
+    button = journey.page.get_by_role("button", name="What am I looking at? In the FFN")
+    button.click()
+    note = journey.page.locator("#note-ffn")
+    note.get_by_text("The formula").wait_for()
+    expect(note).to_have_attribute("aria-label", re.compile(r"^In the FFN, “\[MASK\]” activates"))
+    note.get_by_role("button", name="Close").click()
+    expect(note).to_be_hidden()
+    expect(button).to_be_focused()
 
 
 def test_nothing_is_asked_of_any_other_machine(new_page: OpenPage) -> None:
@@ -118,18 +127,6 @@ def test_on_a_telephone_the_page_says_its_name_and_the_drawer_closes(new_page: O
             .filter(([, height]) => height > 1 && height < 43.5)"""
     )
     assert small == []
-
-
-def test_a_note_has_a_cross_and_the_name_of_its_picture(new_page: OpenPage) -> None:
-    journey = new_page().open(text=START)
-    button = journey.page.get_by_role("button", name="What am I looking at? In the FFN")
-    button.click()
-    note = journey.page.locator("#note-ffn")
-    note.get_by_text("The formula").wait_for()
-    expect(note).to_have_attribute("aria-label", re.compile(r"^In the FFN, “\[MASK\]” activates"))
-    note.get_by_role("button", name="Close").click()
-    expect(note).to_be_hidden()
-    expect(button).to_be_focused()
 
 
 def test_a_link_is_copied_and_a_choice_is_told_briefly(new_page: OpenPage) -> None:

@@ -95,26 +95,18 @@ def test_a_click_in_the_ffn_picture_chooses_a_neuron(new_page: OpenPage) -> None
     assert journey.query()["neuron"] == "relu-34"
 
 
-def test_the_order_buttons_reorder_and_stay_in_the_url(new_page: OpenPage) -> None:
+def test_the_order_buttons_reorder_keep_the_focus_and_stay_in_the_url(new_page: OpenPage) -> None:
     journey = new_page().open(text=SENTENCE)
+    assert journey.card().locator("p bdi").count() == 8  # words
     before = journey.map_of("relu").evaluate("(canvas) => canvas.toDataURL()")
-    journey.press("by strength")
-    assert journey.query()["order"] == "strength"
-    assert journey.map_of("relu").evaluate("(canvas) => canvas.toDataURL()") != before
-    assert journey.page.locator('.orders [aria-pressed="true"]').all_inner_texts() == [
-        "by strength"
-    ]
-
-
-def test_an_order_button_keeps_the_focus_when_it_is_pressed(new_page: OpenPage) -> None:
-    journey = new_page().open(text=SENTENCE)
     button = journey.page.get_by_role("button", name="by strength", exact=True)
     button.focus()
     journey.page.keyboard.press("Enter")
     expect(button).to_have_attribute("aria-pressed", "true")
     expect(button).to_be_focused()
-
-
-def test_the_words_of_a_neuron_are_listed(new_page: OpenPage) -> None:
-    journey = new_page().open(text=SENTENCE)
-    assert journey.card().locator("p bdi").count() == 8
+    journey.settle()
+    assert journey.query()["order"] == "strength"
+    assert journey.map_of("relu").evaluate("(canvas) => canvas.toDataURL()") != before
+    assert journey.page.locator('.orders [aria-pressed="true"]').all_inner_texts() == [
+        "by strength"
+    ]

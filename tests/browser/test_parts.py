@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -12,8 +13,12 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import PAINTED, Journey
+from tests.parts.test_sparsity_sheets import percents
 
 START = "She opened the [MASK] and looked out."
+# What nobody had in mind; shorter and longer ones: tests/parts/test_any_sentence.py.
+ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
+       "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
 # What projectors, laptops and screens have, beside the two that pages are opened at: two of them on
 # every part, all of them on the sheets that fill a window to its edges.
@@ -71,11 +76,13 @@ def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
     )
     if view != "CPU and GPU":
         journey.page.wait_for_function(PAINTED, arg="")
+        journey.page.locator(".sentence").first.wait_for()  # what is measured has been
 
 
-def opened(journey: Journey, page: Page) -> Journey:
-    """The page on the start sentence."""
-    journey.page.goto(f"{journey.address}/{page.name}?text={START}&words=3&repeats=5")
+def opened(journey: Journey, page: Page, **query: str) -> Journey:
+    """The page on a sentence."""
+    asked = {"text": START, "words": "3", "repeats": "5"} | query
+    journey.page.goto(f"{journey.address}/{page.name}?{urlencode(asked)}")
     journey.page.locator(".row [aria-pressed]").first.wait_for()
     return journey
 
@@ -88,7 +95,7 @@ def faults(
     others: Sequence[tuple[int, int]],
     rules: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What is wrong with each part of a page: it does not fit, axe complains, or it looks wrong.
+    """What is wrong with each part of a page: it says nonsense or does not fit, axe complains, …
 
     Args:
         journey: the page, opened at that size.
@@ -105,6 +112,8 @@ def faults(
         turned(journey, page, part, view)
         asked = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
         violations = Axe().run(journey.page, options=asked).response["violations"]
+        if view != "CPU and GPU" and (nonsense := said_wrongly(journey, page)):
+            found[f"{part.name} {view} says"] = nonsense
         if not main.evaluate(fits) or violations:
             found[part.name + view] = violations or "it does not fit"
         for width, height in (size, *others):
@@ -112,6 +121,18 @@ def faults(
             if looks:
                 found[f"{part.name} {view} at {width} × {height}"] = looks
     return found
+
+
+def said_wrongly(journey: Journey, page: Page) -> list[str]:
+    """Sentences with no number in a number's place, or a share beyond all; why there are none."""
+    assert journey.page.get_by_test_id("stException").count() == 0
+    said: list[str] = journey.page.locator(".sentence").all_inner_texts()
+    said += journey.page.locator(".verdicts li").all_inner_texts()
+    beyond = page.name == "vocabulary"  # where all percentages are shares
+    return [
+        each for each in said
+        if "nan" in each.split() or (beyond and not all(0 <= p <= 100 for p in percents(each)))
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -126,8 +147,10 @@ def test_each_part_is_one_screen_in_the_dark_and_in_order_at_every_size(
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_part_fits_a_telephone_without_a_fault(new_page: OpenPage, page: Page) -> None:
-    journey = opened(new_page(width=390, height=844), page)
+def test_each_part_fits_a_telephone_without_a_fault_on_any_sentence(
+    new_page: OpenPage, page: Page
+) -> None:
+    journey = opened(new_page(width=390, height=844), page, **ODD)
     fits = "(m) => m.scrollWidth <= m.clientWidth"
     # It is the same document as in the dark, in other colours.
     found = faults(journey, page, (390, 844), fits, (), ["color-contrast"])

@@ -3,7 +3,6 @@
 import json
 import re
 
-import pytest
 from click.testing import CliRunner
 
 from ffnviz.analysis.lab import EXPERIMENTS
@@ -43,19 +42,3 @@ def test_the_list_names_claims_and_verdicts() -> None:
     taught = sum(not label for label in claims)
     assert f"What textbooks say: {taught} claims: holds " in result.stdout
     assert f"What people often think: {len(claims) - taught} claims: " in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--text", ""], "The text is empty"),
-        (["--block", "3"], "there are 2 blocks"),
-        (["--token", "99"], "there are 8 tokens"),
-        (["--device", "warp"], "cannot be used"),
-    ],
-)
-def test_a_wrong_option_is_answered_in_words(options: list[str], message: str) -> None:
-    result = CliRunner().invoke(main, ["lab", *options])
-    assert result.exit_code != 0
-    assert message in result.output
-    assert "Traceback" not in result.output

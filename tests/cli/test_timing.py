@@ -40,20 +40,3 @@ def test_tables_name_every_stage_and_the_machine() -> None:
         "PyTorch",
     ):
         assert name in result.stdout
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--text", ""], "The text is empty"),
-        (["--device", "warp"], "cannot be used"),
-        (["--block", "3"], "there are 2 blocks"),
-        (["--repeats", "0"], "0 is not in the range"),
-        (["--twin", "tanh"], "'tanh' is not one of"),
-    ],
-)
-def test_a_wrong_option_is_answered_in_words(options: list[str], message: str) -> None:
-    result = CliRunner().invoke(main, ["timing", *options])
-    assert result.exit_code != 0
-    assert message in result.output
-    assert "Traceback" not in result.output

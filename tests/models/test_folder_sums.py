@@ -44,9 +44,13 @@ def resum(folder: Path) -> None:
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
 
-def test_both_models_are_whole(two: tuple[Path, Path]) -> None:
-    for folder in two:
-        read_folder(folder)
+def is_whole(folder: Path, tokenizer: Tokenizer) -> bool:
+    _, read, counts = read_folder(folder)
+    return read.vocab_size == len(counts) == tokenizer.vocab_size
+
+
+def test_both_models_are_whole(two: tuple[Path, Path], tokenizer: Tokenizer) -> None:
+    assert all(is_whole(folder, tokenizer) for folder in two)
 
 
 @pytest.mark.parametrize("part", [*PARTS, "training.json"])
@@ -68,19 +72,23 @@ def test_one_bit_that_flipped_is_found(two: tuple[Path, Path], part: str) -> Non
     assert caught.value.path == two[0] / part
 
 
-def test_a_card_may_be_improved_and_a_training_record_left_out(two: tuple[Path, Path]) -> None:
+def test_a_card_may_be_improved_and_a_training_record_left_out(
+    two: tuple[Path, Path], tokenizer: Tokenizer
+) -> None:
     (two[0] / "MODEL_CARD.md").write_text("# Better words\n", encoding="utf-8")
     (two[0] / "training.json").unlink()
-    read_folder(two[0])
+    assert is_whole(two[0], tokenizer)
 
 
-def test_a_folder_made_before_there_were_checksums_still_loads(two: tuple[Path, Path]) -> None:
+def test_a_folder_made_before_there_were_checksums_still_loads(
+    two: tuple[Path, Path], tokenizer: Tokenizer
+) -> None:
     one, other = two
     config = json.loads((one / "config.json").read_text(encoding="utf-8"))
     del config["sha256"]
     (one / "config.json").write_text(json.dumps(config), encoding="utf-8")
     shutil.copy(other / "weights.safetensors", one)  # nobody can know
-    read_folder(one)
+    assert is_whole(one, tokenizer)
 
 
 @pytest.mark.parametrize("sums", [None, [], "abc", {"tokenizer.json": 3}], ids=repr)

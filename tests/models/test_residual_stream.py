@@ -20,16 +20,9 @@ IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
 
 def encoder(norm: str = "pre", activation: str = "relu", dropout: float = 0.0) -> Encoder:
     config = EncoderConfig(
-        vocab_size=20,
-        max_tokens=16,
-        d_model=24,
-        n_heads=3,
-        d_ff=40,
-        n_blocks=3,
-        norm=norm,
-        activation=activation,
-        dropout=dropout,
-    )
+        vocab_size=20, max_tokens=16, d_model=24, n_heads=3, d_ff=40, n_blocks=3,
+        norm=norm, activation=activation, dropout=dropout,
+    )  # fmt: skip
     module: Encoder = randomise(initial_encoder(config, seed=0))
     return module.eval()
 

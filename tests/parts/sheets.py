@@ -1,16 +1,17 @@
 """A part as a function: its sheet for a sentence and settings, and what stands on it."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from ffnviz.app.main import build_catalog
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import network_sizes
+from ffnviz.export.sheets import followed
 from ffnviz.parts import PAGES
 from ffnviz.parts.results import measured_at_once
 from ffnviz.parts.sheet import Measured, Measurement, cells_of, resolved
 from ffnviz.pictures.cell import Cell
-from ffnviz.state.actions import reduce
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.settings import Values
@@ -44,11 +45,9 @@ def drawn(page: str, part: str = "", measure: bool = True, **query: str) -> Draw
     catalog = build_catalog()
     state = from_url(page, {"part": part, **query}, catalog)
     shown = next(each for each in PAGES if each.name == state.page).part(state.part)
-    run = make_run(state, "cpu", network_sizes())
-    if shown.follow is not None:
-        action = shown.follow(run, Values(state.settings))
-        state = state if action is None else reduce(state, action, catalog)
-        run = make_run(state, "cpu", network_sizes())
+    run_of = partial(make_run, device="cpu", networks=network_sizes())
+    state = followed(shown, state, run_of, catalog)
+    run = run_of(state)
     values = Values(state.settings)
     sheet = shown.sheet(run, values)
 

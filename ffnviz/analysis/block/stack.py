@@ -26,21 +26,16 @@ SEEDS = 20
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """What a stack does to the tokens, from its input (0) to the output of its last layer.
+    """What a stack does to the tokens, from its input (0) to the output of its last layer."""
 
-    Attributes:
-        apart: how much of the tokens' vectors tells them apart, as a share, (L + 1,): 1 at most, 0
-            if all are equal.
-        similarity: the mean cosine between two tokens' vectors, (L + 1,).
-        scale: the root mean square of the stream's entries, (L + 1,).
-        gradient: of a gradient of length 1 at the chosen token's output, what arrives, (L + 1,).
-        cosines: between any two tokens, at the input and at the output, (T, T) each.
-    """
-
+    # how much of the tokens' vectors tells them apart, as a share, (L + 1,): 1 at most, 0 if all
+    # are equal
     apart: NDArray[np.float64]
-    similarity: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    similarity: NDArray[np.float64]  # the mean cosine between two tokens' vectors, (L + 1,)
+    scale: NDArray[np.float64]  # the root mean square of the stream's entries, (L + 1,)
+    # of a gradient of length 1 at the chosen token's output, what arrives, (L + 1,)
     gradient: NDArray[np.float64]
+    # between any two tokens, at the input and at the output, (T, T) each
     cosines: tuple[NDArray[np.float64], NDArray[np.float64]]
 
 

@@ -31,23 +31,16 @@ class Kind(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Station:
-    """One station.
+    """One station."""
 
-    Attributes:
-        name: unique in its block; the same station has the same in pre- and post-LN.
-        kind: what it does.
-        output: what it hands on, (T, d_model).
-        source: of a sum, the station whose output is added to that of the one before.
-        weights: of an attention, (n_heads, T, T); (n_heads, T, S) if it asks S other tokens.
-        hidden: of an FFN, (T, d_ff).
-    """
-
-    name: str
-    kind: Kind
-    output: Float[Tensor, "tokens d_model"]
+    name: str  # unique in its block; the same station has the same in pre- and post-LN
+    kind: Kind  # what it does
+    output: Float[Tensor, "tokens d_model"]  # what it hands on, (T, d_model)
+    # of a sum, the station whose output is added to that of the one before
     source: str | None = None
+    # of an attention, (n_heads, T, T); (n_heads, T, S) if it asks S other tokens
     weights: Float[Tensor, "heads tokens sources"] | None = None
-    hidden: Float[Tensor, "tokens d_ff"] | None = None
+    hidden: Float[Tensor, "tokens d_ff"] | None = None  # of an FFN, (T, d_ff)
 
 
 def encoder_stations(record: BlockStages, *, norm_first: bool) -> tuple[Station, ...]:

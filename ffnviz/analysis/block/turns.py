@@ -71,17 +71,11 @@ def hidden_size(d_model: int, n_weights: int) -> int:
 
 @dataclass(frozen=True)
 class Read:
-    """What is read: the first tokens of the sentence, or the last up to the chosen one.
+    """What is read: the first tokens of the sentence, or the last up to the chosen one."""
 
-    Attributes:
-        first: the first of them.
-        token: the chosen one, among them.
-        x: the stream before the block, (n, d_model).
-    """
-
-    first: int
-    token: int
-    x: Float[Tensor, "tokens d_model"]
+    first: int  # the first of them
+    token: int  # the chosen one, among them
+    x: Float[Tensor, "tokens d_model"]  # the stream before the block, (n, d_model)
 
 
 def what_is_read(trace: ForwardPass, block: int, token: int) -> Read:
@@ -113,15 +107,11 @@ def untrained_like(model: Network) -> Block:
 
 @dataclass(frozen=True)
 class ThroughBlocks:
-    """What of a gradient of length 1 at the chosen token's output arrives at each input, (n,).
+    """What of a gradient of length 1 at the chosen token's output arrives at each input, (n,)."""
 
-    Attributes:
-        untrained: through a block of the same shape, its weights drawn from a seed.
-        block: through the encoder block.
-    """
-
+    # through a block of the same shape, its weights drawn from a seed
     untrained: NDArray[np.float64]
-    block: NDArray[np.float64]
+    block: NDArray[np.float64]  # through the encoder block
 
 
 def through_recurrent(
@@ -169,19 +159,13 @@ def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> NDArray[np.floa
 
 @dataclass(frozen=True)
 class Clock:
-    """When what was done, in milliseconds from the start.
+    """When what was done, in milliseconds from the start."""
 
-    Attributes:
-        recurrent: when the state after each token was ready, (n,): the steps' medians, added up.
-        block: when all tokens were, a median.
-        weights: of the recurrent network, and of the block.
-        repeats: how often each was run.
-    """
-
+    # when the state after each token was ready, (n,): the steps' medians, added up
     recurrent: NDArray[np.float64]
-    block: float
-    weights: tuple[int, int]
-    repeats: int
+    block: float  # when all tokens were, a median
+    weights: tuple[int, int]  # of the recurrent network, and of the block
+    repeats: int  # how often each was run
 
 
 @torch.inference_mode()

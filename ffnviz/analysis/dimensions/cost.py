@@ -11,39 +11,22 @@ BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 
 @dataclass(frozen=True)
 class Shape:
-    """All that fixes how many parameters and multiply-adds a Transformer has.
+    """All that fixes how many parameters and multiply-adds a Transformer has."""
 
-    Attributes:
-        d_model: width of the residual stream.
-        d_ff: hidden units of each FFN.
-        n_heads: attention heads of width d_model / n_heads; they change no count.
-        n_tokens: length of the sequence, n.
-        vocab_size: entries of the vocabulary.
-        gated: three matrices an FFN instead of two (Shazeer 2020).
-        n_blocks: blocks, each with one FFN and one self-attention.
-        n_cross: blocks that attend to a second sequence too, of the same length.
-        biases: whether attention and FFN have bias vectors.
-        norm_vectors: of each normalisation: 2 (LayerNorm: gain and bias) or 1 (RMSNorm).
-        extra_norms: normalisations beyond one a sub-layer.
-        extra_rows: rows of d_model beside the vocabulary's: positions, segments.
-        extra_parameters: what else belongs to the embedding: relative positions.
-        tied: the output matrix is the embedding matrix, and has no parameters of its own.
-    """
-
-    d_model: int = 512
-    d_ff: int = 2_048
-    n_heads: int = 8
-    n_tokens: int = 128
-    vocab_size: int = 8_192
-    gated: bool = False
-    n_blocks: int = 2
-    n_cross: int = 0
-    biases: bool = True
-    norm_vectors: int = 2
-    extra_norms: int = 1
-    extra_rows: int = 128
-    extra_parameters: int = 0
-    tied: bool = True
+    d_model: int = 512  # width of the residual stream
+    d_ff: int = 2_048  # hidden units of each FFN
+    n_heads: int = 8  # attention heads of width d_model / n_heads; they change no count
+    n_tokens: int = 128  # length of the sequence, n
+    vocab_size: int = 8_192  # entries of the vocabulary
+    gated: bool = False  # three matrices an FFN instead of two (Shazeer 2020)
+    n_blocks: int = 2  # blocks, each with one FFN and one self-attention
+    n_cross: int = 0  # blocks that attend to a second sequence too, of the same length
+    biases: bool = True  # whether attention and FFN have bias vectors
+    norm_vectors: int = 2  # of each normalisation: 2 (LayerNorm: gain and bias) or 1 (RMSNorm)
+    extra_norms: int = 1  # normalisations beyond one a sub-layer
+    extra_rows: int = 128  # rows of d_model beside the vocabulary's: positions, segments
+    extra_parameters: int = 0  # what else belongs to the embedding: relative positions
+    tied: bool = True  # the output matrix is the embedding matrix, and has no parameters of its own
 
     @property
     def ffn_matrices(self) -> int:

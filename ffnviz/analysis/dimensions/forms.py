@@ -21,19 +21,13 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Form:
-    """One way of writing the FFN.
+    """One way of writing the FFN."""
 
-    Attributes:
-        n_tokens: how many go through together.
-        shapes: of what goes in, of the hidden layer, of what comes out.
-        difference: the largest from what the network computed; of the batch, from its texts alone.
-        time: in milliseconds.
-    """
-
-    n_tokens: int
-    shapes: tuple[Shape, Shape, Shape]
+    n_tokens: int  # how many go through together
+    shapes: tuple[Shape, Shape, Shape]  # of what goes in, of the hidden layer, of what comes out
+    # the largest from what the network computed; of the batch, from its texts alone
     difference: float
-    time: Spread
+    time: Spread  # in milliseconds
 
 
 @torch.inference_mode()

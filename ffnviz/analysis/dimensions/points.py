@@ -12,15 +12,10 @@ EACH = 32  # points of a class in a preset
 
 @dataclass(frozen=True)
 class Points:
-    """Points of two classes on a grid of SIDE × SIDE places.
+    """Points of two classes on a grid of SIDE × SIDE places."""
 
-    Attributes:
-        places: columns and rows, from 0 to SIDE − 1, the lowest row first, (n, 2).
-        first: which are of the first class, (n,).
-    """
-
-    places: NDArray[np.int64]
-    first: NDArray[np.bool_]
+    places: NDArray[np.int64]  # columns and rows, from 0 to SIDE − 1, the lowest row first, (n, 2)
+    first: NDArray[np.bool_]  # which are of the first class, (n,)
 
     @property
     def xy(self) -> NDArray[np.float64]:

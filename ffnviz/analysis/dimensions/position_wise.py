@@ -14,19 +14,12 @@ NEEDS = (Capability.PLAIN_FFN,)
 
 @dataclass(frozen=True)
 class PositionWise:
-    """Largest differences between ways of applying one FFN to T tokens; exact would be 0.
+    """Largest differences between ways of applying one FFN to T tokens; exact would be 0."""
 
-    Attributes:
-        alone: each token through the FFN on its own, against all together.
-        batch: the sentence twice as a batch, (2, T, d_model), against one sentence.
-        flattened: that batch as 2·T rows, (2·T, d_model), against the batch.
-        n_parameters: of the one set of weights.
-    """
-
-    alone: float
-    batch: float
-    flattened: float
-    n_parameters: int
+    alone: float  # each token through the FFN on its own, against all together
+    batch: float  # the sentence twice as a batch, (2, T, d_model), against one sentence
+    flattened: float  # that batch as 2·T rows, (2·T, d_model), against the batch
+    n_parameters: int  # of the one set of weights
 
 
 @torch.inference_mode()

@@ -10,15 +10,10 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Projection:
-    """T vectors in the plane in which they vary most.
+    """T vectors in the plane in which they vary most."""
 
-    Attributes:
-        points: (T, 2).
-        explained: share of the variance along each axis, (2,), from 0 to 1.
-    """
-
-    points: NDArray[np.float64]
-    explained: NDArray[np.float64]
+    points: NDArray[np.float64]  # (T, 2)
+    explained: NDArray[np.float64]  # share of the variance along each axis, (2,), from 0 to 1
 
 
 def project(vectors: Tensor) -> Projection:

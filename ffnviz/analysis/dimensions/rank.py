@@ -17,15 +17,11 @@ STAGES = ("input", "before φ", "after φ", "output")
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The singular values of T vectors.
+    """The singular values of T vectors."""
 
-    Attributes:
-        singular_values: falling, (min(T, d),).
-        effective_rank: exp of the entropy of the singular values as shares of their sum,
-            from 1 to min(T, d): Roy & Vetterli 2007, eq. 3.
-    """
-
-    singular_values: NDArray[np.float64]
+    singular_values: NDArray[np.float64]  # falling, (min(T, d),)
+    # exp of the entropy of the singular values as shares of their sum, from 1 to min(T, d): Roy &
+    # Vetterli 2007, eq. 3
     effective_rank: float
 
 
@@ -49,28 +45,18 @@ def spectra(trace: ForwardPass, block: int) -> dict[str, Spectrum]:
 
 @dataclass(frozen=True)
 class OutOfReach:
-    """How much of the hidden layer no linear layer could have made from this input.
+    """How much of the hidden layer no linear layer could have made from this input."""
 
-    Attributes:
-        before: share of the pre-activations' squared length outside the reach of W1 and b1.
-        after: the same for the hidden values.
-    """
-
-    before: float
-    after: float
+    before: float  # share of the pre-activations' squared length outside the reach of W1 and b1
+    after: float  # the same for the hidden values
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What x W1 + b1 can reach, whatever x is.
+    """What x W1 + b1 can reach, whatever x is."""
 
-    Attributes:
-        directions: W1's columns and b1, (d_ff, d_model + 1); without a bias (d_ff, d_model).
-        factor: L of L Lᵀ = AᵀA for these directions A, lower triangular, in float64.
-    """
-
-    directions: Tensor
-    factor: Tensor
+    directions: Tensor  # W1's columns and b1, (d_ff, d_model + 1); without a bias (d_ff, d_model)
+    factor: Tensor  # L of L Lᵀ = AᵀA for these directions A, lower triangular, in float64
 
 
 @torch.inference_mode()

@@ -31,23 +31,16 @@ NOTHING = 1e-9  # a score as small as this is rounding
 
 @dataclass(frozen=True)
 class Separated:
-    """A network 2 → d_ff → 1 and what it makes of the points.
+    """A network 2 → d_ff → 1 and what it makes of the points."""
 
-    Attributes:
-        right: points on their class's side.
-        score: the read-out over the square, row by row from below, (GRID, GRID); the first class
-            is where it is above 0.
-        weight: W₁'s columns, (d_ff, 2).
-        bias: b₁, (d_ff,).
-        away: how far each lifted point is from the flat cut, signed, (n,).
-        across: where it lies along the cut, on the first principal axis there, (n,).
-    """
-
-    right: int
+    right: int  # points on their class's side
+    # the read-out over the square, row by row from below, (GRID, GRID); the first class is where it
+    # is above 0
     score: NDArray[np.float32]
-    weight: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    away: NDArray[np.float64]
+    weight: NDArray[np.float64]  # W₁'s columns, (d_ff, 2)
+    bias: NDArray[np.float64]  # b₁, (d_ff,)
+    away: NDArray[np.float64]  # how far each lifted point is from the flat cut, signed, (n,)
+    # where it lies along the cut, on the first principal axis there, (n,)
     across: NDArray[np.float64]
 
 

@@ -27,20 +27,14 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Stage:
-    """The square at one stage, on two axes.
+    """The square at one stage, on two axes."""
 
-    Attributes:
-        flat: where its points are without φ, (CELLS + 1, CELLS + 1, 2).
-        bent: where they are with φ, on the same axes.
-        flat_tokens, bent_tokens: the same of the three tokens, (3, 2).
-        explained: share of the bent points' variance along each axis, (2,).
-    """
-
-    flat: Array
-    bent: Array
+    flat: Array  # where its points are without φ, (CELLS + 1, CELLS + 1, 2)
+    bent: Array  # where they are with φ, on the same axes
+    # flat_tokens, bent_tokens: the same of the three tokens, (3, 2)
     flat_tokens: Array
     bent_tokens: Array
-    explained: Array
+    explained: Array  # share of the bent points' variance along each axis, (2,)
 
     def at(self, share: float) -> tuple[Array, Array]:
         """Points and tokens for (1 − share) z + share φ(z) in place of φ(z)."""
@@ -52,27 +46,17 @@ class Stage:
 
 @dataclass(frozen=True)
 class Warp:
-    """What becomes of the square.
+    """What becomes of the square."""
 
-    Attributes:
-        corners: the lowest left and the upper right one, in the plane, (2, 2).
-        plane: its points in the plane, (CELLS + 1, CELLS + 1, 2).
-        tokens: the three tokens there, (3, 2).
-        hidden: after W₁ and φ.
-        output: after W₂.
-        awake: neurons with a pre-activation above zero in each cell's middle, (CELLS, CELLS).
-        lines: where a neuron's pre-activation is zero in the square: a s + b t + c = 0, (n, 3).
-        n_pieces: into how many pieces these lines cut the square.
-    """
-
-    corners: Array
-    plane: Array
-    tokens: Array
-    hidden: Stage
-    output: Stage
+    corners: Array  # the lowest left and the upper right one, in the plane, (2, 2)
+    plane: Array  # its points in the plane, (CELLS + 1, CELLS + 1, 2)
+    tokens: Array  # the three tokens there, (3, 2)
+    hidden: Stage  # after W₁ and φ
+    output: Stage  # after W₂
+    # neurons with a pre-activation above zero in each cell's middle, (CELLS, CELLS)
     awake: NDArray[np.int64]
-    lines: Array
-    n_pieces: int
+    lines: Array  # where a neuron's pre-activation is zero in the square: a s + b t + c = 0, (n, 3)
+    n_pieces: int  # into how many pieces these lines cut the square
 
 
 @torch.inference_mode()

@@ -16,16 +16,11 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True)
 class Flip:
-    """One sentence with a hidden word.
+    """One sentence with a hidden word."""
 
-    Attributes:
-        sentence: with [MASK] in the word's place.
-        word: the hidden one, which wins with the FFN; in lower case.
-        with_ffn, without: of each network, the likeliest words with the block's FFN and without.
-    """
-
-    sentence: str
-    word: str
+    sentence: str  # with [MASK] in the word's place
+    word: str  # the hidden one, which wins with the FFN; in lower case
+    # with_ffn, without: of each network, the likeliest words with the block's FFN and without
     with_ffn: tuple[Prediction, ...]
     without: tuple[Prediction, ...]
 

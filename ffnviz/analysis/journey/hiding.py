@@ -17,18 +17,13 @@ _PIECES = re.compile(rf"(?P<mask>{re.escape(MASK)})|\w+(?:[{_WITHIN}]+\w+)*|[^\w
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the sentence.
+    """A word of the sentence."""
 
-    Attributes:
-        text: as typed.
-        start, end: its character positions in the sentence.
-        token: the first of its tokens.
-    """
-
-    text: str
+    text: str  # as typed
+    # start, end: its character positions in the sentence
     start: int
     end: int
-    token: int
+    token: int  # the first of its tokens
 
 
 def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:

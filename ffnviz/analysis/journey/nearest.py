@@ -16,17 +16,11 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class NearestWords:
-    """The words whose input vectors point most nearly where a stream does.
+    """The words whose input vectors point most nearly where a stream does."""
 
-    Attributes:
-        words: how each reads, the nearest first.
-        ids: their rows, (k,).
-        cosines: between the stream and each vector, (k,).
-    """
-
-    words: tuple[str, ...]
-    ids: NDArray[np.int64]
-    cosines: NDArray[np.float32]
+    words: tuple[str, ...]  # how each reads, the nearest first
+    ids: NDArray[np.int64]  # their rows, (k,)
+    cosines: NDArray[np.float32]  # between the stream and each vector, (k,)
 
 
 @torch.inference_mode()

@@ -15,23 +15,18 @@ Vector = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class FfnPath:
-    """What enters the FFN, what becomes of it, and the stream it is added to.
+    """What enters the FFN, what becomes of it, and the stream it is added to."""
 
-    Attributes:
-        input: (d_model,).
-        pre_activation, hidden: (d_ff,), before and after φ.
-        gate, value: (d_ff,), the two whose product hidden is, if the FFN is gated: φ's result, and
-            the second projection.
-        output: (d_model,).
-        stream, new_stream: (d_model,), before the FFN and after the block.
-    """
-
-    input: Vector
+    input: Vector  # (d_model,)
+    # pre_activation, hidden: (d_ff,), before and after φ
     pre_activation: Vector
     hidden: Vector
-    output: Vector
+    output: Vector  # (d_model,)
+    # stream, new_stream: (d_model,), before the FFN and after the block
     stream: Vector
     new_stream: Vector
+    # gate, value: (d_ff,), the two whose product hidden is, if the FFN is gated: φ's result, and
+    # the second projection
     gate: Vector | None = None
     value: Vector | None = None
 

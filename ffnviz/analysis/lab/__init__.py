@@ -49,17 +49,11 @@ EXPERIMENTS = (
 
 @dataclass(frozen=True)
 class Tested:
-    """One experiment and what it found.
-
-    Attributes:
-        experiment: which.
-        findings: its verdicts; none where it cannot be made on this network.
-        why_not: a sentence that says why, if so.
-    """
+    """One experiment and what it found."""
 
     experiment: Experiment
-    findings: tuple[Finding, ...]
-    why_not: str = ""
+    findings: tuple[Finding, ...]  # its verdicts; none where it cannot be made on this network
+    why_not: str = ""  # a sentence that says why, if so
 
 
 def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Tested, ...]:

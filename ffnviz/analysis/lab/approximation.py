@@ -53,47 +53,31 @@ NOT_FOUND = "training found no network that is as close, which does not prove th
 
 @dataclass(frozen=True)
 class Fit:
-    """One network: Σ_k out_k φ(weight_k x + bias_k) + offset.
+    """One network: Σ_k out_k φ(weight_k x + bias_k) + offset."""
 
-    Attributes:
-        weight, bias, out: of its units, (n,).
-        offset: added at the end.
-        fitted: its values at Approximation.x.
-        error: the root of the mean squared difference there.
-        largest: the largest difference, there and on both sides of a jump.
-    """
-
+    # weight, bias, out: of its units, (n,)
     weight: NDArray[np.float64]
     bias: NDArray[np.float64]
     out: NDArray[np.float64]
-    offset: float
-    fitted: NDArray[np.float64]
-    error: float
-    largest: float
+    offset: float  # added at the end
+    fitted: NDArray[np.float64]  # its values at Approximation.x
+    error: float  # the root of the mean squared difference there
+    largest: float  # the largest difference, there and on both sides of a jump
 
 
 @dataclass(frozen=True)
 class Approximation(Result):
-    """A function and its fits.
+    """A function and its fits."""
 
-    Attributes:
-        activation: φ, by its name.
-        x, y: the function half way between the points of the fit, (POINTS − 1,).
-        widths: the numbers of units.
-        fits: one a width.
-        bounds: the error that as many ReLU units need not exceed, one a width.
-        everywhere: the same of the largest error, where the function does not jump.
-        line: the error of the best straight line.
-    """
-
-    activation: str
+    activation: str  # φ, by its name
+    # x, y: the function half way between the points of the fit, (POINTS − 1,)
     x: NDArray[np.float64]
     y: NDArray[np.float64]
-    widths: tuple[int, ...]
-    fits: tuple[Fit, ...]
-    bounds: tuple[float, ...]
-    everywhere: tuple[float, ...]
-    line: float
+    widths: tuple[int, ...]  # the numbers of units
+    fits: tuple[Fit, ...]  # one a width
+    bounds: tuple[float, ...]  # the error that as many ReLU units need not exceed, one a width
+    everywhere: tuple[float, ...]  # the same of the largest error, where the function does not jump
+    line: float  # the error of the best straight line
 
 
 def phi_of(name: str) -> Activation:
@@ -202,11 +186,7 @@ def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Findi
 
 @dataclass(frozen=True)
 class ThreePhis(Result):
-    """One function fitted with the network's φ, with x², and with identity.
-
-    Attributes:
-        bent, square, straight: the three.
-    """
+    """One function fitted with the network's φ, with x², and with identity."""
 
     bent: Approximation
     square: Approximation

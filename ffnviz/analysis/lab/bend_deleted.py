@@ -36,41 +36,29 @@ WITHOUT_ATTENTION = "without any attention"
 
 @dataclass(frozen=True)
 class WithoutPhi(Result):
-    """What the FFN is without φ, and what the network says then.
+    """What the FFN is without φ, and what the network says then."""
 
-    Attributes:
-        difference: ‖W₁W₂ folded − one after the other‖, in float64.
-        singular: the singular values of the folded matrix, the largest first, (d_model,).
-        rank: how many are above what rounding may leave of a zero.
-        plain: the prediction as it is.
-        predictions: how it reads when something is taken away from all blocks.
-        divergences: KL(as it is ‖ then), in nats.
-    """
-
-    difference: float
+    difference: float  # ‖W₁W₂ folded − one after the other‖, in float64
+    # the singular values of the folded matrix, the largest first, (d_model,)
     singular: NDArray[np.float64]
-    rank: int
-    plain: Prediction
+    rank: int  # how many are above what rounding may leave of a zero
+    plain: Prediction  # the prediction as it is
+    # how it reads when something is taken away from all blocks
     predictions: Mapping[str, Prediction]
-    divergences: Mapping[str, float]
+    divergences: Mapping[str, float]  # KL(as it is ‖ then), in nats
 
 
 @dataclass(frozen=True)
 class Folded:
-    """What depends on the weights alone.
+    """What depends on the weights alone."""
 
-    Attributes:
-        matrix, bias: W₁W₂, (d_model, d_model), and b₁W₂ + b₂, (d_model,), in float64.
-        singular: the matrix' singular values, the largest first, (d_model,).
-        rank: how many of them are above what rounding may leave of a zero.
-        n_flat, n_bent: random inputs whose hidden vectors were looked at, without φ and with it.
-        flat, bent: the ranks of these.
-    """
-
+    # matrix, bias: W₁W₂, (d_model, d_model), and b₁W₂ + b₂, (d_model,), in float64
     matrix: Tensor
     bias: Tensor
-    singular: NDArray[np.float64]
-    rank: int
+    singular: NDArray[np.float64]  # the matrix' singular values, the largest first, (d_model,)
+    rank: int  # how many of them are above what rounding may leave of a zero
+    # flat, bent: the ranks of the hidden vectors of n_flat and n_bent random inputs, without φ and
+    # with it
     n_flat: int
     flat: int
     n_bent: int
@@ -90,12 +78,9 @@ def fold(ffn: FeedForward) -> Folded:
 
 @dataclass(frozen=True)
 class AblationLoss:
-    """What φ and the FFNs are worth: the loss at masked words of our probe sentences, in nats.
+    """What φ and the FFNs are worth: the loss at masked words of our probe sentences, in nats."""
 
-    Attributes:
-        plain, without_phi, without_ffn: at each masked word, (n_masked,).
-    """
-
+    # plain, without_phi, without_ffn: at each masked word, (n_masked,)
     plain: NDArray[np.float64]
     without_phi: NDArray[np.float64]
     without_ffn: NDArray[np.float64]

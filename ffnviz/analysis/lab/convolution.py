@@ -16,21 +16,14 @@ from ffnviz.analysis.timing.pointwise import as_convolution
 
 @dataclass(frozen=True)
 class AsConvolution(Result):
-    """The same weights as Linear and as Conv1d.
+    """The same weights as Linear and as Conv1d."""
 
-    Attributes:
-        difference: of each output, in float64, (T, d_model).
-        allowed: what rounding may make of each, (T, d_model).
-        size: the largest output in magnitude.
-        shapes: of what flows: into the first convolution, out of it, and out of the second.
-        refused: what PyTorch says if the transposes are left out.
-    """
-
-    difference: NDArray[np.float64]
-    allowed: NDArray[np.float64]
-    size: float
+    difference: NDArray[np.float64]  # of each output, in float64, (T, d_model)
+    allowed: NDArray[np.float64]  # what rounding may make of each, (T, d_model)
+    size: float  # the largest output in magnitude
+    # of what flows: into the first convolution, out of it, and out of the second
     shapes: tuple[tuple[int, ...], ...]
-    refused: str
+    refused: str  # what PyTorch says if the transposes are left out
 
 
 @with_claims

@@ -16,21 +16,15 @@ from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
 
 @dataclass(frozen=True)
 class CrossAttentionRecord:
-    """Every stage of one pass through cross-attention.
+    """Every stage of one pass through cross-attention."""
 
-    Attributes:
-        input: x, (*batch, T, d_model): who asks.
-        memory: what is asked, (*batch, S, d_model).
-        queries: (*batch, n_heads, T, d_head).
-        keys, values: (*batch, n_heads, S, d_head).
-        output: (*batch, T, d_model), before the residual is added.
-    """
-
-    input: Float[Tensor, "*batch tokens d_model"]
-    memory: Float[Tensor, "*batch sources d_model"]
-    queries: Float[Tensor, "*batch heads tokens d_head"]
+    input: Float[Tensor, "*batch tokens d_model"]  # x, (*batch, T, d_model): who asks
+    memory: Float[Tensor, "*batch sources d_model"]  # what is asked, (*batch, S, d_model)
+    queries: Float[Tensor, "*batch heads tokens d_head"]  # (*batch, n_heads, T, d_head)
+    # keys, values: (*batch, n_heads, S, d_head)
     keys: Float[Tensor, "*batch heads sources d_head"]
     values: Float[Tensor, "*batch heads sources d_head"]
+    # (*batch, T, d_model), before the residual is added
     output: Float[Tensor, "*batch tokens d_model"]
 
     @property
@@ -72,20 +66,14 @@ class CrossAttention(nn.Module):
 
 @dataclass(frozen=True)
 class DecoderBlockRecord:
-    """Every stage of one pass through a decoder block.
+    """Every stage of one pass through a decoder block."""
 
-    Attributes:
-        input: the stream before the block, (*batch, T, d_model).
-        attention: the causal self-attention's stages.
-        cross: the cross-attention's stages.
-        ffn: the FFN's stages.
-        output: the stream after the block, (*batch, T, d_model).
-    """
-
+    # the stream before the block, (*batch, T, d_model)
     input: Float[Tensor, "*batch tokens d_model"]
-    attention: AttentionRecord
-    cross: CrossAttentionRecord
-    ffn: FeedForwardRecord
+    attention: AttentionRecord  # the causal self-attention's stages
+    cross: CrossAttentionRecord  # the cross-attention's stages
+    ffn: FeedForwardRecord  # the FFN's stages
+    # the stream after the block, (*batch, T, d_model)
     output: Float[Tensor, "*batch tokens d_model"]
 
 

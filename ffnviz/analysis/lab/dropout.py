@@ -25,40 +25,25 @@ ENUMERATED = 12  # neurons of which every mask is tried: 2¹² of them
 
 @dataclass(frozen=True)
 class Dropout(Result):
-    """Repeated passes with dropout on one block's hidden layer.
+    """Repeated passes with dropout on one block's hidden layer."""
 
-    Attributes:
-        n: passes.
-        components: the FFN output's components shown, those that vary most, (k,).
-        outputs: their values at the chosen token, pass by pass, (n, k).
-        plain: their values without dropout, (k,).
-        running: ‖mean of the first m passes − plain‖ / ‖plain‖ over all components, (n,).
-        word: the likeliest entry without dropout.
-        probabilities: its probability, pass by pass, (n,).
-        probability: without dropout.
-    """
-
-    n: int
-    components: NDArray[np.int64]
-    outputs: NDArray[np.float64]
-    plain: NDArray[np.float64]
+    n: int  # passes
+    components: NDArray[np.int64]  # the FFN output's components shown, those that vary most, (k,)
+    outputs: NDArray[np.float64]  # their values at the chosen token, pass by pass, (n, k)
+    plain: NDArray[np.float64]  # their values without dropout, (k,)
+    # ‖mean of the first m passes − plain‖ / ‖plain‖ over all components, (n,)
     running: NDArray[np.float64]
-    word: int
-    probabilities: NDArray[np.float64]
-    probability: float
+    word: int  # the likeliest entry without dropout
+    probabilities: NDArray[np.float64]  # its probability, pass by pass, (n,)
+    probability: float  # without dropout
 
 
 @dataclass(frozen=True)
 class Passes:
-    """Repeated passes at the chosen token.
+    """Repeated passes at the chosen token."""
 
-    Attributes:
-        outputs: of the FFN, (n, d_model), in float64.
-        probabilities: of the entry that is likeliest without dropout, (n,), in float64.
-    """
-
-    outputs: Tensor
-    probabilities: Tensor
+    outputs: Tensor  # of the FFN, (n, d_model), in float64
+    probabilities: Tensor  # of the entry that is likeliest without dropout, (n,), in float64
 
 
 @with_claims

@@ -54,20 +54,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One number against what it must not exceed, or must.
+    """One number against what it must not exceed, or must."""
 
-    Attributes:
-        value: the number measured.
-        relation: "≤" or ">".
-        tolerance: what it is compared with; where it comes from stands with the experiment.
-        unit: of both, if they have one.
-        words: what is said if it passes and if not, where numbers would say less.
-    """
-
-    value: float
-    relation: str
-    tolerance: float
-    unit: str = ""
+    value: float  # the number measured
+    relation: str  # "≤" or ">"
+    tolerance: float  # what it is compared with; where it comes from stands with the experiment
+    unit: str = ""  # of both, if they have one
+    # what is said if it passes and if not, where numbers would say less
     words: tuple[str, str] | None = None
 
     @property
@@ -99,29 +92,17 @@ def _times(value: float) -> str:
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim and what came of it.
+    """A claim and what came of it."""
 
-    Attributes:
-        claim: as a textbook has it; or as people have it who got it wrong.
-        expected: what one should see if it is true.
-        measured: what was seen, with the number in it; no word that anybody typed.
-        check: what the claim stands or falls with.
-        condition: under which it may still hold, to follow "holds only if".
-        under: the same check under that condition.
-        untestable: why it cannot be tested on this sentence, if so.
-        unproved: why passing the check proves nothing, if so: the check can only refute.
-        said: by whom. What people often think is no textbook's fault.
-    """
-
-    claim: str
-    expected: str
-    measured: str
-    check: Check
-    condition: str = ""
-    under: Check | None = None
-    untestable: str = ""
-    unproved: str = ""
-    said: Said = Said.TEXTBOOKS
+    claim: str  # as a textbook has it; or as people have it who got it wrong
+    expected: str  # what one should see if it is true
+    measured: str  # what was seen, with the number in it; no word that anybody typed
+    check: Check  # what the claim stands or falls with
+    condition: str = ""  # under which it may still hold, to follow "holds only if"
+    under: Check | None = None  # the same check under that condition
+    untestable: str = ""  # why it cannot be tested on this sentence, if so
+    unproved: str = ""  # why passing the check proves nothing, if so: the check can only refute
+    said: Said = Said.TEXTBOOKS  # by whom. What people often think is no textbook's fault
 
     @property
     def verdict(self) -> Verdict:
@@ -146,12 +127,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Result:
-    """What every experiment returns, beside what its picture needs.
+    """What every experiment returns, beside what its picture needs."""
 
-    Attributes:
-        findings: the verdicts, a finding a claim.
-    """
-
+    # the verdicts, a finding a claim
     findings: tuple[Finding, ...] = field(default=(), kw_only=True)
 
 
@@ -167,21 +145,14 @@ def in_double(model: Model) -> Encoder:
 
 @dataclass(frozen=True)
 class Subject:
-    """What the experiments are made on.
+    """What the experiments are made on."""
 
-    Attributes:
-        model: whose claims are tested; most need a plain FFN, and say so.
-        trace: of the sentence.
-        block: from 0.
-        token: from 0.
-        encoder: the model's in float64 on the CPU, where rounding hides nothing; None of a network
-            that is not ours.
-    """
-
-    model: Network
-    trace: Trace
-    block: int
-    token: int
+    model: Network  # whose claims are tested; most need a plain FFN, and say so
+    trace: Trace  # of the sentence
+    block: int  # from 0
+    token: int  # from 0
+    # the model's in float64 on the CPU, where rounding hides nothing; None of a network that is not
+    # ours
     encoder: Encoder | None = None
 
     @property
@@ -254,16 +225,9 @@ class Subject:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment, as the Lab lists it.
+    """One experiment, as the Lab lists it."""
 
-    Attributes:
-        name: in a URL and in JSON.
-        title: on a button.
-        measure: makes it with the settings it has by default.
-        needs: of the network.
-    """
-
-    name: str
-    title: str
-    measure: Callable[[Subject, Progress], Result]
-    needs: tuple[Capability, ...] = NEEDS
+    name: str  # in a URL and in JSON
+    title: str  # on a button
+    measure: Callable[[Subject, Progress], Result]  # makes it with the settings it has by default
+    needs: tuple[Capability, ...] = NEEDS  # of the network

@@ -17,23 +17,14 @@ NEAR = 0.1
 
 @dataclass(frozen=True)
 class Gated:
-    """What an untrained gated FFN makes of one token.
+    """What an untrained gated FFN makes of one token."""
 
-    Attributes:
-        gate: x W₁ + b₁, before φ, (d_ff,).
-        value: x V + c, (d_ff,).
-        hidden: φ(gate) · value, (d_ff,).
-        closed: share of the hidden values that are exactly zero, from 0 to 1.
-        near_zero: share of those at most NEAR from zero.
-        turned: share of those whose sign is not their value's: φ is below zero there.
-    """
-
-    gate: NDArray[np.float64]
-    value: NDArray[np.float64]
-    hidden: NDArray[np.float64]
-    closed: float
-    near_zero: float
-    turned: float
+    gate: NDArray[np.float64]  # x W₁ + b₁, before φ, (d_ff,)
+    value: NDArray[np.float64]  # x V + c, (d_ff,)
+    hidden: NDArray[np.float64]  # φ(gate) · value, (d_ff,)
+    closed: float  # share of the hidden values that are exactly zero, from 0 to 1
+    near_zero: float  # share of those at most NEAR from zero
+    turned: float  # share of those whose sign is not their value's: φ is below zero there
 
 
 @torch.inference_mode()

@@ -26,19 +26,12 @@ DEPTH, DEEPEST = 3, 6
 
 @dataclass(frozen=True)
 class InfluenceMap:
-    """One layer, or a stack of them.
+    """One layer, or a stack of them."""
 
-    Attributes:
-        name: of the layer.
-        trained: whether its weights are the twin's.
-        slope: how much output i moves with input j, (n, n); 0 is exactly nothing.
-        steps: that must run one after the other, for n tokens.
-    """
-
-    name: str
-    trained: bool
-    slope: NDArray[np.float64]
-    steps: int
+    name: str  # of the layer
+    trained: bool  # whether its weights are the twin's
+    slope: NDArray[np.float64]  # how much output i moves with input j, (n, n); 0 is exactly nothing
+    steps: int  # that must run one after the other, for n tokens
 
     @property
     def share(self) -> NDArray[np.float64]:
@@ -60,21 +53,14 @@ class InfluenceMap:
 
 @dataclass(frozen=True)
 class Influence(Result):
-    """All layers.
+    """All layers."""
 
-    Attributes:
-        heard: one a layer.
-        fading: recurrent networks of one layer.
-        memory: what the decoder block's outputs hear of the sentence that was read, (n, n).
-        depth: how often each layer is stacked.
-        gain: what the recurrent weights of one of these were multiplied with.
-    """
-
-    heard: tuple[InfluenceMap, ...]
-    fading: tuple[Fading, ...]
+    heard: tuple[InfluenceMap, ...]  # one a layer
+    fading: tuple[Fading, ...]  # recurrent networks of one layer
+    # what the decoder block's outputs hear of the sentence that was read, (n, n)
     memory: NDArray[np.float64]
-    depth: int
-    gain: float
+    depth: int  # how often each layer is stacked
+    gain: float  # what the recurrent weights of one of these were multiplied with
 
 
 @with_claims
@@ -112,19 +98,12 @@ def input_influence(
 
 @dataclass(frozen=True)
 class _Layer:
-    """One layer before it is made: only one has its weights and activations in memory at a time.
+    """One layer before it is made: only one has its weights and activations in memory at a time."""
 
-    Attributes:
-        name: of the layer.
-        trained: whether its weights are the twin's.
-        steps: that must run one after the other.
-        make: gives it as a map (B, n, d) -> (B, n, d).
-    """
-
-    name: str
-    trained: bool
-    steps: int
-    make: Callable[[], Map]
+    name: str  # of the layer
+    trained: bool  # whether its weights are the twin's
+    steps: int  # that must run one after the other
+    make: Callable[[], Map]  # gives it as a map (B, n, d) -> (B, n, d)
 
 
 def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Layer, ...]:

@@ -22,19 +22,12 @@ Map = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Tried:
-    """One map's two tests; 0 is linear.
+    """One map's two tests; 0 is linear."""
 
-    Attributes:
-        name: of the map.
-        additivity: ‖f(x + y) − f(x) − f(y)‖ / (‖f(x)‖ + ‖f(y)‖), f less its value at 0.
-        scaling: ‖f(a x) − a f(x)‖ / (|a| ‖f(x)‖), likewise.
-        allowed: what rounding may make of either.
-    """
-
-    name: str
-    additivity: float
-    scaling: float
-    allowed: float
+    name: str  # of the map
+    additivity: float  # ‖f(x + y) − f(x) − f(y)‖ / (‖f(x)‖ + ‖f(y)‖), f less its value at 0
+    scaling: float  # ‖f(a x) − a f(x)‖ / (|a| ‖f(x)‖), likewise
+    allowed: float  # what rounding may make of either
 
     @property
     def check(self) -> Check:
@@ -44,13 +37,9 @@ class Tried:
 
 @dataclass(frozen=True)
 class Linearity(Result):
-    """All maps tried.
+    """All maps tried."""
 
-    Attributes:
-        tried: one a map.
-    """
-
-    tried: tuple[Tried, ...]
+    tried: tuple[Tried, ...]  # one a map
 
 
 @with_claims

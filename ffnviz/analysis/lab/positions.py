@@ -30,15 +30,12 @@ Layer = FeedForward | SelfAttention
 
 @dataclass(frozen=True)
 class Positions(Result):
-    """What became of the outputs, as shares of their length; 0 is exactly as before.
+    """What became of the outputs, as shares of their length; 0 is exactly as before."""
 
-    Attributes:
-        ffn, attention: for "change" and "delete" (T, T): a row is the token that was changed, a
-            column one that was looked at, no number where it is no more there. For "shuffle"
-            (1, T): each token's output against its own before the shuffle. None is the attention
-            of a network that is not ours.
-    """
-
+    # ffn, attention: for "change" and "delete" (T, T): a row is the token that was changed, a
+    # column one that was looked at, no number where it is no more there. For "shuffle" (1, T): each
+    # token's output against its own before the shuffle. None is the attention of a network that is
+    # not ours
     ffn: NDArray[np.float64]
     attention: NDArray[np.float64] | None
 

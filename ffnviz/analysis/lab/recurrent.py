@@ -21,16 +21,12 @@ RNN, LSTM, LOUD = "RNN", "LSTM", "RNN, louder"
 
 @dataclass(frozen=True)
 class Fading:
-    """One kind of untrained recurrent network of one layer, drawn several times.
+    """One kind of untrained recurrent network of one layer, drawn several times."""
 
-    Attributes:
-        name: of the kind.
-        slopes: ‖∂ last output / ∂ input‖ at each distance, absolute, (n_seeds, n).
-        radius: the spectral radius of W_h, the mean of the draws; no number for an LSTM.
-    """
-
-    name: str
+    name: str  # of the kind
+    # ‖∂ last output / ∂ input‖ at each distance, absolute, (n_seeds, n)
     slopes: NDArray[np.float64]
+    # the spectral radius of W_h, the mean of the draws; no number for an LSTM
     radius: float = math.nan
 
     @property

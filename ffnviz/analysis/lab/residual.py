@@ -30,17 +30,13 @@ Stacks = dict[str, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class Residual(Result):
-    """The stream of this sentence, and two kinds of untrained stacks.
+    """The stream of this sentence, and two kinds of untrained stacks."""
 
-    Attributes:
-        added: for "attention 1", "FFN 1", …: ‖what it adds‖ / ‖the stream it is added to‖, (T,).
-        cosines: between each block's input and output, (n_blocks, T).
-        gradients: "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, a row a draw of
-            the initial weights, (n_seeds, depth).
-    """
-
+    # ‖what it adds‖ / ‖the stream it is added to‖, (T,), of "attention 1", "FFN 1" and so on
     added: dict[str, NDArray[np.float64]]
-    cosines: NDArray[np.float64]
+    cosines: NDArray[np.float64]  # between each block's input and output, (n_blocks, T)
+    # "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, (n_seeds, depth): a row is a
+    # draw of the initial weights
     gradients: Stacks
 
 

@@ -18,28 +18,21 @@ SEED = 29
 
 @dataclass(frozen=True)
 class Sharing(Result):
-    """What is shared and what is not.
+    """What is shared and what is not."""
 
-    Attributes:
-        places: where the chosen word stands, as tokens of the sentence; two at least, unless the
-            second is another sentence.
-        alone: whether the second place is a sentence of nothing but that word.
-        inputs, outputs: distance of each further place from the first, as a share of the first's
-            length, (n_places − 1,).
-        matrices: "W₁", "b₁", … as far as there are any.
-        blocks: for each of these, ‖first − other‖ / ‖first‖ over the two blocks compared.
-        cosines: between them.
-        other: the block compared with; None if there is only one.
-    """
-
+    # where the chosen word stands, as tokens of the sentence; two at least, unless the second is
+    # another sentence
     places: tuple[int, ...]
-    alone: bool
+    alone: bool  # whether the second place is a sentence of nothing but that word
+    # inputs, outputs: distance of each further place from the first, as a share of the first's
+    # length, (n_places − 1,)
     inputs: tuple[float, ...]
     outputs: tuple[float, ...]
-    matrices: tuple[str, ...]
+    matrices: tuple[str, ...]  # "W₁", "b₁", … as far as there are any
+    # for each of these, ‖first − other‖ / ‖first‖ over the two blocks compared
     blocks: tuple[float, ...]
-    cosines: tuple[float, ...]
-    other: int | None
+    cosines: tuple[float, ...]  # between them
+    other: int | None  # the block compared with; None if there is only one
 
 
 @with_claims

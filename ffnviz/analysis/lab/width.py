@@ -29,39 +29,25 @@ SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
 @dataclass(frozen=True)
 class Cut:
-    """The network with as many neurons left in every block.
+    """The network with as many neurons left in every block."""
 
-    Attributes:
-        d_ff: neurons left in each block.
-        divergence: KL(uncut ‖ cut) at the chosen token, in nats.
-        prediction: the likeliest words.
-        kept_best: whether the likeliest word is still the same.
-    """
-
-    d_ff: int
-    divergence: float
-    prediction: Prediction
-    kept_best: bool
+    d_ff: int  # neurons left in each block
+    divergence: float  # KL(uncut ‖ cut) at the chosen token, in nats
+    prediction: Prediction  # the likeliest words
+    kept_best: bool  # whether the likeliest word is still the same
 
 
 @dataclass(frozen=True)
 class Width(Result):
-    """Cuts in order of importance and at random.
+    """Cuts in order of importance and at random."""
 
-    Attributes:
-        important, random: one cut a width, the widest first.
-        least: half of the neurons, the least important ones.
-        parameters: of one FFN at each width.
-        multiply_adds: of one FFN for one token at each width.
-        order: neurons of each block, the most important first, (n_blocks, d_ff).
-    """
-
+    # important, random: one cut a width, the widest first
     important: tuple[Cut, ...]
     random: tuple[Cut, ...]
-    least: Cut
-    parameters: NDArray[np.int64]
-    multiply_adds: NDArray[np.int64]
-    order: NDArray[np.int64]
+    least: Cut  # half of the neurons, the least important ones
+    parameters: NDArray[np.int64]  # of one FFN at each width
+    multiply_adds: NDArray[np.int64]  # of one FFN for one token at each width
+    order: NDArray[np.int64]  # neurons of each block, the most important first, (n_blocks, d_ff)
 
 
 @with_claims

@@ -27,39 +27,25 @@ POINTS = 1_601
 
 @dataclass(frozen=True)
 class Curve:
-    """One plain φ.
+    """One plain φ."""
 
-    Attributes:
-        name: of the activation.
-        value: φ(x), (POINTS,).
-        slope: φ′(x), (POINTS,).
-    """
-
-    name: str
-    value: NDArray[np.float64]
-    slope: NDArray[np.float64]
+    name: str  # of the activation
+    value: NDArray[np.float64]  # φ(x), (POINTS,)
+    slope: NDArray[np.float64]  # φ′(x), (POINTS,)
 
 
 @dataclass(frozen=True)
 class Zoo(Result):
-    """All activations.
+    """All activations."""
 
-    Attributes:
-        x: where the curves are taken, (POINTS,).
-        curves: one a plain φ.
-        gated: a gated variant's name → φ(g)·v over g (columns) and v (rows), (n, n).
-        axis: the values of g and of v, (n,).
-        minimum: where GELU is least, and its value there.
-        apart: the largest difference between GELU exact and tanh, and where.
-        parameters: a variant's name → d_ff and parameters at this twin's d_model.
-    """
-
-    x: NDArray[np.float64]
-    curves: tuple[Curve, ...]
+    x: NDArray[np.float64]  # where the curves are taken, (POINTS,)
+    curves: tuple[Curve, ...]  # one a plain φ
+    # a gated variant's name → φ(g)·v over g (columns) and v (rows), (n, n)
     gated: dict[str, NDArray[np.float64]]
-    axis: NDArray[np.float64]
-    minimum: tuple[float, float]
-    apart: tuple[float, float]
+    axis: NDArray[np.float64]  # the values of g and of v, (n,)
+    minimum: tuple[float, float]  # where GELU is least, and its value there
+    apart: tuple[float, float]  # the largest difference between GELU exact and tanh, and where
+    # a variant's name → d_ff and parameters at this twin's d_model
     parameters: dict[str, tuple[int, int]]
 
 

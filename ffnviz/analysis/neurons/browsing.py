@@ -15,27 +15,18 @@ HIGH = 0.99
 
 @dataclass(frozen=True)
 class Overview:
-    """One row a neuron, in their order.
+    """One row a neuron, in their order."""
 
-    Attributes:
-        awake: share of tokens on which it fires, (d_ff,).
-        texts: share of texts in which it does, (d_ff,).
-        tag: the tag it is most at home on; empty where the index has none.
-        selective: F1 between firing in a text, on one side of zero, and the text having that tag,
-            from 0 to 1, (d_ff,).
-        words: those at which it is strongest, the commonest first.
-        mean: of its values on all tokens, (d_ff,).
-        high: the value that it does not exceed on 99 of 100 tokens, to within a bin, (d_ff,).
-        most, least: its largest value and its lowest; 0 where it never fired on that side, (d_ff,).
-    """
-
-    awake: NDArray[np.float64]
-    texts: NDArray[np.float64]
-    tag: tuple[str, ...]
+    awake: NDArray[np.float64]  # share of tokens on which it fires, (d_ff,)
+    texts: NDArray[np.float64]  # share of texts in which it does, (d_ff,)
+    tag: tuple[str, ...]  # the tag it is most at home on; empty where the index has none
+    # (d_ff,), F1 between firing in a text, on one side of zero, and the text having that tag
     selective: NDArray[np.float64]
-    words: tuple[str, ...]
-    mean: NDArray[np.float64]
+    words: tuple[str, ...]  # those at which it is strongest, the commonest first
+    mean: NDArray[np.float64]  # of its values on all tokens, (d_ff,)
+    # the value that it does not exceed on 99 of 100 tokens, to within a bin, (d_ff,)
     high: NDArray[np.float64]
+    # most, least: its largest value and its lowest; 0 where it never fired on that side, (d_ff,)
     most: NDArray[np.float64]
     least: NDArray[np.float64]
 

@@ -11,16 +11,11 @@ from ffnviz.models.trace import ForwardPass
 
 @dataclass(frozen=True)
 class Comparison:
-    """One block's hidden values on the pairs of tokens.
+    """One block's hidden values on the pairs of tokens."""
 
-    Attributes:
-        pairs: token of the first sentence, token of the second; (n_pairs, 2).
-        neurons: those that differ most on any pair, the most different first, (k,).
-        first, second: their hidden values on the pairs, (n_pairs, k).
-    """
-
-    pairs: NDArray[np.int64]
-    neurons: NDArray[np.int64]
+    pairs: NDArray[np.int64]  # token of the first sentence, token of the second; (n_pairs, 2)
+    neurons: NDArray[np.int64]  # those that differ most on any pair, the most different first, (k,)
+    # first, second: their hidden values on the pairs, (n_pairs, k)
     first: NDArray[np.float32]
     second: NDArray[np.float32]
 

@@ -12,22 +12,15 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class TagCount:
-    """How often a neuron fired on the texts of one tag.
-
-    Attributes:
-        tag: which.
-        fired, n: texts of that tag in which it fired, and all of them.
-        share_elsewhere: of the texts without the tag, those in which it fired, from 0 to 1.
-        p: how likely so many or more are by chance (Fisher's exact test, one-sided).
-        corrected: the same, after Holm's correction for the number of tags.
-    """
+    """How often a neuron fired on the texts of one tag."""
 
     tag: str
+    # fired, n: texts of that tag in which it fired, and all of them
     fired: int
     n: int
-    share_elsewhere: float
-    p: float
-    corrected: float
+    share_elsewhere: float  # of the texts without the tag, those in which it fired, from 0 to 1
+    p: float  # how likely so many or more are by chance (Fisher's exact test, one-sided)
+    corrected: float  # the same, after Holm's correction for the number of tags
 
     @property
     def share(self) -> float:

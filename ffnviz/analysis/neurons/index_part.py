@@ -27,65 +27,42 @@ Strongest = tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int32]]
 
 @dataclass(frozen=True)
 class Batch:
-    """What is counted at once: texts of one length, and where they stand in the corpus.
+    """What is counted at once: texts of one length, and where they stand in the corpus."""
 
-    Attributes:
-        texts: B of them.
-        places: a number a text, which no other text has; it grows with the place in the corpus.
-        ids: (B, T).
-        tagged: whether a text has a tag, (B, n_tags).
-        classes: of each token, (B, T).
-        n_classes: how many there are.
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # B of them
+    # a number a text, which no other text has; it grows with the place in the corpus
     places: NDArray[np.int64]
-    ids: Tensor
-    tagged: Tensor
-    classes: Tensor
-    n_classes: int
+    ids: Tensor  # (B, T)
+    tagged: Tensor  # whether a text has a tag, (B, n_tags)
+    classes: Tensor  # of each token, (B, T)
+    n_classes: int  # how many there are
 
 
 @dataclass(frozen=True)
 class BlockPart:
-    """One block's neurons.
+    """One block's neurons."""
 
-    Attributes:
-        by_position: tokens at each position on which a neuron fired, (n_positions, d_ff).
-        by_class: tokens of each class on which it fired, (n_classes, d_ff).
-        texts: texts in which it fired above zero, (d_ff,).
-        by_tag: of these, those with each tag, (n_tags, d_ff).
-        low_texts: texts in which it fired below zero, (d_ff,).
-        low_by_tag: of these, those with each tag, (n_tags, d_ff); (0, d_ff) as low_values.
-        both_texts: texts in which it did both, (d_ff,).
-        total: the sum of its values, in units of 2⁻ᶠᴵᴺᴱ, (d_ff,).
-        squares: of their squares, in units of 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
-        histogram: its values by histogram.py's bins, (d_ff, BINS).
-        sketch: its sketch by partners.py, (d_ff, M).
-        sampled: how many of the tokens in the sketch it fired on, (d_ff,).
-        values: its largest value in each of the texts where that is largest, (EXAMPLES, d_ff), the
-            largest first and of equals the earlier; −inf where it fired above zero in fewer.
-        places: where these texts stand, (EXAMPLES, d_ff); NOWHERE likewise.
-        tokens: at which of the text's tokens, (EXAMPLES, d_ff).
-        low_values, low_places, low_tokens: the same of minus its values, so the furthest below
-            zero; (0, d_ff) for a network where hidden cannot be.
-    """
-
+    # tokens at each position on which a neuron fired, (n_positions, d_ff)
     by_position: NDArray[np.int64]
-    by_class: NDArray[np.int64]
-    texts: NDArray[np.int64]
-    by_tag: NDArray[np.int64]
-    low_texts: NDArray[np.int64]
+    by_class: NDArray[np.int64]  # tokens of each class on which it fired, (n_classes, d_ff)
+    texts: NDArray[np.int64]  # texts in which it fired above zero, (d_ff,)
+    by_tag: NDArray[np.int64]  # of these, those with each tag, (n_tags, d_ff)
+    low_texts: NDArray[np.int64]  # texts in which it fired below zero, (d_ff,)
+    # of these, those with each tag, (n_tags, d_ff); (0, d_ff) as low_values
     low_by_tag: NDArray[np.int64]
-    both_texts: NDArray[np.int64]
-    total: NDArray[np.int64]
-    squares: NDArray[np.int64]
-    histogram: NDArray[np.int64]
-    sketch: NDArray[np.int64]
-    sampled: NDArray[np.int64]
+    both_texts: NDArray[np.int64]  # texts in which it did both, (d_ff,)
+    total: NDArray[np.int64]  # the sum of its values, in units of 2⁻ᶠᴵᴺᴱ, (d_ff,)
+    squares: NDArray[np.int64]  # of their squares, in units of 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,)
+    histogram: NDArray[np.int64]  # its values by histogram.py's bins, (d_ff, BINS)
+    sketch: NDArray[np.int64]  # its sketch by partners.py, (d_ff, M)
+    sampled: NDArray[np.int64]  # how many of the tokens in the sketch it fired on, (d_ff,)
+    # its largest value in each of the texts where that is largest, (EXAMPLES, d_ff), the largest
+    # first and of equals the earlier; −inf where it fired above zero in fewer
     values: NDArray[np.float32]
-    places: NDArray[np.int64]
-    tokens: NDArray[np.int32]
+    places: NDArray[np.int64]  # where these texts stand, (EXAMPLES, d_ff); NOWHERE likewise
+    tokens: NDArray[np.int32]  # at which of the text's tokens, (EXAMPLES, d_ff)
+    # low_values, low_places, low_tokens: the same of minus its values, so the furthest below zero;
+    # (0, d_ff) for a network where hidden cannot be
     low_values: NDArray[np.float32]
     low_places: NDArray[np.int64]
     low_tokens: NDArray[np.int32]
@@ -93,24 +70,15 @@ class BlockPart:
 
 @dataclass(frozen=True)
 class IndexPart:
-    """All blocks', and what was read.
-
-    Attributes:
-        n_texts: how many.
-        at_position: tokens at each position, (n_positions,).
-        of_class: tokens of each class, (n_classes,).
-        with_tag: texts with each tag, (n_tags,).
-        texts: those that are somebody's example, by their places.
-        blocks: one a block.
-        problems: what could not be read as it stands, and how often.
-    """
+    """All blocks', and what was read."""
 
     n_texts: int
-    at_position: NDArray[np.int64]
-    of_class: NDArray[np.int64]
-    with_tag: NDArray[np.int64]
-    texts: Mapping[int, str]
-    blocks: tuple[BlockPart, ...]
+    at_position: NDArray[np.int64]  # tokens at each position, (n_positions,)
+    of_class: NDArray[np.int64]  # tokens of each class, (n_classes,)
+    with_tag: NDArray[np.int64]  # texts with each tag, (n_tags,)
+    texts: Mapping[int, str]  # those that are somebody's example, by their places
+    blocks: tuple[BlockPart, ...]  # one a block
+    # what could not be read as it stands, and how often
     problems: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -144,23 +112,14 @@ def empty(
 
 @dataclass(frozen=True)
 class About:
-    """What all blocks of a batch have in common.
+    """What all blocks of a batch have in common."""
 
-    Attributes:
-        places: of its texts, (B,).
-        tagged: (B, n_tags).
-        is_class: whether a token is of a class, (B·T, n_classes).
-        looked_at: which tokens go into the sketch.
-        signs: of those.
-        threshold: a neuron fires where hidden is further than this from zero.
-    """
-
-    places: NDArray[np.int64]
-    tagged: Tensor
-    is_class: Tensor
-    looked_at: Tensor
-    signs: Signs
-    threshold: float
+    places: NDArray[np.int64]  # of its texts, (B,)
+    tagged: Tensor  # (B, n_tags)
+    is_class: Tensor  # whether a token is of a class, (B·T, n_classes)
+    looked_at: Tensor  # which tokens go into the sketch
+    signs: Signs  # of those
+    threshold: float  # a neuron fires where hidden is further than this from zero
 
 
 def about(batch: Batch, threshold: float) -> About:

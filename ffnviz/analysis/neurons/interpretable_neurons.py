@@ -17,21 +17,13 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class InterpretableNeuron:
-    """One neuron.
+    """One neuron."""
 
-    Attributes:
-        neuron: its number.
-        tag: what the sentences have in common in which it fires.
-        words: those that wake it most, if any does more than once.
-        score: from 0 to 1; 1 fires on all sentences of the tag, on no other, and on few words.
-        side: 1 if it is above zero there, −1 if below.
-    """
-
-    neuron: int
-    tag: str
-    words: tuple[str, ...]
-    score: float
-    side: int = 1
+    neuron: int  # its number
+    tag: str  # what the sentences have in common in which it fires
+    words: tuple[str, ...]  # those that wake it most, if any does more than once
+    score: float  # from 0 to 1; 1 fires on all sentences of the tag, on no other, and on few words
+    side: int = 1  # 1 if it is above zero there, −1 if below
 
 
 def interpretable_neurons(

@@ -18,17 +18,12 @@ DIRECT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NO
 
 @dataclass(frozen=True)
 class Change:
-    """An edited trace against the plain one, at one token.
+    """An edited trace against the plain one, at one token."""
 
-    Attributes:
-        output: ‖edited − plain‖ / ‖plain‖ of each block's FFN output, (n_blocks,).
-        stream: the same of the residual stream after each block, (n_blocks,).
-        divergence: KL(plain ‖ edited) between the softmaxes, in nats.
-    """
-
+    # ‖edited − plain‖ / ‖plain‖ of each block's FFN output, (n_blocks,)
     output: NDArray[np.float64]
-    stream: NDArray[np.float64]
-    divergence: float
+    stream: NDArray[np.float64]  # the same of the residual stream after each block, (n_blocks,)
+    divergence: float  # KL(plain ‖ edited) between the softmaxes, in nats
 
 
 @torch.inference_mode()

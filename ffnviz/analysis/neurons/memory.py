@@ -22,30 +22,19 @@ OFTEN_ENOUGH = 200
 
 @dataclass(frozen=True)
 class RankedWords:
-    """Entries of the vocabulary, the highest score first.
+    """Entries of the vocabulary, the highest score first."""
 
-    Attributes:
-        words: how each reads.
-        ids: their rows in the vocabulary, (k,).
-        scores: (k,).
-    """
-
-    words: tuple[str, ...]
-    ids: NDArray[np.int64]
-    scores: NDArray[np.float32]
+    words: tuple[str, ...]  # how each reads
+    ids: NDArray[np.int64]  # their rows in the vocabulary, (k,)
+    scores: NDArray[np.float32]  # (k,)
 
 
 @dataclass(frozen=True)
 class Similar:
-    """Neurons of the same block, the most similar first.
+    """Neurons of the same block, the most similar first."""
 
-    Attributes:
-        neurons: which, (k,).
-        cosines: between their vectors and this neuron's, (k,).
-    """
-
-    neurons: NDArray[np.int64]
-    cosines: NDArray[np.float32]
+    neurons: NDArray[np.int64]  # which, (k,)
+    cosines: NDArray[np.float32]  # between their vectors and this neuron's, (k,)
 
 
 def key(model: Network, block: int, neuron: int) -> Tensor:

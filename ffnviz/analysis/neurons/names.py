@@ -20,21 +20,15 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # alone in no valid text, yet JSON ca
 
 @dataclass(frozen=True)
 class Name:
-    """What somebody thinks a neuron stands for.
+    """What somebody thinks a neuron stands for."""
 
-    Attributes:
-        twin, block, neuron: which; blocks count from 1 here, as on the page.
-        name: in their own words.
-        tag: the tag that is to tell where it fires; empty where words do.
-        words: the words that are to tell; empty where a tag does.
-    """
-
+    # twin, block, neuron: which; blocks count from 1 here, as on the page
     twin: str
     block: int
     neuron: int
-    name: str
-    tag: str = ""
-    words: str = ""
+    name: str  # in their own words
+    tag: str = ""  # the tag that is to tell where it fires; empty where words do
+    words: str = ""  # the words that are to tell; empty where a tag does
 
     @property
     def of(self) -> tuple[str, int, int]:
@@ -44,15 +38,10 @@ class Name:
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read.
+    """What was read."""
 
-    Attributes:
-        names: at most one a neuron; of several the last.
-        left_out: for each entry that is no name, which it is and why.
-    """
-
-    names: tuple[Name, ...]
-    left_out: tuple[str, ...] = ()
+    names: tuple[Name, ...]  # at most one a neuron; of several the last
+    left_out: tuple[str, ...] = ()  # for each entry that is no name, which it is and why
 
 
 class NamesError(ValueError):

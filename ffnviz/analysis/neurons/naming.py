@@ -30,23 +30,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class Score:
-    """How well a guess says where a neuron fires.
+    """How well a guess says where a neuron fires."""
 
-    Attributes:
-        guessed: places the guess names.
-        fired: places where it fires.
-        both: places that are both.
-        n: all places.
-        missed: some where it fires and the guess does not say so.
-        wrong: some that the guess names and where it does not fire.
-    """
-
-    guessed: int
-    fired: int
-    both: int
-    n: int
-    missed: tuple[Unit, ...]
-    wrong: tuple[Unit, ...]
+    guessed: int  # places the guess names
+    fired: int  # places where it fires
+    both: int  # places that are both
+    n: int  # all places
+    missed: tuple[Unit, ...]  # some where it fires and the guess does not say so
+    wrong: tuple[Unit, ...]  # some that the guess names and where it does not fire
 
     @property
     def precision(self) -> float | None:

@@ -21,61 +21,44 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class Example:
-    """A text in which a neuron fired.
+    """A text in which a neuron fired."""
 
-    Attributes:
-        value: the neuron's furthest from zero in it, of one side.
-        text: which, as a place in NeuronIndex.texts.
-        token: at which of its tokens.
-    """
-
-    value: float
-    text: int
-    token: int
+    value: float  # the neuron's furthest from zero in it, of one side
+    text: int  # which, as a place in NeuronIndex.texts
+    token: int  # at which of its tokens
 
 
 @dataclass(frozen=True)
 class BlockIndex:
-    """One block's neurons.
+    """One block's neurons."""
 
-    Attributes:
-        by_position: tokens at each position on which a neuron fired, (n_positions, d_ff).
-        by_class: tokens of each class on which it fired, (n_classes, d_ff).
-        texts: texts in which it fired above zero at least once, (d_ff,).
-        by_tag: of these, those with each tag, (n_tags, d_ff).
-        mean, deviation: of its values on all tokens, (d_ff,).
-        histogram: its values by the bins of histogram.py, (d_ff, BINS).
-        values: its largest value in each of the texts where that is largest, the largest first,
-            (k, d_ff); −inf where it fired above zero in fewer texts.
-        examples: which texts, as places in NeuronIndex.texts, (k, d_ff).
-        tokens: at which of the text's tokens, (k, d_ff).
-        partners: the neurons that fire most like it, (SHOWN, d_ff); −1 where there are no more.
-        alike: the estimated cosine between its firing and theirs, (SHOWN, d_ff).
-        low_values, low_examples, low_tokens: as values, examples and tokens, of its lowest values,
-            the lowest first; ∞ where it fired below zero in fewer texts. (0, d_ff) where hidden
-            cannot be below zero, or nobody looked.
-        low_texts, low_by_tag: as texts and by_tag, below zero; low_by_tag may be (0, d_ff), too.
-        both_texts: texts in which it fired on both sides, (d_ff,).
-    """
-
+    # tokens at each position on which a neuron fired, (n_positions, d_ff)
     by_position: NDArray[np.integer]
-    by_class: NDArray[np.integer]
-    texts: NDArray[np.integer]
-    by_tag: NDArray[np.integer]
+    by_class: NDArray[np.integer]  # tokens of each class on which it fired, (n_classes, d_ff)
+    texts: NDArray[np.integer]  # texts in which it fired above zero at least once, (d_ff,)
+    by_tag: NDArray[np.integer]  # of these, those with each tag, (n_tags, d_ff)
+    # mean, deviation: of its values on all tokens, (d_ff,)
     mean: NDArray[np.float64]
     deviation: NDArray[np.float64]
-    histogram: NDArray[np.integer]
+    histogram: NDArray[np.integer]  # its values by the bins of histogram.py, (d_ff, BINS)
+    # its largest value in each of the texts where that is largest, the largest first, (k, d_ff);
+    # −inf where it fired above zero in fewer texts
     values: NDArray[np.float32]
-    examples: NDArray[np.int32]
-    tokens: NDArray[np.int32]
+    examples: NDArray[np.int32]  # which texts, as places in NeuronIndex.texts, (k, d_ff)
+    tokens: NDArray[np.int32]  # at which of the text's tokens, (k, d_ff)
+    # the neurons that fire most like it, (SHOWN, d_ff); −1 where there are no more
     partners: NDArray[np.int32]
-    alike: NDArray[np.float32]
+    alike: NDArray[np.float32]  # the estimated cosine between its firing and theirs, (SHOWN, d_ff)
+    # low_values, low_examples, low_tokens: as values, examples and tokens, of its lowest values,
+    # the lowest first; ∞ where it fired below zero in fewer texts. (0, d_ff) where hidden cannot be
+    # below zero, or nobody looked
     low_values: NDArray[np.float32]
     low_examples: NDArray[np.int32]
     low_tokens: NDArray[np.int32]
+    # low_texts, low_by_tag: as texts and by_tag, below zero; low_by_tag may be (0, d_ff), too
     low_texts: NDArray[np.integer]
     low_by_tag: NDArray[np.integer]
-    both_texts: NDArray[np.integer]
+    both_texts: NDArray[np.integer]  # texts in which it fired on both sides, (d_ff,)
 
     @property
     def fired_texts(self) -> NDArray[np.int64]:
@@ -139,35 +122,21 @@ class BlockIndex:
 
 @dataclass(frozen=True)
 class NeuronIndex:
-    """All neurons of a model on a set of texts.
+    """All neurons of a model on a set of texts."""
 
-    Attributes:
-        source: what the texts are.
-        threshold: a neuron fires where hidden is further than this from zero.
-        n_texts: how many texts.
-        at_position: tokens at each position, (n_positions,).
-        of_class: tokens of each class, (n_classes,).
-        tags: all tags, sorted.
-        with_tag: texts with each, (n_tags,).
-        texts: those that are somebody's example.
-        blocks: one for each block that was looked at.
-        numbers: which blocks those are, from 0.
-        problems: what could not be read as it stands, and how often.
-        network: its fingerprint; empty if that is not known.
-    """
-
-    source: str
-    threshold: float
-    n_texts: int
-    at_position: NDArray[np.int64]
-    of_class: NDArray[np.int64]
-    tags: tuple[str, ...]
-    with_tag: NDArray[np.int64]
-    texts: tuple[str, ...]
-    blocks: tuple[BlockIndex, ...]
-    numbers: tuple[int, ...]
+    source: str  # what the texts are
+    threshold: float  # a neuron fires where hidden is further than this from zero
+    n_texts: int  # how many texts
+    at_position: NDArray[np.int64]  # tokens at each position, (n_positions,)
+    of_class: NDArray[np.int64]  # tokens of each class, (n_classes,)
+    tags: tuple[str, ...]  # all tags, sorted
+    with_tag: NDArray[np.int64]  # texts with each, (n_tags,)
+    texts: tuple[str, ...]  # those that are somebody's example
+    blocks: tuple[BlockIndex, ...]  # one for each block that was looked at
+    numbers: tuple[int, ...]  # which blocks those are, from 0
+    # what could not be read as it stands, and how often
     problems: Mapping[str, int] = field(default_factory=dict)
-    network: str = ""
+    network: str = ""  # its fingerprint; empty if that is not known
 
     @property
     def both_sides(self) -> bool:

@@ -28,21 +28,13 @@ class PlantError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Planted:
-    """A neuron that is not in the network.
+    """A neuron that is not in the network."""
 
-    Attributes:
-        key: (d_model,).
-        bias: added to x · key.
-        value: what it writes by one unit of activation, (d_model,).
-        phi: the φ of the FFN it is planted in.
-        word: the vocabulary entry its value points at.
-    """
-
-    key: Float[Tensor, "d_model"]
-    bias: float
-    value: Float[Tensor, "d_model"]
-    phi: Activation
-    word: int
+    key: Float[Tensor, "d_model"]  # (d_model,)
+    bias: float  # added to x · key
+    value: Float[Tensor, "d_model"]  # what it writes by one unit of activation, (d_model,)
+    phi: Activation  # the φ of the FFN it is planted in
+    word: int  # the vocabulary entry its value points at
 
     def hidden(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows"]:
         """Its activation φ(x · key + bias) on rows of the FFN's input, (…, d_model) -> (…)."""

@@ -23,14 +23,10 @@ SHOWN = 10
 
 @dataclass(frozen=True)
 class Woken:
-    """A token of another sentence that wakes the neuron.
+    """A token of another sentence that wakes the neuron."""
 
-    Attributes:
-        value: its activation there.
-        before, at, after: the text as the network read it; it wakes at `at`.
-    """
-
-    value: float
+    value: float  # its activation there
+    # before, at, after: the text as the network read it; it wakes at `at`
     before: str
     at: str
     after: str
@@ -38,22 +34,15 @@ class Woken:
 
 @dataclass(frozen=True)
 class PlantSpread:
-    """The probe sentences, a fifth of their tokens masked, without the neuron and with it.
+    """The probe sentences, a fifth of their tokens masked, without the neuron and with it."""
 
-    Attributes:
-        loss: of each masked token, without it and with it.
-        said_before, said_after: masked tokens at which its word is the likeliest.
-        awake: tokens on which it is active.
-        n_tokens: all tokens.
-        strongest: those on which it is furthest from zero, the furthest first.
-    """
-
-    loss: ProbeLoss
+    loss: ProbeLoss  # of each masked token, without it and with it
+    # said_before, said_after: masked tokens at which its word is the likeliest
     said_before: int
     said_after: int
-    awake: int
-    n_tokens: int
-    strongest: tuple[Woken, ...]
+    awake: int  # tokens on which it is active
+    n_tokens: int  # all tokens
+    strongest: tuple[Woken, ...]  # those on which it is furthest from zero, the furthest first
 
 
 @torch.inference_mode()

@@ -19,34 +19,25 @@ NEURONS = 12
 
 @dataclass(frozen=True)
 class Woken:
-    """A neuron and the sentences that wake it.
+    """A neuron and the sentences that wake it."""
 
-    Attributes:
-        neuron: its number.
-        sentences: in how many it is awake on a token at least.
-        mean: over all sentences, of its largest value in each, or zero where that is negative.
-        strongest: at which tokens it is strongest, as sentence and token, the strongest first.
-    """
-
-    neuron: int
-    sentences: int
-    mean: float
+    neuron: int  # its number
+    sentences: int  # in how many it is awake on a token at least
+    mean: float  # over all sentences, of its largest value in each, or zero where that is negative
+    # at which tokens it is strongest, as sentence and token, the strongest first
     strongest: tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
 class Pool:
-    """One network on all sentences.
+    """One network on all sentences."""
 
-    Attributes:
-        shares: of the neurons awake, mean over a sentence's tokens, (n,), from 0 to 1.
-        guesses: of each sentence, the likeliest word at its first [MASK], or after its end for a
-            network that reads from left to right, and its probability; None where there is none.
-        woken: the neurons that most sentences wake, most first; of as many, the stronger first.
-    """
-
+    # of the neurons awake, mean over a sentence's tokens, (n,), from 0 to 1
     shares: NDArray[np.float64]
+    # of each sentence, the likeliest word at its first [MASK], or after its end for a network that
+    # reads from left to right, and its probability; None where there is none
     guesses: tuple[tuple[str, float] | None, ...]
+    # the neurons that most sentences wake, most first; of as many, the stronger first
     woken: tuple[Woken, ...]
 
 

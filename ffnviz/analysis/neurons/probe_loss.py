@@ -23,12 +23,9 @@ SEED = 0
 
 @dataclass(frozen=True)
 class ProbeLoss:
-    """The same masked tokens, guessed by the plain and by the edited network.
+    """The same masked tokens, guessed by the plain and by the edited network."""
 
-    Attributes:
-        plain, edited: cross-entropy at each masked token, in nats, (n_masked,).
-    """
-
+    # plain, edited: cross-entropy at each masked token, in nats, (n_masked,)
     plain: NDArray[np.float64]
     edited: NDArray[np.float64]
 
@@ -46,19 +43,12 @@ class ProbeLoss:
 
 @dataclass(frozen=True)
 class MaskedBatch:
-    """Texts of equal length with some of their tokens masked.
+    """Texts of equal length with some of their tokens masked."""
 
-    Attributes:
-        ids: what the network reads, (B, T).
-        places: which tokens are masked, (B, k).
-        targets: what stood there, (B, k).
-        done: how many texts there are up to its end.
-    """
-
-    ids: Tensor
-    places: Tensor
-    targets: Tensor
-    done: int
+    ids: Tensor  # what the network reads, (B, T)
+    places: Tensor  # which tokens are masked, (B, k)
+    targets: Tensor  # what stood there, (B, k)
+    done: int  # how many texts there are up to its end
 
     @property
     def rows(self) -> Tensor:

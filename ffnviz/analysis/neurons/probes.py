@@ -13,15 +13,10 @@ HELD_BACK_EVERY = 4
 
 @dataclass(frozen=True)
 class Probe:
-    """A text and what is said of it.
+    """A text and what is said of it."""
 
-    Attributes:
-        text: a sentence of ours, or a paragraph of a corpus.
-        tags: themes and forms, or the name of the book.
-    """
-
-    text: str
-    tags: tuple[str, ...]
+    text: str  # a sentence of ours, or a paragraph of a corpus
+    tags: tuple[str, ...]  # themes and forms, or the name of the book
 
 
 class ProbesError(ValueError):

@@ -23,13 +23,9 @@ COLUMNS = -(-(partners.M + 1) // FIELDS)  # the signs, and a one that counts how
 
 @dataclass(frozen=True)
 class Signs:
-    """Those of some tokens.
+    """Those of some tokens."""
 
-    Attributes:
-        plain: −1 and 1, (n, M).
-    """
-
-    plain: Tensor
+    plain: Tensor  # −1 and 1, (n, M)
 
     @cached_property
     def packed(self) -> Tensor:

@@ -33,18 +33,12 @@ TEXTS = 4_096  # kept before it is seen which of them are still somebody's examp
 
 @dataclass
 class BlockTally:
-    """One block's; the attributes are a BlockPart's, on the block's device.
+    """One block's; the attributes are a BlockPart's, on the block's device."""
 
-    Attributes:
-        sums: what SUMS names.
-        histogram: (d_ff, BINS).
-        sketch: what becomes it.
-        high, low: values, places, tokens of the side above zero, and of the one below.
-    """
-
-    sums: tuple[Tensor, ...]
-    histogram: Tensor
-    sketch: Sketching
+    sums: tuple[Tensor, ...]  # what SUMS names
+    histogram: Tensor  # (d_ff, BINS)
+    sketch: Sketching  # what becomes it
+    # high, low: values, places, tokens of the side above zero, and of the one below
     high: Strongest
     low: Strongest
 

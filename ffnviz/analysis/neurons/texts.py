@@ -20,17 +20,11 @@ AHEAD = 256  # characters; of a word of more than 100 WordPiece makes one [UNK]
 
 @dataclass(frozen=True)
 class TextBatch:
-    """Texts of equal length.
+    """Texts of equal length."""
 
-    Attributes:
-        probes: the texts.
-        numbers: their places among all texts, from 0.
-        ids: (B, T).
-    """
-
-    probes: tuple[Probe, ...]
-    numbers: tuple[int, ...]
-    ids: Tensor
+    probes: tuple[Probe, ...]  # the texts
+    numbers: tuple[int, ...]  # their places among all texts, from 0
+    ids: Tensor  # (B, T)
 
 
 def batches(

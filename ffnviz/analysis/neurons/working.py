@@ -18,20 +18,14 @@ LOGIT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 @dataclass(frozen=True)
 class DotProduct:
-    """left · right + bias = total, with its largest terms named.
+    """left · right + bias = total, with its largest terms named."""
 
-    Attributes:
-        left, right: the factors, (n,).
-        bias: what is added.
-        total: as the network computed it.
-        largest: the places of the terms shown, the most positive first, then the most negative
-            last, (k,).
-    """
-
+    # left, right: the factors, (n,)
     left: NDArray[np.float32]
     right: NDArray[np.float32]
-    bias: float
-    total: float
+    bias: float  # what is added
+    total: float  # as the network computed it
+    # the places of the terms shown, the most positive first, then the most negative last, (k,)
     largest: NDArray[np.int64]
 
     @property

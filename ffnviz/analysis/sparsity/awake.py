@@ -20,17 +20,11 @@ NEAR_ZERO = 0.1
 
 @dataclass(frozen=True)
 class Awake:
-    """Neurons away from zero, token by token.
+    """Neurons away from zero, token by token."""
 
-    Attributes:
-        threshold: beyond which a neuron is active.
-        counts: awake neurons of each token, (T,).
-        d_ff: neurons there are.
-    """
-
-    threshold: float
-    counts: NDArray[np.int64]
-    d_ff: int
+    threshold: float  # beyond which a neuron is active
+    counts: NDArray[np.int64]  # awake neurons of each token, (T,)
+    d_ff: int  # neurons there are
 
     @property
     def shares(self) -> NDArray[np.float64]:

@@ -12,38 +12,23 @@ from ffnviz.models.trace import ForwardPass
 
 @dataclass(frozen=True)
 class Curve:
-    """An activation function and its derivative.
+    """An activation function and its derivative."""
 
-    Attributes:
-        x: where, (n,).
-        value: φ(x), (n,).
-        slope: φ'(x), (n,), by automatic differentiation.
-    """
-
-    x: NDArray[np.float32]
-    value: NDArray[np.float32]
-    slope: NDArray[np.float32]
+    x: NDArray[np.float32]  # where, (n,)
+    value: NDArray[np.float32]  # φ(x), (n,)
+    slope: NDArray[np.float32]  # φ'(x), (n,), by automatic differentiation
 
 
 @dataclass(frozen=True)
 class Landing:
-    """A block's pre-activations, counted by where they land.
+    """A block's pre-activations, counted by where they land."""
 
-    Attributes:
-        edges: of the bins, (n + 1,).
-        shares: of all values of the sentence in each bin, (n,); they sum to 1.
-        token_shares: of the chosen token's values alone, (n,).
-        below_zero: share of all values below zero, from 0 to 1.
-        near_zero: share of all hidden values within the threshold of zero.
-        exactly_zero: share of those that are 0.
-    """
-
-    edges: NDArray[np.float64]
-    shares: NDArray[np.float64]
-    token_shares: NDArray[np.float64]
-    below_zero: float
-    near_zero: float
-    exactly_zero: float
+    edges: NDArray[np.float64]  # of the bins, (n + 1,)
+    shares: NDArray[np.float64]  # of all values of the sentence in each bin, (n,); they sum to 1
+    token_shares: NDArray[np.float64]  # of the chosen token's values alone, (n,)
+    below_zero: float  # share of all values below zero, from 0 to 1
+    near_zero: float  # share of all hidden values within the threshold of zero
+    exactly_zero: float  # share of those that are 0
 
 
 def curve(activation: str | Activation, low: float, high: float, n: int = 241) -> Curve:

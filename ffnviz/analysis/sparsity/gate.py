@@ -25,42 +25,25 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Gate:
-    """The gate over a line of inputs.
+    """The gate over a line of inputs."""
 
-    Attributes:
-        x: the inputs, (POINTS,).
-        gelu: x Φ(x), (POINTS,).
-        mean: of the draws, (POINTS,).
-        error: the standard error of such a mean: √(x² Φ(x) (1 − Φ(x)) / n), (POINTS,).
-        single: some of the draws themselves, (k, POINTS).
-    """
-
-    x: Array
-    gelu: Array
-    mean: Array
-    error: Array
-    single: Array
+    x: Array  # the inputs, (POINTS,)
+    gelu: Array  # x Φ(x), (POINTS,)
+    mean: Array  # of the draws, (POINTS,)
+    error: Array  # the standard error of such a mean: √(x² Φ(x) (1 − Φ(x)) / n), (POINTS,)
+    single: Array  # some of the draws themselves, (k, POINTS)
 
 
 @dataclass(frozen=True)
 class GatedToken:
-    """An FFN with random gates at one token, against the one with GELU.
+    """An FFN with random gates at one token, against the one with GELU."""
 
-    Attributes:
-        draws: numbers of draws whose mean was taken, (k,).
-        errors: ‖output − GELU's‖ / ‖GELU's‖ for each number, (k,).
-        expected: the root mean square that chance gives, (k,).
-        outputs: what the FFN writes with each, (k, d_model).
-        exact: what it writes with GELU, (d_model,).
-        open: share of the gates that were open in the first draw.
-    """
-
-    draws: NDArray[np.int64]
-    errors: Array
-    expected: Array
-    outputs: Tensor
-    exact: Tensor
-    open: float
+    draws: NDArray[np.int64]  # numbers of draws whose mean was taken, (k,)
+    errors: Array  # ‖output − GELU's‖ / ‖GELU's‖ for each number, (k,)
+    expected: Array  # the root mean square that chance gives, (k,)
+    outputs: Tensor  # what the FFN writes with each, (k, d_model)
+    exact: Tensor  # what it writes with GELU, (d_model,)
+    open: float  # share of the gates that were open in the first draw
 
 
 def gate(n_draws: int, seed: int) -> Gate:

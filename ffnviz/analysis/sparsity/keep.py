@@ -18,30 +18,19 @@ RANDOM_SEED = 0
 
 @dataclass(frozen=True)
 class Concentration:
-    """What the strongest neurons carry of all that is written.
+    """What the strongest neurons carry of all that is written."""
 
-    Attributes:
-        kept: how many of each token's strongest neurons, 1 … d_ff, (d_ff,).
-        shares: of Σ |hidden| · ‖value‖ over the sentence, (d_ff,), rising to 1.
-    """
-
-    kept: NDArray[np.int64]
-    shares: NDArray[np.float64]
+    kept: NDArray[np.int64]  # how many of each token's strongest neurons, 1 … d_ff, (d_ff,)
+    shares: NDArray[np.float64]  # of Σ |hidden| · ‖value‖ over the sentence, (d_ff,), rising to 1
 
 
 @dataclass(frozen=True)
 class Kept:
-    """One block's FFN with all but n neurons of each token at zero.
+    """One block's FFN with all but n neurons of each token at zero."""
 
-    Attributes:
-        error: ‖output − full output‖ / ‖full output‖ at the chosen token.
-        mean_error: the same, the mean over all tokens.
-        prediction: the likeliest words at the chosen token.
-    """
-
-    error: float
-    mean_error: float
-    prediction: Prediction
+    error: float  # ‖output − full output‖ / ‖full output‖ at the chosen token
+    mean_error: float  # the same, the mean over all tokens
+    prediction: Prediction  # the likeliest words at the chosen token
 
 
 def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:

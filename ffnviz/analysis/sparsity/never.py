@@ -10,15 +10,11 @@ from ffnviz.models.trace import ForwardPass
 
 @dataclass(frozen=True)
 class Reached:
-    """Which neurons have been above zero, token after token.
+    """Which neurons have been above zero, token after token."""
 
-    Attributes:
-        shares: of all neurons, those above zero on any of the first t tokens, t = 1 … T, (T,).
-        never: neurons above zero on no token of the sentence, by their numbers.
-    """
-
+    # of all neurons, those above zero on any of the first t tokens, t = 1 … T, (T,)
     shares: NDArray[np.float64]
-    never: NDArray[np.int64]
+    never: NDArray[np.int64]  # neurons above zero on no token of the sentence, by their numbers
 
 
 def reached(trace: ForwardPass, block: int) -> Reached:

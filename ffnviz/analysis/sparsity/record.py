@@ -18,33 +18,20 @@ NEEDS = (Capability.RECORD,)
 
 @dataclass(frozen=True)
 class TrainingRecord:
-    """A twin's training in figures; all measured on books it was not trained on.
+    """A twin's training in figures; all measured on books it was not trained on."""
 
-    Attributes:
-        seed: its initial weights follow from this and the configuration.
-        books: the names of those it was trained on, in the order of the alphabet.
-        sentences: whether it was trained on single sentences too.
-        tokens: seen at each point, (n,); the first is 0, before the first step.
-        loss: at the masked tokens, in nats, (n,).
-        above_zero: share of hidden values above zero, (n, n_blocks), from 0 to 1.
-        never: share of neurons above zero on none of the tokens, (n, n_blocks).
-        n_tokens: that each point was measured on.
-        final_loss: as `loss`, at the end, at all masked tokens of the held-out books.
-        final_never: neurons above zero on none of those, by their numbers, a tuple a block.
-        final_n_tokens: how many held-out tokens those are.
-    """
-
-    seed: int
-    books: tuple[str, ...]
-    sentences: bool
-    tokens: NDArray[np.int64]
-    loss: NDArray[np.float64]
-    above_zero: NDArray[np.float64]
-    never: NDArray[np.float64]
-    n_tokens: int
-    final_loss: float
+    seed: int  # its initial weights follow from this and the configuration
+    books: tuple[str, ...]  # the names of those it was trained on, in the order of the alphabet
+    sentences: bool  # whether it was trained on single sentences too
+    tokens: NDArray[np.int64]  # seen at each point, (n,); the first is 0, before the first step
+    loss: NDArray[np.float64]  # at the masked tokens, in nats, (n,)
+    above_zero: NDArray[np.float64]  # share of hidden values above zero, (n, n_blocks), from 0 to 1
+    never: NDArray[np.float64]  # share of neurons above zero on none of the tokens, (n, n_blocks)
+    n_tokens: int  # that each point was measured on
+    final_loss: float  # as `loss`, at the end, at all masked tokens of the held-out books
+    # neurons above zero on none of those, by their numbers, a tuple a block
     final_never: tuple[tuple[int, ...], ...]
-    final_n_tokens: int
+    final_n_tokens: int  # how many held-out tokens those are
 
 
 def training_record(twin: str) -> TrainingRecord:

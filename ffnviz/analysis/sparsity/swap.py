@@ -19,16 +19,11 @@ WORDS = 10
 
 @dataclass(frozen=True)
 class Swapped:
-    """What changes at a token when φ is swapped.
+    """What changes at a token when φ is swapped."""
 
-    Attributes:
-        prediction: the likeliest words with the other φ.
-        divergence: KL(with its own φ ‖ with the other), in nats, over the whole vocabulary.
-        above_zero: share of hidden values above zero over the sentence, a share a block.
-    """
-
-    prediction: Prediction
-    divergence: float
+    prediction: Prediction  # the likeliest words with the other φ
+    divergence: float  # KL(with its own φ ‖ with the other), in nats, over the whole vocabulary
+    # share of hidden values above zero over the sentence, a share a block
     above_zero: tuple[float, ...]
 
 

@@ -10,14 +10,10 @@ from ffnviz.models.trace import ForwardPass
 
 @dataclass(frozen=True)
 class ShareAgainstThreshold:
-    """The share of a block's hidden values beyond each threshold.
+    """The share of a block's hidden values beyond each threshold."""
 
-    Attributes:
-        thresholds: rising, (n,).
-        shares: of the T × d_ff values with |hidden| above each, (n,), from 0 to 1.
-    """
-
-    thresholds: NDArray[np.float64]
+    thresholds: NDArray[np.float64]  # rising, (n,)
+    # of the T × d_ff values with |hidden| above each, (n,), from 0 to 1
     shares: NDArray[np.float64]
 
 

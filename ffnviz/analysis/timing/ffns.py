@@ -17,15 +17,10 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class FfnTimes:
-    """What the FFNs took.
+    """What the FFNs took."""
 
-    Attributes:
-        ffns: each block's milliseconds, in order.
-        whole: of the whole pass, word head included, measured in the same rounds.
-    """
-
-    ffns: tuple[Spread, ...]
-    whole: Spread
+    ffns: tuple[Spread, ...]  # each block's milliseconds, in order
+    whole: Spread  # of the whole pass, word head included, measured in the same rounds
 
     @property
     def total(self) -> float:

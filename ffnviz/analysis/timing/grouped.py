@@ -28,25 +28,18 @@ WORDS = 5
 
 @dataclass(frozen=True)
 class Grouped:
-    """One plain FFN in growing numbers of groups, its trained weights cut to their blocks.
+    """One plain FFN in growing numbers of groups, its trained weights cut to their blocks."""
 
-    Attributes:
-        groups: how many, (k,); the first is 1, an FFN as it is.
-        weights: numbers in W₁ and W₂, (k,).
-        heard: share of the input channels that an output channel depends on, (k,).
-        shuffled: the same with the hidden channels shuffled between the layers, (k,).
-        errors: ‖output − the whole FFN's‖ / ‖the whole FFN's‖ over the sentence, (k,).
-        times: milliseconds on the sentence, (k,).
-        told: what the network then says at the chosen token, (k,).
-    """
-
-    groups: tuple[int, ...]
-    weights: NDArray[np.int64]
+    groups: tuple[int, ...]  # how many, (k,); the first is 1, an FFN as it is
+    weights: NDArray[np.int64]  # numbers in W₁ and W₂, (k,)
+    # share of the input channels that an output channel depends on, (k,)
     heard: NDArray[np.float64]
+    # the same with the hidden channels shuffled between the layers, (k,)
     shuffled: NDArray[np.float64]
+    # ‖output − the whole FFN's‖ / ‖the whole FFN's‖ over the sentence, (k,)
     errors: NDArray[np.float64]
-    times: tuple[Spread, ...]
-    told: tuple[Prediction, ...]
+    times: tuple[Spread, ...]  # milliseconds on the sentence, (k,)
+    told: tuple[Prediction, ...]  # what the network then says at the chosen token, (k,)
 
 
 class GroupedFfn(nn.Module):

@@ -24,14 +24,10 @@ SEED = 23
 
 @dataclass(frozen=True)
 class Growth:
-    """Times for growing sizes.
+    """Times for growing sizes."""
 
-    Attributes:
-        sizes: what grows, (n,).
-        times: "FFN, batch 1" … → a spread for each size, in milliseconds.
-    """
-
-    sizes: tuple[int, ...]
+    sizes: tuple[int, ...]  # what grows, (n,)
+    # "FFN, batch 1" … → a spread for each size, in milliseconds
     times: dict[str, tuple[Spread, ...]]
 
 
@@ -85,16 +81,11 @@ def _grow(
 
 @dataclass(frozen=True)
 class Convolution:
-    """The FFN as two Linear layers and as two convolutions with kernel 1.
+    """The FFN as two Linear layers and as two convolutions with kernel 1."""
 
-    Attributes:
-        difference: the largest between their outputs.
-        largest: the largest output in magnitude, to compare it with.
-        linear, convolution: milliseconds.
-    """
-
-    difference: float
-    largest: float
+    difference: float  # the largest between their outputs
+    largest: float  # the largest output in magnitude, to compare it with
+    # linear, convolution: milliseconds
     linear: Spread
     convolution: Spread
 

@@ -24,27 +24,17 @@ SEED = 29
 
 @dataclass(frozen=True)
 class Memory:
-    """One FFN on T tokens, all at once and in chunks.
+    """One FFN on T tokens, all at once and in chunks."""
 
-    Attributes:
-        n_tokens: T.
-        chunks: tokens at a time, the most first; the first is T.
-        peaks: bytes of all tensors at the worst moment, the output's included, one a chunk size.
-        expected: the same by arithmetic: 4 bytes a number.
-        times: milliseconds, one a chunk size.
-        difference: the largest between the outputs of the whole and of the smallest chunks.
-        kept: bytes that a training step keeps for the gradients, without chunks.
-        weights: bytes of W₁, b₁, W₂, b₂.
-    """
-
-    n_tokens: int
-    chunks: tuple[int, ...]
+    n_tokens: int  # T
+    chunks: tuple[int, ...]  # tokens at a time, the most first; the first is T
+    # bytes of all tensors at the worst moment, the output's included, one a chunk size
     peaks: tuple[int, ...]
-    expected: tuple[int, ...]
-    times: tuple[Spread, ...]
-    difference: float
-    kept: int
-    weights: int
+    expected: tuple[int, ...]  # the same by arithmetic: 4 bytes a number
+    times: tuple[Spread, ...]  # milliseconds, one a chunk size
+    difference: float  # the largest between the outputs of the whole and of the smallest chunks
+    kept: int  # bytes that a training step keeps for the gradients, without chunks
+    weights: int  # bytes of W₁, b₁, W₂, b₂
 
 
 def in_chunks(ffn: FeedForward, x: Tensor, chunk: int) -> Tensor:

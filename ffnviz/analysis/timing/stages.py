@@ -20,32 +20,20 @@ WHOLE = "whole pass"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the pass.
+    """One stage of the pass."""
 
-    Attributes:
-        name: "tokenise", "block 1 expand", …
-        kind: what it belongs to: "text", "attention", "FFN", "norm", "stream" or "output".
-        run: computes it again from its recorded input.
-    """
-
-    name: str
-    kind: str
-    run: Callable[[], object]
+    name: str  # "tokenise", "block 1 expand", …
+    kind: str  # what it belongs to: "text", "attention", "FFN", "norm", "stream" or "output"
+    run: Callable[[], object]  # computes it again from its recorded input
 
 
 @dataclass(frozen=True)
 class StageTimes:
-    """What the stages took.
+    """What the stages took."""
 
-    Attributes:
-        times: each stage's milliseconds, in the order of the pass.
-        kinds: as in Stage, by the name of the stage.
-        whole: the whole pass in one piece, measured in the same rounds.
-    """
-
-    times: dict[str, Spread]
-    kinds: dict[str, str]
-    whole: Spread
+    times: dict[str, Spread]  # each stage's milliseconds, in the order of the pass
+    kinds: dict[str, str]  # as in Stage, by the name of the stage
+    whole: Spread  # the whole pass in one piece, measured in the same rounds
 
     @property
     def total(self) -> float:

@@ -21,19 +21,12 @@ SEED = 29
 
 @dataclass(frozen=True)
 class Product:
-    """One matrix product and its time.
+    """One matrix product and its time."""
 
-    Attributes:
-        name: which it is.
-        shape: (rows, inner, columns), as text.
-        multiply_adds: in it.
-        time: in milliseconds.
-    """
-
-    name: str
-    shape: str
-    multiply_adds: int
-    time: Spread
+    name: str  # which it is
+    shape: str  # (rows, inner, columns), as text
+    multiply_adds: int  # in it
+    time: Spread  # in milliseconds
 
     @property
     def per_second(self) -> float:
@@ -43,15 +36,10 @@ class Product:
 
 @dataclass(frozen=True)
 class Throughput:
-    """The products of one block and the output, and the best to compare them with.
+    """The products of one block and the output, and the best to compare them with."""
 
-    Attributes:
-        products: in the order of the pass.
-        best: of BEST_SIZE × BEST_SIZE matrices, by its least time.
-    """
-
-    products: tuple[Product, ...]
-    best: Product
+    products: tuple[Product, ...]  # in the order of the pass
+    best: Product  # of BEST_SIZE × BEST_SIZE matrices, by its least time
 
     @property
     def best_per_second(self) -> float:

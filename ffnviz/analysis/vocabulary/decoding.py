@@ -12,22 +12,15 @@ SMALLEST_TEMPERATURE = 0.05
 class Strategy:
     """How a word is chosen.
 
-    Attributes:
-        temperature: the logits are divided by it, above 0.
-        top_k: only the k likeliest entries stay; 0 keeps all.
-        top_p: only the likeliest entries that together reach p stay; 1 keeps all.
-        sample: pick by chance instead of the likeliest.
-        seed: of the chance.
-
     Raises:
         ValueError: on a value outside what is allowed.
     """
 
-    temperature: float = 1.0
-    top_k: int = 0
-    top_p: float = 1.0
-    sample: bool = False
-    seed: int = 0
+    temperature: float = 1.0  # the logits are divided by it, above 0
+    top_k: int = 0  # only the k likeliest entries stay; 0 keeps all
+    top_p: float = 1.0  # only the likeliest entries that together reach p stay; 1 keeps all
+    sample: bool = False  # pick by chance instead of the likeliest
+    seed: int = 0  # of the chance
 
     def __post_init__(self) -> None:
         if not SMALLEST_TEMPERATURE <= self.temperature <= 100:
@@ -42,19 +35,12 @@ class Strategy:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A softmax over the vocabulary, and what a strategy leaves of it.
+    """A softmax over the vocabulary, and what a strategy leaves of it."""
 
-    Attributes:
-        order: ids, the likeliest first, (vocab_size,).
-        softmax: softmax(logits / temperature) by id, (vocab_size,).
-        n_kept: how many entries stay.
-        cut: the same after the cut, summing to 1 again, by id, (vocab_size,).
-    """
-
-    order: NDArray[np.int64]
-    softmax: NDArray[np.float64]
-    n_kept: int
-    cut: NDArray[np.float64]
+    order: NDArray[np.int64]  # ids, the likeliest first, (vocab_size,)
+    softmax: NDArray[np.float64]  # softmax(logits / temperature) by id, (vocab_size,)
+    n_kept: int  # how many entries stay
+    cut: NDArray[np.float64]  # the same after the cut, summing to 1 again, by id, (vocab_size,)
 
     @property
     def kept_share(self) -> float:

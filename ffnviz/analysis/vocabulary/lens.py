@@ -20,19 +20,12 @@ PARTS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NOR
 
 @dataclass(frozen=True)
 class Reading:
-    """What the stream says if it is read at once.
+    """What the stream says if it is read at once."""
 
-    Attributes:
-        stage: after which part: "embedding", "attention 1", "FFN 1", …
-        prediction: the likeliest words there.
-        probability: of the word that is followed, from 0 to 1.
-        rank: of that word among all entries, from 1.
-    """
-
-    stage: str
-    prediction: Prediction
-    probability: float
-    rank: int
+    stage: str  # after which part: "embedding", "attention 1", "FFN 1", …
+    prediction: Prediction  # the likeliest words there
+    probability: float  # of the word that is followed, from 0 to 1
+    rank: int  # of that word among all entries, from 1
 
 
 @torch.inference_mode()
@@ -75,17 +68,11 @@ def _stages(trace: ForwardPass, token: int) -> list[tuple[str, Tensor]]:
 
 @dataclass(frozen=True)
 class Contributions:
-    """What each part adds to one word's logit; they sum to it.
+    """What each part adds to one word's logit; they sum to it."""
 
-    Attributes:
-        parts: their names, in the order in which they are added.
-        added: to the logit, as many.
-        logit: as the network computed it.
-    """
-
-    parts: tuple[str, ...]
-    added: NDArray[np.float64]
-    logit: float
+    parts: tuple[str, ...]  # their names, in the order in which they are added
+    added: NDArray[np.float64]  # to the logit, as many
+    logit: float  # as the network computed it
 
     @property
     def residue(self) -> float:

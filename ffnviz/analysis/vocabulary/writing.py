@@ -21,39 +21,24 @@ NEEDS = (Capability.WORD_HEAD,)  # and a mask, or reading from left to right
 
 @dataclass(frozen=True)
 class Step:
-    """One word or piece of a word that was written.
+    """One word or piece of a word that was written."""
 
-    Attributes:
-        id: of the entry chosen.
-        word: as it is appended, with its leading space if it has one.
-        probability: it had after the cut, from 0 to 1.
-        entropy: of the softmax, in bits.
-        n_kept: entries the cut left to choose from.
-    """
-
-    id: int
-    word: str
-    probability: float
-    entropy: float
-    n_kept: int
+    id: int  # of the entry chosen
+    word: str  # as it is appended, with its leading space if it has one
+    probability: float  # it had after the cut, from 0 to 1
+    entropy: float  # of the softmax, in bits
+    n_kept: int  # entries the cut left to choose from
 
 
 @dataclass(frozen=True)
 class Writing:
-    """A text and what was written behind it.
+    """A text and what was written behind it."""
 
-    Attributes:
-        start: the text as typed, without a [MASK] and blanks at its end.
-        ids: all tokens so far; unknown to a person, read by the network.
-        steps: what was written, in order.
-        full: whether there is no room for another token.
-        ends: what the tokenizer puts behind any text, such as [SEP]; read behind the mask.
-    """
-
-    start: str
-    ids: tuple[int, ...]
-    steps: tuple[Step, ...]
-    full: bool
+    start: str  # the text as typed, without a [MASK] and blanks at its end
+    ids: tuple[int, ...]  # all tokens so far; unknown to a person, read by the network
+    steps: tuple[Step, ...]  # what was written, in order
+    full: bool  # whether there is no room for another token
+    # what the tokenizer puts behind any text, such as [SEP]; read behind the mask
     ends: tuple[int, ...] = ()
 
     @property

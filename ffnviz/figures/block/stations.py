@@ -4,32 +4,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 
-Vector = NDArray[np.floating]
+Vector = Array
 
 
 @dataclass(frozen=True)
 class Passing:
-    """One token on its way through a block.
+    """One token on its way through a block."""
 
-    Attributes:
-        label: as typed.
-        n_words: that an attention reads at most.
-        awake: how many of the FFN's neurons are awake on it.
-        phi: φ's name.
-        enters: where its vector comes from, as the end of a sentence.
-        leaves: where it goes after the block, likewise.
-    """
-
-    label: str
-    n_words: int
-    awake: int
-    phi: str
-    enters: str
-    leaves: str
+    label: str  # as typed
+    n_words: int  # that an attention reads at most
+    awake: int  # how many of the FFN's neurons are awake on it
+    phi: str  # φ's name
+    enters: str  # where its vector comes from, as the end of a sentence
+    leaves: str  # where it goes after the block, likewise
 
 
 def degrees(before: Vector, after: Vector) -> float:
@@ -101,9 +92,7 @@ def _norm(vector: Vector) -> float:
     return float(np.linalg.norm(vector))
 
 
-def asked_most(
-    label: str, asked: Sequence[str], weights: NDArray[np.floating] | None, token: int
-) -> Sentence:
+def asked_most(label: str, asked: Sequence[str], weights: Array | None, token: int) -> Sentence:
     """What a written token asks most of the sentence that was read, on the mean of all heads."""
     mean = np.zeros(len(asked)) if weights is None else weights[:, token].mean(axis=0)
     most = int(mean.argmax())

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, axis, layout, panel_title
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 SHORT = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -63,11 +63,7 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
 
 
 def share_against_length(
-    lengths: NDArray[np.floating],
-    shares: NDArray[np.floating],
-    now: tuple[float, float],
-    overtaken: float,
-    twin: str,
+    lengths: Array, shares: Array, now: tuple[float, float], overtaken: float, twin: str
 ) -> Figure:
     """The FFNs' share of the blocks' multiply-adds, the present length and the crossing marked.
 

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 GAP = 0.06
@@ -13,10 +13,7 @@ NAMED = 60
 
 
 def planes(
-    panels: Sequence[tuple[str, NDArray[np.floating], NDArray[np.floating]]],
-    labels: Sequence[str],
-    token: int,
-    twin: str,
+    panels: Sequence[tuple[str, Array, Array]], labels: Sequence[str], token: int, twin: str
 ) -> Figure:
     """Panels side by side, each with its own axes, the chosen token in the accent.
 

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
-from ffnviz.figures.style import Series
+from ffnviz.figures.style import Array, Series
 
 LINES = {
     "input": ("@muted", "solid", "circle"),
@@ -16,7 +15,7 @@ LINES = {
 }
 
 
-def spectra(values: Mapping[str, NDArray[np.floating]], twin: str) -> Figure:
+def spectra(values: Mapping[str, Array], twin: str) -> Figure:
     """Each stage's singular values as shares of the largest, on a logarithmic scale."""
     traces = []
     for stage, singular in values.items():

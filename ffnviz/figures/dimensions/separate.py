@@ -6,16 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
 CLASSES = (("@positive_mid", "circle"), ("@negative_mid", "square"))
 
 
-def lifted(
-    away: NDArray[np.floating],
-    across: NDArray[np.floating],
-    first: NDArray[np.bool_],
-    names: tuple[str, str],
-) -> Figure:
+def lifted(away: Array, across: Array, first: NDArray[np.bool_], names: tuple[str, str]) -> Figure:
     """The cut is a straight line, as it stands on edge.
 
     Args:

@@ -7,28 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.style import Array
 
 GAP = 0.07
 EVERY = 3  # cells between two lines of the grid
 TINTS = 8
-Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One stage.
+    """One stage."""
 
-    Attributes:
-        title: said above it.
-        points: the grid's, row by row, (n + 1, n + 1, 2).
-        tokens: the three corners, (3, 2).
-        names: of its axes.
-    """
-
-    title: str
-    points: Array
-    tokens: Array
-    names: tuple[str, str]
+    title: str  # said above it
+    points: Array  # the grid's, row by row, (n + 1, n + 1, 2)
+    tokens: Array  # the three corners, (3, 2)
+    names: tuple[str, str]  # of its axes
 
 
 def warped(

@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.style import Array
 
 
-def overview(
-    shares: NDArray[np.floating], labels: Sequence[str], block: int, colour: str
-) -> Figure:
+def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> Figure:
     """A row a block, the first at the bottom, as the stream runs upwards.
 
     Args:

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 
 HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
@@ -35,7 +35,7 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
     return [f"{start}it guess, {how}, or type ___ for a word. "]
 
 
-def of_tokens(labels: Sequence[str], shares: NDArray[np.floating], block: int) -> Sentence:
+def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
     """Which token activates the most neurons, which the fewest; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
     share = number(percent(float(shares[most])))
@@ -98,7 +98,7 @@ def of_nearest(label: str, word: str, cosine: float) -> Sentence:
     ]  # fmt: skip
 
 
-def of_blocks(shares: NDArray[np.floating], threshold: float) -> Sentence:
+def of_blocks(shares: Array, threshold: float) -> Sentence:
     """Which block is awake most, which least; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
     return [
@@ -123,9 +123,7 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     return [*told, "."]
 
 
-def of_neuron(
-    labels: Sequence[str], values: NDArray[np.floating], threshold: float, block: int
-) -> Sentence:
+def of_neuron(labels: Sequence[str], values: Array, threshold: float, block: int) -> Sentence:
     """On which token a neuron is strongest, if it is awake anywhere; blocks count from 0 here."""
     strongest = int(np.abs(values).argmax())
     value = number(signed(float(values[strongest])))

@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
 
 def lines(
     x: NDArray[np.number[Any]],
-    series: Mapping[str, tuple[NDArray[np.floating], str, str]],
+    series: Mapping[str, tuple[Array, str, str]],
     x_axis: dict[str, Any],
     y_axis: dict[str, Any],
     **more: Any,
@@ -38,10 +39,7 @@ def lines(
 
 
 def grouped(
-    names: Sequence[str],
-    series: Mapping[str, tuple[NDArray[np.floating], str]],
-    title: str,
-    **more: Any,
+    names: Sequence[str], series: Mapping[str, tuple[Array, str]], title: str, **more: Any
 ) -> Figure:
     """Bars side by side: a group a name, a bar a series.
 

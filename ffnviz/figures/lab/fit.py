@@ -3,20 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
 MOST_PIECES = 48
 
 
-def fitted(
-    x: NDArray[np.floating],
-    y: NDArray[np.floating],
-    fit: NDArray[np.floating],
-    pieces: NDArray[np.floating],
-    colour: str,
-) -> Figure:
+def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure:
     """The function and its fit, above what each unit adds.
 
     Args:
@@ -53,9 +47,9 @@ def fitted(
 
 def errors(
     widths: Sequence[int],
-    found: NDArray[np.floating],
-    largest: NDArray[np.floating],
-    bounds: NDArray[np.floating],
+    found: Array,
+    largest: Array,
+    bounds: Array,
     line: float,
     width: int,
     colour: str,

@@ -39,25 +39,15 @@ svg { display: block; width: 100%; }
 
 @dataclass(frozen=True)
 class Row:
-    """One claim.
+    """One claim."""
 
-    Attributes:
-        experiment: its title; claims of one experiment follow each other.
-        kind: "holds", "only if", "fails" or "undecided".
-        sign: one character for it.
-        label: what stands before the claim, if it is no textbook's.
-        claim: what is said.
-        verdict: in words.
-        measured: what was seen.
-    """
-
-    experiment: str
-    kind: str
-    sign: str
-    label: str
-    claim: str
-    verdict: str
-    measured: str
+    experiment: str  # its title; claims of one experiment follow each other
+    kind: str  # "holds", "only if", "fails" or "undecided"
+    sign: str  # one character for it
+    label: str  # what stands before the claim, if it is no textbook's
+    claim: str  # what is said
+    verdict: str  # in words
+    measured: str  # what was seen
 
 
 def handout(

@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ffnviz.figures.layout import shortened
-from ffnviz.figures.style import LIGHT
+from ffnviz.figures.style import LIGHT, Array
 from ffnviz.figures.wording import percent
 
 WIDTH, NAMES, VALUES = 300, 84, 46  # of a picture, of its names, of its numbers
@@ -17,19 +14,12 @@ ROW, GAP = 17, 3
 
 @dataclass(frozen=True)
 class Bars:
-    """Named shares.
+    """Named shares."""
 
-    Attributes:
-        title: said above them.
-        names: as typed; they stay text.
-        shares: as many, from 0 to 1.
-        colour: as CSS has it.
-    """
-
-    title: str
-    names: Sequence[str]
-    shares: NDArray[np.floating]
-    colour: str
+    title: str  # said above them
+    names: Sequence[str]  # as typed; they stay text
+    shares: Array  # as many, from 0 to 1
+    colour: str  # as CSS has it
 
 
 def picture(bars: Bars) -> str:

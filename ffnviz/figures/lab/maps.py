@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.style import Array
 
 FAINTEST = "0.14"  # of what is not zero, however little it is
 LEAST = 1e-3  # the darkest colour: mere rounding stays faint
@@ -14,18 +14,13 @@ LEAST = 1e-3  # the darkest colour: mere rounding stays faint
 
 @dataclass(frozen=True)
 class Map:
-    """One map.
+    """One map."""
 
-    Attributes:
-        title: said above it; may hold <br>.
-        values: at least 0, (rows, columns); no number where there is nothing to say.
-        colour: of the largest, as a figure names it.
-        rows, columns: names, not escaped; none if they would not fit.
-    """
-
-    title: str
-    values: NDArray[np.floating]
-    colour: str
+    title: str  # said above it; may hold <br>
+    # at least 0, (rows, columns); no number where there is nothing to say
+    values: Array
+    colour: str  # of the largest, as a figure names it
+    # rows, columns: names, not escaped; none if they would not fit
     rows: Sequence[str]
     columns: Sequence[str]
 

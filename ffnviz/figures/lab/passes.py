@@ -3,17 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
 
-def scattered(
-    names: Sequence[str],
-    outputs: NDArray[np.floating],
-    plain: NDArray[np.floating],
-    twin: str,
-) -> Figure:
+def scattered(names: Sequence[str], outputs: Array, plain: Array, twin: str) -> Figure:
     """A column a component: a dot a pass, their mean, and the pass without dropout.
 
     Args:

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
-Curve = tuple[str, NDArray[np.floating], NDArray[np.floating], str, str]
+Curve = tuple[str, Array, Array, str, str]
 
 
-def curves(x: NDArray[np.floating], shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
+def curves(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
     """φ above, φ′ below.
 
     Args:
@@ -44,12 +44,7 @@ def curves(x: NDArray[np.floating], shown: Sequence[Curve], minimum: tuple[float
     }  # fmt: skip
 
 
-def surface(
-    side: NDArray[np.floating],
-    values: NDArray[np.floating],
-    label: str,
-    points: tuple[NDArray[np.floating], NDArray[np.floating]],
-) -> Figure:
+def surface(side: Array, values: Array, label: str, points: tuple[Array, Array]) -> Figure:
     """A gate's φ(g)·v over g and v, on the signed scale.
 
     Args:

@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.style import Array
 
 
 def differences(
-    pairs: Sequence[str], neurons: NDArray[np.integer], difference: NDArray[np.floating], pair: int
+    pairs: Sequence[str], neurons: NDArray[np.integer], difference: Array, pair: int
 ) -> Figure:
     """A row a pair of tokens, a column a neuron; a click chooses the neuron.
 
@@ -46,11 +47,7 @@ def differences(
 
 
 def both_values(
-    names: tuple[str, str],
-    neurons: NDArray[np.integer],
-    first: NDArray[np.floating],
-    second: NDArray[np.floating],
-    twin: str,
+    names: tuple[str, str], neurons: NDArray[np.integer], first: Array, second: Array, twin: str
 ) -> Figure:
     """One pair of tokens: each neuron's value in the first sentence and in the second.
 

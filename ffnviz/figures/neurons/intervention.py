@@ -1,13 +1,11 @@
 """What an intervention changed, block by block."""
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ffnviz.figures.layout import Figure, axis, escaped, layout
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 
-def changes(output: NDArray[np.floating], stream: NDArray[np.floating], twin: str) -> Figure:
+def changes(output: Array, stream: Array, twin: str) -> Figure:
     """How far each block's FFN output and the stream behind it moved.
 
     Args:

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, marked, token_axis
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 
-def values(
-    labels: Sequence[str], hidden: NDArray[np.floating], token: int, twin: str, threshold: float
-) -> Figure:
+def values(labels: Sequence[str], hidden: Array, token: int, twin: str, threshold: float) -> Figure:
     """A bar a token, the chosen one marked; a click chooses a token.
 
     Args:
@@ -45,8 +44,8 @@ def values(
 
 def tags(
     names: Sequence[str],
-    shares: NDArray[np.floating],
-    elsewhere: NDArray[np.floating],
+    shares: Array,
+    elsewhere: Array,
     corrected: Sequence[float],
     level: float,
     twin: str,
@@ -101,7 +100,7 @@ def probability(p: float) -> str:
     return f"p &lt; 10<sup>−{-power - 1}</sup>"
 
 
-def positions(shares: NDArray[np.floating], counts: NDArray[np.integer], twin: str) -> Figure:
+def positions(shares: Array, counts: NDArray[np.integer], twin: str) -> Figure:
     """The share of tokens at each position on which the neuron fired.
 
     Args:

@@ -7,13 +7,11 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
 
 def values(
-    edges: NDArray[np.floating],
-    counts: NDArray[np.integer],
-    quantiles: Sequence[tuple[str, float]],
-    colour: str,
+    edges: Array, counts: NDArray[np.integer], quantiles: Sequence[tuple[str, float]], colour: str
 ) -> Figure:
     """A bar a bin that has values; bins are two an octave, so they stand at equal distances.
 
@@ -62,7 +60,7 @@ def _percent_axis() -> dict[str, object]:
     return axis("% of tokens, logarithmic", type="log", tickvals=marks, ticktext=names)
 
 
-def _between(edges: NDArray[np.floating], place: int) -> str:
+def _between(edges: Array, place: int) -> str:
     if place == len(edges) // 2:
         return "near zero"
     low = "less" if place == 0 else short(float(edges[place - 1]))
@@ -70,7 +68,7 @@ def _between(edges: NDArray[np.floating], place: int) -> str:
     return f"{low} to {high}"
 
 
-def ranked(series: Mapping[str, tuple[NDArray[np.floating], str, float]], chosen: int) -> Figure:
+def ranked(series: Mapping[str, tuple[Array, str, float]], chosen: int) -> Figure:
     """How often the neurons of each block fire, the most often first.
 
     Args:

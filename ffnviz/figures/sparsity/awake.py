@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import (
     Figure,
@@ -15,13 +14,13 @@ from ffnviz.figures.layout import (
     panel_title,
     token_axis,
 )
-from ffnviz.figures.style import Series
+from ffnviz.figures.style import Array, Series
 
 LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
 
 
 def awake_by_token(
-    shares: Mapping[tuple[Series, bool], NDArray[np.floating]],
+    shares: Mapping[tuple[Series, bool], Array],
     labels: Sequence[str],
     token: int,
     d_ff: int,
@@ -78,8 +77,7 @@ def awake_by_token(
 
 
 def share_against_threshold(
-    curves: Mapping[Series, tuple[NDArray[np.floating], NDArray[np.floating]]],
-    threshold: float,
+    curves: Mapping[Series, tuple[Array, Array]], threshold: float
 ) -> Figure:
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return {

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title
-from ffnviz.figures.style import Series
+from ffnviz.figures.style import Array, Series
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
 PUBLISHED = {"T5-Base": 3.0, "ViT-B/16": 6.3}
@@ -16,8 +16,8 @@ DASHES = ("solid", "dot", "dash", "longdash")
 
 def birth(
     tokens: NDArray[np.integer],
-    panels: Sequence[tuple[str, Mapping[tuple[Series, int], NDArray[np.floating]]]],
-    loss: Mapping[Series, NDArray[np.floating]],
+    panels: Sequence[tuple[str, Mapping[tuple[Series, int], Array]]],
+    loss: Mapping[Series, Array],
 ) -> Figure:
     """Curves over the tokens seen, the first and last point marked; three panels in all.
 
@@ -78,13 +78,7 @@ def birth(
 
 
 def _curve(
-    name: str,
-    accent: str,
-    x: NDArray[np.floating],
-    y: NDArray[np.floating],
-    y_axis: str,
-    dash: str,
-    in_legend: bool,
+    name: str, accent: str, x: Array, y: Array, y_axis: str, dash: str, in_legend: bool
 ) -> Trace:
     ends = np.zeros(len(x))
     ends[[0, -1]] = 11

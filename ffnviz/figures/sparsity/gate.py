@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
-
-Array = NDArray[np.floating]
+from ffnviz.figures.style import Array
 
 
 def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: int) -> Figure:

@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout
-from ffnviz.figures.style import Series
+from ffnviz.figures.style import Array, Series
 
 PERCENTS = np.geomspace(0.1, 100, 61)
 
 
-def concentration(curves: Mapping[Series, NDArray[np.floating]], kept: float) -> Figure:
+def concentration(curves: Mapping[Series, Array], kept: float) -> Figure:
     """A curve a network, the slider's place marked.
 
     Args:

@@ -3,17 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, token_axis
-from ffnviz.figures.style import Series
+from ffnviz.figures.style import Array, Series
 from ffnviz.figures.wording import percent
 
 
 def reached(
-    shares: Mapping[Series, NDArray[np.floating]],
-    ceilings: Mapping[Series, float],
-    labels: Sequence[str],
+    shares: Mapping[Series, Array], ceilings: Mapping[Series, float], labels: Sequence[str]
 ) -> Figure:
     """A rising line a network, and as a dotted line what thousands of book tokens reached.
 

@@ -3,12 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 from ffnviz.figures.timing.timing import Times, line_of_times
-
-Array = NDArray[np.floating]
 
 
 def left(

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.style import Array
 
 # The FFN has the accent; the others must not look like an activation function.
 COLOURS = {
@@ -69,7 +69,7 @@ def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str
 
 
 def products(
-    names: Sequence[str], shapes: Sequence[str], shares: NDArray[np.floating],
+    names: Sequence[str], shapes: Sequence[str], shares: Array,
     rates: Sequence[str], ffn: Sequence[bool], twin: str,
 ) -> Figure:  # fmt: skip
     """What share of the machine's best each matrix product reaches.

@@ -3,17 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout
+from ffnviz.figures.style import Array
 
 
 def distribution(
-    softmax: NDArray[np.floating],
-    cut: NDArray[np.floating],
-    n_kept: int,
-    words: Sequence[str],
-    twin: str,
+    softmax: Array, cut: Array, n_kept: int, words: Sequence[str], twin: str
 ) -> Figure:
     """Every entry of the vocabulary as a point of a falling line; what the cut leaves is filled.
 

@@ -3,19 +3,16 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 TWO_LINES = 8  # rows that have room for two lines each
 
 
 def early_words(
-    stages: Sequence[str],
-    words: Sequence[Sequence[str]],
-    probabilities: NDArray[np.floating],
-    twin: str,
+    stages: Sequence[str], words: Sequence[Sequence[str]], probabilities: Array, twin: str
 ) -> Figure:
     """A row a stage, the likeliest words from left to right, darker the likelier.
 
@@ -50,7 +47,7 @@ def early_words(
 
 
 def followed(
-    stages: Sequence[str], probabilities: NDArray[np.floating], ranks: Sequence[int], twin: str
+    stages: Sequence[str], probabilities: Array, ranks: Sequence[int], twin: str
 ) -> Figure:
     """One word's probability from stage to stage, with its rank."""
     return {
@@ -73,7 +70,7 @@ def followed(
 
 def waterfall(
     parts: Sequence[str],
-    added: NDArray[np.floating],
+    added: Array,
     total: float,
     twin: str,
     name: str = "logit",

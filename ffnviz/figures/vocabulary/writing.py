@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.style import Array
 
 
-def steps(
-    words: Sequence[str], probabilities: NDArray[np.floating], chosen: int, twin: str
-) -> Figure:
+def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) -> Figure:
     """A bar a word; the chosen one in the accent.
 
     Args:

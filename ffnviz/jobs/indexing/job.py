@@ -20,24 +20,16 @@ PLACES = 2**36  # texts that a piece may have
 
 @dataclass(frozen=True)
 class Job:
-    """The settings that all pieces of a corpus share.
+    """The settings that all pieces of a corpus share."""
 
-    Attributes:
-        network: what `load` takes.
-        device: by name.
-        dtype, revision: of a network that is not ours.
-        blocks: which are looked at, from 0; all, if none are named.
-        tags: the names of all files, if each is a tag.
-        column: of .jsonl and .parquet files.
-    """
-
-    network: str
-    device: str = "cpu"
+    network: str  # what `load` takes
+    device: str = "cpu"  # by name
+    # dtype, revision: of a network that is not ours
     dtype: str | None = None
     revision: str | None = None
-    blocks: tuple[int, ...] | None = None
-    tags: tuple[str, ...] = ()
-    column: str = "text"
+    blocks: tuple[int, ...] | None = None  # which are looked at, from 0; all, if none are named
+    tags: tuple[str, ...] = ()  # the names of all files, if each is a tag
+    column: str = "text"  # of .jsonl and .parquet files
 
 
 _HELD: dict[Job, Gatherer] = {}

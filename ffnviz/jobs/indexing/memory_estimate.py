@@ -22,21 +22,13 @@ COUNT, VALUE, TOKEN = 8, 4, 4  # bytes: int64, float32, int32
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Estimated bytes of each process.
+    """Estimated bytes of each process."""
 
-    Attributes:
-        part: of what is counted, of all blocks.
-        waiting: of what becomes sketches later, of all blocks.
-        weights: of the network.
-        batch: of what a pass has at a time.
-        processes: that each hold all of these.
-    """
-
-    part: int
-    waiting: int
-    weights: int
-    batch: int
-    processes: int
+    part: int  # of what is counted, of all blocks
+    waiting: int  # of what becomes sketches later, of all blocks
+    weights: int  # of the network
+    batch: int  # of what a pass has at a time
+    processes: int  # that each hold all of these
 
     @property
     def each(self) -> int:

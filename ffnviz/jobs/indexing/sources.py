@@ -40,19 +40,13 @@ class SourcesError(ValueError):
 
 @dataclass(frozen=True)
 class Piece:
-    """A stretch of a file.
+    """A stretch of a file."""
 
-    Attributes:
-        number: its place in the corpus, from 0.
-        path: the file, on this machine or in a store.
-        kind: one of files.KINDS.
-        start, end: bytes of a .txt or .jsonl, row groups of a .parquet; end None for a packed
-            file, which can be read from its start only.
-    """
-
-    number: int
-    path: File
-    kind: str
+    number: int  # its place in the corpus, from 0
+    path: File  # the file, on this machine or in a store
+    kind: str  # one of files.KINDS
+    # start, end: bytes of a .txt or .jsonl, row groups of a .parquet; end None for a packed file,
+    # which can be read from its start only
     start: int
     end: int | None
 

@@ -108,17 +108,11 @@ class Address:
 
 @dataclass(frozen=True, order=True)
 class Stored:
-    """A file in a store.
+    """A file in a store."""
 
-    Attributes:
-        address: what was asked for.
-        place: the file's, within the store, the bucket first.
-        size: in bytes.
-    """
-
-    address: Address
-    place: str
-    size: int
+    address: Address  # what was asked for
+    place: str  # the file's, within the store, the bucket first
+    size: int  # in bytes
 
     @property
     def path(self) -> PurePosixPath:

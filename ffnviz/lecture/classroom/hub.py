@@ -21,34 +21,23 @@ OVER = "event: over\ndata: {}\n\n"
 
 @dataclass(eq=False)
 class Listener:
-    """A browser that waits for news of a class.
+    """A browser that waits for news of a class."""
 
-    Attributes:
-        who: a student; empty for the lecturer.
-        woken: set when there is something to tell.
-        out: whether the lecturer has removed everybody.
-    """
-
-    who: str
-    out: bool = False
+    who: str  # a student; empty for the lecturer
+    out: bool = False  # whether the lecturer has removed everybody
+    # set when there is something to tell
     woken: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 @dataclass(eq=False)
 class ClassListeners:
-    """The listeners of one class.
+    """The listeners of one class."""
 
-    Attributes:
-        told: the class as last seen, as an event; by whether it is for the lecturer.
-        over: whether there is no such class any more.
-        lists: how often everybody was removed from it; None before the first look.
-        listeners: who waits.
-    """
-
+    # the class as last seen, as an event; by whether it is for the lecturer
     told: dict[bool, str] = field(default_factory=dict)
-    over: bool = False
-    lists: int | None = None
-    listeners: set[Listener] = field(default_factory=set)
+    over: bool = False  # whether there is no such class any more
+    lists: int | None = None  # how often everybody was removed from it; None before the first look
+    listeners: set[Listener] = field(default_factory=set)  # who waits
 
     def send(self, told: dict[bool, str]) -> None:
         """Wake those for whom something is new: students hear nothing of each other's answers."""

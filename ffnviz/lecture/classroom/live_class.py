@@ -32,15 +32,10 @@ class NotTheLecturerError(PermissionError):
 
 @dataclass(frozen=True)
 class Opened:
-    """A class that has just been opened.
+    """A class that has just been opened."""
 
-    Attributes:
-        code: what students type.
-        secret: what the lecturer's browser keeps; known to nobody else, and not written down.
-    """
-
-    code: str
-    secret: str
+    code: str  # what students type
+    secret: str  # what the lecturer's browser keeps; known to nobody else, and not written down
 
     @staticmethod
     def new() -> "Opened":
@@ -51,19 +46,12 @@ class Opened:
 
 @dataclass(frozen=True)
 class ClassPosition:
-    """Where the lecturer is.
+    """Where the lecturer is."""
 
-    Attributes:
-        page: its id.
-        query: the parameters of its URL.
-        scene: of the lecture, from 0; None outside of it.
-        short: whether on the shorter path.
-    """
-
-    page: str
-    query: dict[str, str] = field(default_factory=dict)
-    scene: int | None = None
-    short: bool = False
+    page: str  # its id
+    query: dict[str, str] = field(default_factory=dict)  # the parameters of its URL
+    scene: int | None = None  # of the lecture, from 0; None outside of it
+    short: bool = False  # whether on the shorter path
 
     def to_text(self) -> str:
         """The position as a store keeps it."""
@@ -78,31 +66,18 @@ class ClassPosition:
 
 @dataclass(frozen=True)
 class LiveClass:
-    """A class as it is now.
+    """A class as it is now."""
 
-    Attributes:
-        code: its code.
-        revision: grows with every change of any kind.
-        moved: grows when the lecturer goes elsewhere.
-        place: where the lecturer is.
-        revealed: the scenes whose answers were shown.
-        counts: answers by scene and option.
-        people: students of whom something was heard lately.
-        sentences: how many were sent in, less those that are hidden.
-        closed: whether nobody else is let in.
-        lists: how often everybody was removed; tickets are of one list.
-    """
-
-    code: str
-    revision: int
-    moved: int
-    place: ClassPosition
-    revealed: frozenset[int]
-    counts: dict[int, list[int]]
-    people: int
-    sentences: int
-    closed: bool = False
-    lists: int = 0
+    code: str  # its code
+    revision: int  # grows with every change of any kind
+    moved: int  # grows when the lecturer goes elsewhere
+    place: ClassPosition  # where the lecturer is
+    revealed: frozenset[int]  # the scenes whose answers were shown
+    counts: dict[int, list[int]]  # answers by scene and option
+    people: int  # students of whom something was heard lately
+    sentences: int  # how many were sent in, less those that are hidden
+    closed: bool = False  # whether nobody else is let in
+    lists: int = 0  # how often everybody was removed; tickets are of one list
 
     def to_event(self, lecturer: bool) -> dict[str, Any]:
         """What a browser is told, as JSON: students see answers once they are revealed."""
@@ -122,17 +97,11 @@ class LiveClass:
 
 @dataclass(frozen=True)
 class Sentence:
-    """What a student sent in.
+    """What a student sent in."""
 
-    Attributes:
-        number: its own within the class.
-        text: as typed.
-        hidden: whether the lecturer has hidden it.
-    """
-
-    number: int
-    text: str
-    hidden: bool
+    number: int  # its own within the class
+    text: str  # as typed
+    hidden: bool  # whether the lecturer has hidden it
 
 
 NOWHERE = ClassPosition("").to_text()

@@ -21,6 +21,7 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, facts
+from ffnviz.parts.dimensions.rank import reached_by_first_layer
 from ffnviz.parts.experiments import cached_result
 from ffnviz.state.run import Run
 
@@ -82,9 +83,8 @@ def _linearity(run: Run) -> Linearity:
 @fact
 def out_of_reach(run: Run) -> Number:
     """The share of the hidden layer that φ put outside what W₁x + b₁ reaches."""
-    block, model = run.state.block, run.model
-    reached = run.subject.per_network(f"reach of block {block}", lambda: rank.reach(model, block))
-    return number(percent(rank.out_of_reach(reached, run.trace, block).after))
+    outside = rank.out_of_reach(reached_by_first_layer(run), run.trace, run.state.block)
+    return number(percent(outside.after))
 
 
 facts({

@@ -7,7 +7,6 @@ from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_FFN,
     WITHOUT_PHI,
     WithoutPhi,
-    fold,
     remove_phi,
 )
 from ffnviz.analysis.needs import ours
@@ -15,7 +14,8 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.figures.wording import Number, number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
-from ffnviz.parts.experiments import cached_result, experiment_subject
+from ffnviz.parts.experiments import cached_result
+from ffnviz.parts.lab.without_phi import folded
 from ffnviz.state.run import Run
 
 
@@ -28,11 +28,8 @@ def _without(run: Run) -> Prediction:
 
 
 def _deleted(run: Run) -> WithoutPhi:
-    block = run.state.block
-    folded = run.subject.per_network(
-        f"folded {block}", lambda: fold(experiment_subject(run).double.ffn)
-    )
-    return cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=folded))
+    matrix = folded(run)
+    return cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix))
 
 
 def _word(prediction: Prediction) -> Number:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,13 @@ class Activation:
     torch: str = "φ(z)"
     line: tuple[str, str] = ("@line", "solid")
     steepest: float = 1.13
+
+    def with_gate(self, name: str, label: str, source: str) -> "Activation":
+        """The gated variant of it: hidden = φ(xW) ⊗ (xV)."""
+        return replace(
+            self, name=name, label=label, source=source, formula=rf"{self.formula} \cdot v",
+            gated=True, numpy="", torch="φ(z)", line=("@line", "solid"),
+        )  # fmt: skip
 
     def in_numpy(self, z: Array) -> Array:
         """What `numpy` says, computed: any shape to the same shape."""

@@ -5,11 +5,6 @@ import torch
 from ffnviz.models.activations.activation import Activation
 
 GLU = Activation(
-    name="glu",
-    label="GLU",
-    formula=r"\sigma(x) \cdot v",
-    function=torch.sigmoid,
-    gated=True,
+    "glu", "GLU", r"\sigma(x) \cdot v", torch.sigmoid, gated=True, below_zero=False,
     source="Dauphin et al. 2017; Shazeer 2020, eq. 4, and in the FFN eq. 6",
-    below_zero=False,
-)
+)  # fmt: skip

@@ -11,12 +11,7 @@ def identity(x: Tensor) -> Tensor:
 
 
 IDENTITY = Activation(
-    name="identity",
-    label="identity",
-    formula="x",
-    function=identity,
+    "identity", "identity", "x", identity,
     source="none: no published FFN has it; it stands for the FFN without φ",
-    numpy="z",
-    torch="z",
-    line=("@muted", "dashdot"),
-)
+    numpy="z", torch="z", line=("@muted", "dashdot"),
+)  # fmt: skip

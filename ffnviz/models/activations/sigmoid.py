@@ -5,13 +5,7 @@ import torch
 from ffnviz.models.activations.activation import Activation
 
 SIGMOID = Activation(
-    name="sigmoid",
-    label="sigmoid",
-    formula=r"\sigma(x) = 1 / (1 + e^{-x})",
-    function=torch.sigmoid,
-    source="Rumelhart, Hinton & Williams 1986, eq. 2",
-    below_zero=False,
-    numpy="1 / (1 + np.exp(-z))",
-    torch="torch.sigmoid(z)",
-    line=("@negative_mid", "dash"),
-)
+    "sigmoid", "sigmoid", r"\sigma(x) = 1 / (1 + e^{-x})", torch.sigmoid,
+    source="Rumelhart, Hinton & Williams 1986, eq. 2", below_zero=False,
+    numpy="1 / (1 + np.exp(-z))", torch="torch.sigmoid(z)", line=("@negative_mid", "dash"),
+)  # fmt: skip

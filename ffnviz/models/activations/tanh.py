@@ -5,12 +5,7 @@ import torch
 from ffnviz.models.activations.activation import Activation
 
 TANH = Activation(
-    name="tanh",
-    label="tanh",
-    formula=r"\tanh(x) = 2\,\sigma(2x) - 1",
-    function=torch.tanh,
+    "tanh", "tanh", r"\tanh(x) = 2\,\sigma(2x) - 1", torch.tanh,
     source="LeCun et al. 1998 (Efficient BackProp), section 4.4",
-    numpy="np.tanh(z)",
-    torch="torch.tanh(z)",
-    line=("@negative_mid", "solid"),
-)
+    numpy="np.tanh(z)", torch="torch.tanh(z)", line=("@negative_mid", "solid"),
+)  # fmt: skip

@@ -17,28 +17,18 @@ NEAR_DOWN = 3  # linear layers in front of the last one among which the first mu
 
 @dataclass(frozen=True, eq=False)
 class FfnRoles:
-    """hidden = φ(pre) [· value], written = hidden W2 + b2.
+    """hidden = φ(pre) [· value], written = hidden W2 + b2."""
 
-    Attributes:
-        down: the last linear layer; its input is hidden.
-        up: makes pre; gated, the value; fused, both side by side.
-        gate: makes pre, where that is a layer of its own.
-        half: fused, which half is pre: 0 or 1.
-        phi: φ.
-        values, output_bias: W2 as (d_ff, d_model), and b2.
-        product_error: the largest error of E1, as a share of the largest value.
-        phi_error: of E2.
-    """
-
-    down: Call
-    up: Call
-    gate: Call | None
-    half: int | None
-    phi: Phi
+    down: Call  # the last linear layer; its input is hidden
+    up: Call  # makes pre; gated, the value; fused, both side by side
+    gate: Call | None  # makes pre, where that is a layer of its own
+    half: int | None  # fused, which half is pre: 0 or 1
+    phi: Phi  # φ
+    # values, output_bias: W2 as (d_ff, d_model), and b2
     values: Tensor
     output_bias: Tensor | None
-    product_error: float
-    phi_error: float
+    product_error: float  # the largest error of E1, as a share of the largest value
+    phi_error: float  # of E2
 
     @property
     def gated(self) -> bool:

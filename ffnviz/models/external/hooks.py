@@ -21,52 +21,38 @@ from ffnviz.models.external.watch import stream_in, stream_out
 
 @dataclass(eq=False)
 class SeenBlock:
-    """What was recorded of one block; None is what nobody asked for.
+    """What was recorded of one block; None is what nobody asked for."""
 
-    Attributes:
-        input, middle, output: the stream before it, before its FFN, and after it, (B, T, d_model).
-        ffn_input: (B, T, d_model).
-        up, gate: what the first linear layers wrote, (B, T, d_ff) or twice that.
-        hidden: after any edits, (B, T, d_ff).
-        written: by the FFN's last layer, (B, T, d_model).
-        attention: parallel, what attention wrote, (B, T, d_model).
-    """
-
+    # input, middle, output: the stream before it, before its FFN, and after it, (B, T, d_model)
     input: Tensor
     middle: Tensor | None = None
     output: Tensor | None = None
-    ffn_input: Tensor | None = None
+    ffn_input: Tensor | None = None  # (B, T, d_model)
+    # up, gate: what the first linear layers wrote, (B, T, d_ff) or twice that
     up: Tensor | None = None
     gate: Tensor | None = None
-    hidden: Tensor | None = None
-    written: Tensor | None = None
-    attention: Tensor | None = None
+    hidden: Tensor | None = None  # after any edits, (B, T, d_ff)
+    written: Tensor | None = None  # by the FFN's last layer, (B, T, d_model)
+    attention: Tensor | None = None  # parallel, what attention wrote, (B, T, d_model)
 
 
 @dataclass(eq=False)
 class Recording:
-    """One pass that is recorded.
+    """One pass that is recorded."""
 
-    Attributes:
-        shape: (B, T).
-        edits: changes to hidden values, made on the way.
-        hold: the blocks whose FFN's stages are kept.
-        write: what a block's FFN writes instead, (B, T, d_model), by the block's place.
-        to_the_end: whether the result is wanted; else the pass ends behind the last block.
-        chained: whether a block reads to the bit what the one before it wrote: kept once then.
-        show: called with hidden, (B, T, d_ff), as soon as it is there, by the block's place. Then
-            nothing is kept, and the pass ends when all are shown.
-        blocks: what was seen.
-    """
-
-    shape: tuple[int, int]
-    edits: Sequence[Edit] = ()
-    hold: Collection[int] = ()
+    shape: tuple[int, int]  # (B, T)
+    edits: Sequence[Edit] = ()  # changes to hidden values, made on the way
+    hold: Collection[int] = ()  # the blocks whose FFN's stages are kept
+    # what a block's FFN writes instead, (B, T, d_model), by the block's place
     write: Mapping[int, Tensor] = field(default_factory=dict)
+    # whether the result is wanted; else the pass ends behind the last block
     to_the_end: bool = False
+    # whether a block reads to the bit what the one before it wrote: kept once then
     chained: bool = False
+    # called with hidden, (B, T, d_ff), as soon as it is there, by the block's place. Then nothing
+    # is kept, and the pass ends when all are shown
     show: Mapping[int, Callable[[Tensor], None]] = field(default_factory=dict)
-    blocks: list[SeenBlock] = field(default_factory=list)
+    blocks: list[SeenBlock] = field(default_factory=list)  # what was seen
 
     @property
     def number(self) -> int:

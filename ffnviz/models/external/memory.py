@@ -14,15 +14,10 @@ LARGE = 2_000_000_000  # parameters from which on the CPU takes half precision
 
 @dataclass(frozen=True)
 class Footprint:
-    """A network's size, from its shapes alone.
+    """A network's size, from its shapes alone."""
 
-    Attributes:
-        n_parameters: weights, those that are used twice counted once.
-        dtype: in which it would be loaded.
-    """
-
-    n_parameters: int
-    dtype: torch.dtype
+    n_parameters: int  # weights, those that are used twice counted once
+    dtype: torch.dtype  # in which it would be loaded
 
     @property
     def n_bytes(self) -> int:

@@ -28,29 +28,18 @@ from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 @dataclass(frozen=True, eq=False)
 class ExternalNetwork:
-    """A network that transformers made and whose equations are proved; a Network.
+    """A network that transformers made and whose equations are proved; a Network."""
 
-    Attributes:
-        name: what a link calls it.
-        label: what a page calls it.
-        colour: on pages.
-        model: the network itself, unmodified but for hooks that look on.
-        tokenizer: text to ids and spans, and back.
-        proof: what was proved of it.
-        probe: the ids it was proved on, (B, T).
-        max_tokens: the longest text that is read.
-        about: in a line, where it comes from and how it was loaded.
-    """
-
-    name: str
-    label: str
-    colour: str
+    name: str  # what a link calls it
+    label: str  # what a page calls it
+    colour: str  # on pages
+    # the network itself, unmodified but for hooks that look on
     model: nn.Module = field(repr=False)
-    tokenizer: ExternalTokenizer
-    proof: Proof = field(repr=False)
-    probe: Tensor = field(repr=False)
-    max_tokens: int
-    about: str = ""
+    tokenizer: ExternalTokenizer  # text to ids and spans, and back
+    proof: Proof = field(repr=False)  # what was proved of it
+    probe: Tensor = field(repr=False)  # the ids it was proved on, (B, T)
+    max_tokens: int  # the longest text that is read
+    about: str = ""  # in a line, where it comes from and how it was loaded
 
     def __post_init__(self) -> None:
         install(self.proof)

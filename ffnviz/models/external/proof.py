@@ -39,42 +39,27 @@ MIXTURE = ("it is a mixture of {n} experts. Its router sends each token to a few
 
 @dataclass(frozen=True, eq=False)
 class ProvedBlock:
-    """One pass through one block, with the roles that were proved for it.
+    """One pass through one block, with the roles that were proved for it."""
 
-    Attributes:
-        block: the module.
-        raw: what it returned on the probe.
-        ffn: who does what in its FFN.
-        stream: how that is added.
-    """
-
-    block: nn.Module
-    raw: Any
-    ffn: FfnRoles
-    stream: StreamRoles
+    block: nn.Module  # the module
+    raw: Any  # what it returned on the probe
+    ffn: FfnRoles  # who does what in its FFN
+    stream: StreamRoles  # how that is added
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A network whose equations hold.
+    """A network whose equations hold."""
 
-    Attributes:
-        blocks: one a pass through a block, in their order.
-        errors: the largest error of each equation by its name, as a share of the largest value.
-        tolerance: the most that was allowed.
-        embedding: the first stream on the probe, (B, T, d_model).
-        last: the last, (B, T, d_model).
-        result: the network's own logits there, (B, T, vocab_size); without a head, what it gives.
-        causal: whether no token hears what comes later.
-    """
-
-    blocks: tuple[ProvedBlock, ...]
+    blocks: tuple[ProvedBlock, ...]  # one a pass through a block, in their order
+    # the largest error of each equation by its name, as a share of the largest value
     errors: dict[str, float]
-    tolerance: float
-    embedding: Tensor
-    last: Tensor
+    tolerance: float  # the most that was allowed
+    embedding: Tensor  # the first stream on the probe, (B, T, d_model)
+    last: Tensor  # the last, (B, T, d_model)
+    # the network's own logits there, (B, T, vocab_size); without a head, what it gives
     result: Tensor
-    causal: bool
+    causal: bool  # whether no token hears what comes later
 
     @property
     def in_words(self) -> list[str]:

@@ -21,28 +21,18 @@ class StreamRoles:
 
     x is the block's input, y its output, m the stream between attention and FFN, a what attention
     wrote, and w what the FFN wrote, or a norm of it.
-
-    Attributes:
-        kind: "pre", "post" or "parallel".
-        norm_before: the norm that the FFN reads through; None if it reads the stream itself.
-        middle_norm: post, the norm that made the stream that the FFN reads.
-        written_norm: the norm of what the FFN wrote, if there is one ("sandwich").
-        stream_norm: post, the norm of the sum.
-        attention: parallel, what wrote a.
-        multiplier: r, fitted.
-        error: the largest error of E3, as a share of the largest value written.
-        beyond_rounding: how much of that rounding of the sum itself cannot have made.
     """
 
-    kind: str
+    kind: str  # "pre", "post" or "parallel"
+    # the norm that the FFN reads through; None if it reads the stream itself
     norm_before: Call | None
-    middle_norm: Call | None
-    written_norm: Call | None
-    stream_norm: Call | None
-    attention: Call | None
-    multiplier: float
-    error: float
-    beyond_rounding: float
+    middle_norm: Call | None  # post, the norm that made the stream that the FFN reads
+    written_norm: Call | None  # the norm of what the FFN wrote, if there is one ("sandwich")
+    stream_norm: Call | None  # post, the norm of the sum
+    attention: Call | None  # parallel, what wrote a
+    multiplier: float  # r, fitted
+    error: float  # the largest error of E3, as a share of the largest value written
+    beyond_rounding: float  # how much of that rounding of the sum itself cannot have made
 
     @property
     def in_words(self) -> str:

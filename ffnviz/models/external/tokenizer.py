@@ -14,14 +14,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True)
 class _Typed:
-    """A typed text as the tokenizer gets it: [MASK] is written as the tokenizer's own mask.
+    """A typed text as the tokenizer gets it: [MASK] is written as the tokenizer's own mask."""
 
-    Attributes:
-        text: for the tokenizer.
-        places: for each of its characters, and for its end, the place in the typed text.
-    """
-
-    text: str
+    text: str  # for the tokenizer
+    # for each of its characters, and for its end, the place in the typed text
     places: tuple[int, ...]
 
 

@@ -22,19 +22,12 @@ from ffnviz.models.trace import BlockTrace
 
 @dataclass(frozen=True, eq=False)
 class RecordedPass:
-    """One block of a recorded pass.
+    """One block of a recorded pass."""
 
-    Attributes:
-        proved: who does what in it.
-        seen: what was recorded.
-        edits: that were made in it.
-        shape: of the ids, (*batch, T).
-    """
-
-    proved: ProvedBlock
-    seen: SeenBlock
-    edits: tuple[Edit, ...]
-    shape: torch.Size
+    proved: ProvedBlock  # who does what in it
+    seen: SeenBlock  # what was recorded
+    edits: tuple[Edit, ...]  # that were made in it
+    shape: torch.Size  # of the ids, (*batch, T)
 
 
 def block_trace(each: RecordedPass, before: Tensor, label: str) -> BlockTrace:

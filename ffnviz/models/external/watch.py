@@ -11,35 +11,25 @@ from torch import Tensor, nn
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One module's part of a pass.
+    """One module's part of a pass."""
 
-    Attributes:
-        module: the module.
-        name: within its block; for people, nothing is decided by it.
-        input, output: what it read and wrote, copies, (…, width).
-    """
-
-    module: nn.Module
-    name: str
+    module: nn.Module  # the module
+    name: str  # within its block; for people, nothing is decided by it
+    # input, output: what it read and wrote, copies, (…, width)
     input: Tensor
     output: Tensor
 
 
 @dataclass(eq=False)
 class BlockPass:
-    """One pass through one block; a block that is used again has another.
+    """One pass through one block; a block that is used again has another."""
 
-    Attributes:
-        block: the module.
-        input, output: the stream before and after it, (B, T, d_model).
-        raw: all that the block returned, the stream first.
-        calls: of the modules within, in the order in which they were done.
-    """
-
-    block: nn.Module
+    block: nn.Module  # the module
+    # input, output: the stream before and after it, (B, T, d_model)
     input: Tensor
     output: Tensor
-    raw: Any = None
+    raw: Any = None  # all that the block returned, the stream first
+    # of the modules within, in the order in which they were done
     calls: list[Call] = field(default_factory=list)
 
 

@@ -4,14 +4,7 @@ from dataclasses import replace
 
 from ffnviz.analysis.block.stations import decode
 from ffnviz.figures.block.stations import Passing, asked_most
-from ffnviz.parts.block.block_view import (
-    HEAD,
-    asks,
-    awake_on,
-    leads,
-    n_heads,
-    stations_of,
-)
+from ffnviz.parts.block import block_view as view
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import Shown, block_cell
 from ffnviz.pictures.head import Head
@@ -30,7 +23,7 @@ WRITTEN = text_setting("written", "She opened the window", longest=200).with_con
     "Written so far"
 )
 TOKEN = count_setting("written_token", 0, 0, LONGEST)  # from 1; 0 is the last
-SETTINGS = (STATION, HEAD, WRITTEN, TOKEN)
+SETTINGS = (STATION, view.HEAD, WRITTEN, TOKEN)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -47,21 +40,22 @@ def sheet(run: Run, values: Values) -> Sheet:
     token = min(chosen, len(tokens)) - 1 if chosen else len(tokens) - 1
     labels, block = token_labels(tokens), run.state.block
     computed = decode(run.model, run.trace, block, [each.id for each in tokens])
-    before, after = leads(run)
+    before, after = view.leads(run)
     passing = Passing(
-        labels[token], len(labels), awake_on(run, computed, token), run.card.phi.label,
+        labels[token], len(labels), view.awake_on(run, computed, token), run.card.phi.label,
         f"decoder block {block} left it" if block else "its word's vector plus its position's",
         f"to decoder block {block + 2}" if after else "to the words",
     )  # fmt: skip
-    stations = stations_of(computed, token, passing, [])
+    stations = view.stations_of(computed, token, passing, [])
+    head = min(values[view.HEAD], view.n_heads(stations))
     weights = next(each.weights for each in stations if each.name == "cross")
     picture = block_cell(
         Head(asked_most(labels[token], run.labels, weights, token), "decoder", run.card.colour),
         stations,
         labels,
         run.labels,
-        Shown(values[STATION], min(values[HEAD], n_heads(stations)), token, before, after),
+        Shown(values[STATION], head, token, before, after),
         key="decoder-picture",
-        asks=replace(asks(run, STATION, computed), token=lambda place: set_to(TOKEN, place + 1)),
+        asks=replace(view.asks(run, STATION, computed), token=lambda place: set_to(TOKEN, place + 1)),
     )  # fmt: skip
     return Sheet([row(picture)])

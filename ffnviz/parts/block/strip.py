@@ -74,7 +74,6 @@ def sheet(run: Run, values: Values) -> Sheet:
         alike([("before the first layer", result.cosines[0]),
                (f"after layer {depth}", result.cosines[1])], labels, f"@{colour}"),
         "The cosine of any two tokens' vectors, before the stack and after it.",
-        key="alike",
         height=256,
     )  # fmt: skip
     apart = Head(_of_collapse(result, without), "apart", colour)

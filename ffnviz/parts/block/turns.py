@@ -53,7 +53,6 @@ def clock(run: Run) -> Measurement[Clock]:
                 figures.clock(_labels(run)[: len(result.recurrent)], result.recurrent, result.block,
                               f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
-                key="clock",
                 height=520,
             ),
             *about(measured, setup, run),
@@ -84,7 +83,6 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
             (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
         ]),
         "How much of a unit gradient at the chosen token's output reaches each token.",
-        key="arrives",
         height=520,
     )  # fmt: skip
 

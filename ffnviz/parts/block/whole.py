@@ -4,16 +4,7 @@ from dataclasses import replace
 
 from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
 from ffnviz.figures.block.stations import Passing, headline
-from ffnviz.parts.block.block_view import (
-    HEAD,
-    as_array,
-    asks,
-    awake_on,
-    leads,
-    n_heads,
-    stations_of,
-    turns_of,
-)
+from ffnviz.parts.block import block_view as view
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import Shown, block_cell
 from ffnviz.pictures.head import Head
@@ -26,7 +17,7 @@ STATION = choice_setting(
      "norm2": "LayerNorm 2", "ffn": "FFN", "sum2": "+ FFN"},
 )  # fmt: skip
 BUILT = choice_setting("layernorm", {"own": "as trained", "moved": "LayerNorm moved"})
-SETTINGS = (STATION, HEAD, BUILT)
+SETTINGS = (STATION, view.HEAD, BUILT)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -37,33 +28,33 @@ def sheet(run: Run, values: Values) -> Sheet:
         computed = with_norms_moved(run.model, run.trace, block)
     else:
         computed = encoder_stations(run.trace.blocks[block], norm_first=run.card.pre_norm)
-    before, after = leads(run)
+    before, after = view.leads(run)
     passing = Passing(
-        run.labels[run.token], len(run.labels), awake_on(run, computed, token), run.card.phi.label,
+        run.labels[token], len(run.labels), view.awake_on(run, computed, token), run.card.phi.label,
         f"block {block} left it" if block else "its word's vector plus its position's",
         f"to block {block + 2}" if after else "to the words",
     )  # fmt: skip
     start = [] if block else [
-        (name, as_array(vector))
+        (name, view.as_array(vector))
         for name, vector in run.model.embedding_parts(run.trace, token).items()
     ]  # fmt: skip
-    stations = stations_of(computed, token, passing, start)
+    stations = view.stations_of(computed, token, passing, start)
     own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
     begin = f"In block {block + 1}, " if not moved else (
         f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
     )  # fmt: skip
-    sentence = headline(turns_of(stations, token), run.labels[token], begin)
+    sentence = headline(view.turns_of(stations, token), run.labels[token], begin)
     picture = block_cell(
         Head(sentence, "block", run.card.colour),
         stations,
         run.labels,
         (),
         Shown(
-            values[STATION], min(values[HEAD], n_heads(stations)), token,
+            values[STATION], min(values[view.HEAD], view.n_heads(stations)), token,
             before, after, {"own": f"{own}, as trained", "moved": f"{other}, not trained so"},
             values[BUILT],
         ),
         key="block-picture",
-        asks=replace(asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
+        asks=replace(view.asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
     )  # fmt: skip
     return Sheet([row(picture)])

@@ -120,7 +120,6 @@ def costs(run: Run, name: str, shape: Shape) -> Cell:
         Head(sentence, "costs", run.card.colour),
         figures.costs(count, work, run.card.colour),
         "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output.",
-        key="costs",
         height=310,
     )
 

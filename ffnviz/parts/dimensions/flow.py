@@ -52,7 +52,6 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         Head(sentence, "flow", run.card.colour),
         flow(n, d_model, d_ff, label, run.card.colour),
         f"From {n} by {d_model} to {n} by {d_ff} and back.",
-        key="flow",
         height=630,
     )
     code = CODE.format(

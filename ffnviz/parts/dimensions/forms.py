@@ -134,6 +134,5 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str) -> Cell:
         Head(sentence, "forms", run.card.colour),
         named_bars([bars], "microseconds a token, median"),
         "The time that each way of writing the FFN takes for a token.",
-        key="forms",
         height=390,
     )

@@ -33,7 +33,6 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
             run.card.colour,
         ),
         "The tokens of the sentence as points in the plane at three stages.",
-        key="plane",
         height=680,
         on_choose=ChooseToken,
     )

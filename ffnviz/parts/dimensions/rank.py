@@ -1,6 +1,6 @@
 """Why expand: in how many directions the tokens differ, before φ and after."""
 
-from ffnviz.analysis.dimensions.rank import STAGES, Spectrum, out_of_reach, reach, spectra
+from ffnviz.analysis.dimensions.rank import STAGES, Reach, Spectrum, out_of_reach, reach, spectra
 from ffnviz.figures.dimensions import rank as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.models.card import Card
@@ -20,11 +20,16 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     )])  # fmt: skip
 
 
+def reached_by_first_layer(run: Run) -> Reach:
+    """What W₁x + b₁ reaches in the chosen block, computed once a network."""
+    block = run.state.block
+    return run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
+
+
 def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
     """The network's spectra, with what φ alone adds."""
     block = run.state.block
-    reached = run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
-    outside = out_of_reach(reached, run.trace, block)
+    outside = out_of_reach(reached_by_first_layer(run), run.trace, block)
     config = run.model.sizes
     sentence: Sentence = [
         f"W₁ can reach only {config.d_model + 1:,} of {config.d_ff:,} directions. Outside them "
@@ -37,7 +42,6 @@ def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
             {stage: stages[stage].singular_values for stage in STAGES}, run.card.colour
         ),
         "Singular values of this sentence's FFN inputs, pre-activations, hidden values, outputs.",
-        key="spectra",
         height=680,
     )
 
@@ -60,6 +64,5 @@ def effective_ranks(run: Run, networks: dict[Card, dict[str, Spectrum]]) -> Cell
             STAGES,
         ),
         "The effective rank at the input, before φ, after φ and at the output, of each network.",
-        key="rank",
         height=680,
     )

@@ -36,7 +36,6 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         shared_weights([escaped(label) for label in run.labels], d_model, d_ff,
                        apart.n_parameters, run.card.colour),
         "Every token goes through the same weights on a line of its own.",
-        key="same",
         height=656,
     )  # fmt: skip
     compared = (

@@ -147,7 +147,6 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
         Head(sentence, "lifted", run.card.colour),
         figures.lifted(lifted.away, lifted.across, points.first, CLASSES),
         "The lifted points by their distance from the flat cut and their place along it.",
-        key="lifted",
         height=305,
     )
 
@@ -164,6 +163,5 @@ def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: i
         Head(sentence, "lifted-width", run.card.colour),
         figures.by_width(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
         "The share of points on the right side of the cut against the number of hidden units.",
-        key="lifted-width",
         height=272,
     )

@@ -103,7 +103,6 @@ def the_stages(
         warped(panels, np.zeros_like(plane.awake) if flat else plane.awake, labels,
                _segments(plane) if few else np.zeros((0, 4)), run.card.colour),
         "A square grid in the plane of three tokens, before the FFN, after φ, and after W₂.",
-        key="warp",
         height=560,
     )  # fmt: skip
 

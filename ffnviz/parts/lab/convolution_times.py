@@ -46,6 +46,5 @@ def times(run: Run, result: Convolution) -> Cell:
             run.card.colour,
         ),
         "The time of the FFN as two Linear layers and as two convolutions.",
-        key="convolution",
         height=420,
     )

@@ -54,7 +54,6 @@ def passes(run: Run, result: Dropout, p: float) -> Cell:
         scattered([str(k) for k in result.components], result.outputs, result.plain,
                   run.card.colour),
         "The output's components that vary most, pass by pass, with their mean.",
-        key="lab-passes",
         height=650,
     )  # fmt: skip
 
@@ -78,7 +77,6 @@ def settling(run: Run, result: Dropout) -> Cell:
             axis("off by, %", type="log", dtick=1),
         ),
         "How far the mean of the first passes is from the pass without dropout.",
-        key="lab-settling",
         height=320,
     )  # fmt: skip
 
@@ -103,6 +101,5 @@ def word(run: Run, result: Dropout) -> Cell:
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "How the likeliest word's probability scatters over the passes; dotted: without dropout.",
-        key="lab-word-spread",
         height=270,
     )  # fmt: skip

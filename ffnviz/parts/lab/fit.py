@@ -145,7 +145,6 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
             result.line, result.widths[place], f"@{run.card.colour}",
         ),
         "The mean and the largest error against the number of units, both logarithmic.",
-        key="lab-errors",
         height=560,
     )  # fmt: skip
 

@@ -60,7 +60,6 @@ def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
         figures.left(result.groups, result.weights / result.weights[0], result.heard,
                      result.shuffled, result.errors, at, run.card.colour),
         "Weights, channels seen and the output's error against the number of groups.",
-        key="grouped",
         height=590,
     )  # fmt: skip
 
@@ -79,7 +78,6 @@ def the_times(run: Run, result: Grouped, at: int) -> Cell:
         figures.times(result.groups, [(s.median, s.lower, s.upper) for s in result.times], at,
                       run.card.colour),
         "The time of the FFN against the number of groups.",
-        key="grouped-times",
         height=290,
     )  # fmt: skip
 
@@ -101,7 +99,6 @@ def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
             Words(name, cut.words, cut.probabilities, "@muted"),
         ]),
         "The five likeliest words with the whole FFN and with the FFN in groups.",
-        key="grouped-words",
         height=280,
     )  # fmt: skip
 

@@ -128,7 +128,6 @@ def decay(run: Run, result: Influence) -> Cell:
             margin={"l": 76, "r": 16, "t": 56, "b": 56},
         ),
         "How steeply outputs depend on inputs over a distance, for each kind of layer.",
-        key="lab-decay",
         height=260,
     )  # fmt: skip
 

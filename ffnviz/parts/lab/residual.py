@@ -69,7 +69,6 @@ def norms(run: Run, found: Residual) -> Cell:
         grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
                 exponentformat="power"),
         "The norm of what each sub-layer adds, against the stream's, for each token.",
-        key="lab-norms",
         height=325,
     )  # fmt: skip
 
@@ -95,7 +94,6 @@ def directions(run: Run, found: Residual) -> Cell:
         Head(sentence, "lab-cosines", run.card.colour),
         grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
-        key="lab-cosines",
         height=275,
     )
 
@@ -117,7 +115,6 @@ def gradients(run: Run, found: Residual, depth: int) -> Cell:
             axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
-        key="lab-gradients",
         height=290,
     )  # fmt: skip
 

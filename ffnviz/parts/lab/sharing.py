@@ -42,7 +42,6 @@ def one_word(run: Run, found: Sharing) -> Cell:
         Head(sentence, "lab-word", run.card.colour),
         named_bars(panels, "distance / norm"),
         "How far the same word's inputs and outputs lie apart in its contexts.",
-        key="lab-word",
         height=min(330, 130 + 44 * len(names)),
     )
 
@@ -65,6 +64,5 @@ def other_block(run: Run, found: Sharing) -> list[Cell]:
         Head(sentence, "lab-blocks", run.card.colour),
         named_bars(panels, ""),
         "How far two blocks' weights lie apart, and their cosines.",
-        key="lab-blocks",
         height=290,
     )]  # fmt: skip

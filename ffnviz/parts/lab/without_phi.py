@@ -4,6 +4,7 @@ import numpy as np
 
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_PHI,
+    Folded,
     WithoutPhi,
     ablation_loss,
     fold,
@@ -24,13 +25,19 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 
+def folded(run: Run) -> Folded:
+    """The block's FFN as one matrix, computed once a network."""
+    name = f"folded {run.state.block}"
+    return run.subject.per_network(name, lambda: fold(experiment_subject(run).double.ffn))
+
+
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     """The verdicts and the folded matrix, beside four predictions."""
     subject = experiment_subject(run)
-    folded = run.subject.per_network(f"folded {run.state.block}", lambda: fold(subject.double.ffn))
     loss = run.subject.per_network("worth of φ", lambda: ablation_loss(subject.ours))
+    matrix = folded(run)
     result = cached_result(
-        run, "bend deleted", lambda subject: remove_phi(subject, folded=folded, loss=loss)
+        run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix, loss=loss)
     )
     head = Head(tally(result.findings), "lab-bend", run.card.colour)
     left = [verdicts_of(head, result.findings), spectrum(run, result)]
@@ -56,7 +63,6 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
         Head(sentence, "lab-without", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The likeliest words as it is, without φ, without any FFN and without any attention.",
-        key="lab-without",
         height=640,
     )
 
@@ -77,6 +83,5 @@ def spectrum(run: Run, result: WithoutPhi) -> Cell:
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "The singular values of the folded matrix.",
-        key="lab-folded",
         height=210,
     )  # fmt: skip

@@ -41,25 +41,15 @@ SETTINGS = (WHAT, COMPONENT, WORD)
 
 @dataclass(frozen=True)
 class Shown:
-    """One number of the network, ready to be shown.
+    """One number of the network, ready to be shown."""
 
-    Attributes:
-        product: the sum that it is.
-        sentence: what is said above it.
-        name: of the number, short.
-        file: what the download is called.
-        formula: the names of the factors in the snippet.
-        terms: what the terms are numbered by.
-        after: lines of the snippet after the sum.
-    """
-
-    product: DotProduct
-    sentence: Sentence
-    name: str
-    file: str
-    formula: str
-    terms: str
-    after: str = ""
+    product: DotProduct  # the sum that it is
+    sentence: Sentence  # what is said above it
+    name: str  # of the number, short
+    file: str  # what the download is called
+    formula: str  # the names of the factors in the snippet
+    terms: str  # what the terms are numbered by
+    after: str = ""  # lines of the snippet after the sum
 
     @property
     def factors(self) -> list[str]:
@@ -163,7 +153,6 @@ def the_terms(run: Run, shown: Shown) -> Cell:
         Head(shown.sentence, "working", accent),
         waterfall(names, np.array(added), total, accent, shown.name, shown.terms),
         "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
-        key="working",
         height=600,
     )
 

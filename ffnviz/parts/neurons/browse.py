@@ -73,7 +73,6 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
         Head(sentence, "awake-ranks", run.card.colour),
         figures.ranked(series, int((here > here[neuron]).sum())),
         "How often the neurons of each block fire, the most often first; the chosen one is marked.",
-        key="awake-ranks",
         height=560,
     )
 

@@ -117,17 +117,11 @@ def _read(run: Run, path: Path) -> NeuronIndex:
 
 @dataclass(frozen=True)
 class IndexAtHand:
-    """The network's index, or what is said in its place.
+    """The network's index, or what is said in its place."""
 
-    Attributes:
-        index: None where it has nothing of the block, or cannot be read.
-        notes: what is said of it.
-        controls: that lead to where there is more.
-    """
-
-    index: NeuronIndex | None
-    notes: tuple[Cell, ...] = ()
-    controls: tuple[Control, ...] = ()
+    index: NeuronIndex | None  # None where it has nothing of the block, or cannot be read
+    notes: tuple[Cell, ...] = ()  # what is said of it
+    controls: tuple[Control, ...] = ()  # that lead to where there is more
 
 
 def index_with_notes(run: Run) -> IndexAtHand:

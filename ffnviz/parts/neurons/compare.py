@@ -90,7 +90,6 @@ def all_pairs(run: Run, other: Trace, names: list[str], both: Comparison, pair: 
             pair,
         ),
         "For each pair of tokens, how the neurons that differ most differ.",
-        key="compared",
         height=620,
         on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
     )
@@ -118,7 +117,6 @@ def one_pair(run: Run, other: Trace, names: list[str], both: Comparison, pair: i
             here.first[pair], here.second[pair], run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",
-        key="pair",
         height=620,
         on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
     )  # fmt: skip

@@ -118,7 +118,6 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
         Head(sentence, "planted-here", run.card.colour),
         figures.values(run.labels, values, run.token, run.card.colour, threshold),
         "The inserted neuron's activation on each token of the sentence.",
-        key="planted-here",
         height=270,
         on_choose=ChooseToken,
     )

@@ -16,7 +16,12 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.figures.neurons.naming import scores
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
-from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown
+from ffnviz.parts.neurons.choose import (
+    index_with_notes,
+    neuron_controls,
+    neuron_shown,
+    sheet_of_index,
+)
 from ffnviz.parts.neurons.kept_names import NAMES, kept, name_cells, name_controls
 from ffnviz.parts.sheet import Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
@@ -65,7 +70,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """How well the guess does, its mistakes, and the names kept so far."""
     at_hand = index_with_notes(run)
     if at_hand.index is None:
-        return Sheet([row(at_hand.notes)], [*neuron_controls(run), *at_hand.controls])
+        return sheet_of_index(run, lambda _: [])
     read: ProbeInputs = run.subject.per_network(
         "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
     )
@@ -139,7 +144,6 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
         Head(sentence, "named", run.card.colour),
         scores(score.precision, score.recall, score.chance, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
-        key="named",
         height=400,
     )
 

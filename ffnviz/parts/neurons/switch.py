@@ -111,7 +111,6 @@ def how_far(run: Run, changed: Change) -> Cell:
         Head(sentence, "changes", run.card.colour),
         figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
-        key="changes",
         height=215,
     )
 
@@ -205,7 +204,6 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
         Head(sentence, "contributions", run.card.colour),
         named_bars([bars], "added to the logit"),
         "The neurons that add most to the likeliest word's logit, and those that take most away.",
-        key="contributions",
         height=550,
         on_choose=lambda place: toggle(neurons, *divmod(place, d_ff)),
     )

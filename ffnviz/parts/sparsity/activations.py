@@ -60,7 +60,6 @@ def all_curves(run: Run, found: Zoo) -> Cell:
         Head(sentence, "lab-curves", run.card.colour),
         curves(found.x, shown, found.minimum),
         "Every plain activation's curve, and its slope below.",
-        key="lab-curves",
         height=566,
     )
 
@@ -79,7 +78,6 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
         Head(sentence, "lab-gate", run.card.colour),
         surface_of(axis, surface, label, (found.gate, found.value)),
         f"{label} as a surface over gate and value, with the chosen token's units as points.",
-        key="lab-gate",
         height=516,
     )
 

@@ -68,7 +68,6 @@ def by_token(run: Run, threshold: float) -> Cell:
         figures.awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside),
         "The share of neurons active on each token, in each block, for each network, trained "
         "and untrained.",
-        key="awake",
         height=690,
         on_choose=ChooseToken,
     )

@@ -65,7 +65,6 @@ def on_a_line(n: int, seed: int) -> Cell:
         Head(sentence, "gate", "gelu"),
         figures.draws(drawn.x, drawn.gelu, drawn.mean, drawn.error, drawn.single, n),
         "Draws of x times a random gate, their mean, and GELU.",
-        key="gate",
         height=580,
     )
 
@@ -83,7 +82,6 @@ def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -
         Head(sentence, "gate-errors", "gelu"),
         figures.errors(gated.draws, gated.errors, gated.expected, DRAWS[place]),
         "How far the FFN's output is from GELU's against the number of draws.",
-        key="gate-errors",
         height=290,
     )
 
@@ -106,6 +104,5 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         word_bars([Words("GELU", exact.words, exact.probabilities, "@gelu"),
                    Words(mean, drawn.words, drawn.probabilities, "@muted")]),
         "The five likeliest words with GELU and with random gates.",
-        key="gate-words",
         height=300,
     )  # fmt: skip

@@ -47,7 +47,6 @@ def what_they_carry(run: Run, share: float) -> Cell:
         Head(sentence, "concentration", "text"),
         figures.concentration(curves, share),
         "The share of what the FFN writes, carried by the strongest neurons, of each network.",
-        key="concentration",
         height=600,
     )
 

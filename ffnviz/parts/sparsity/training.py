@@ -31,7 +31,6 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         birth(own.tokens, panels, {card: record.loss for card, record in records.items()}),
         "The share of activations above zero, of neurons that never are, and the loss, from the "
         "first step of training to the last, for each network.",
-        key="birth",
         height=600,
     )
     published = text_cell("birth-published", [
@@ -71,7 +70,6 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
             run.labels,
         ),
         "The share of neurons above zero at least once, token after token, for each network.",
-        key="never",
         height=560,
     )
     numbers: list[list[Part]] = []

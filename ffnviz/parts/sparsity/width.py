@@ -112,7 +112,6 @@ def words(run: Run, found: Width, place: int) -> Cell:
         Head(sentence, "lab-width-words", run.card.colour, under=under_guess(run)),
         word_bars(panels),
         "The likeliest words with all neurons, with the most important, and with random ones.",
-        key="lab-width-words",
         height=640,
     )
 

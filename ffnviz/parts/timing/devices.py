@@ -107,6 +107,5 @@ def compared(run: Run, results: dict[str, StageTimes]) -> Cell:
         Head(sentence, "devices", run.card.colour),
         figures.side_by_side(times, colours),
         "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
-        key="devices",
         height=660,
     )

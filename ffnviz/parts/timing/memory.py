@@ -84,7 +84,6 @@ def the_times(run: Run, result: Memory, place: int) -> Cell:
         figures.times(result.chunks, [(s.median, s.lower, s.upper) for s in result.times], chunk,
                       run.card.colour),
         "The time for all tokens against the tokens that go through at once.",
-        key="memory-times",
         height=560,
     )  # fmt: skip
 

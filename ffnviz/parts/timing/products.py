@@ -58,7 +58,6 @@ def bars(run: Run, result: Throughput) -> Cell:
             run.card.colour,
         ),
         "The share of the machine's best that each matrix product reaches.",
-        key="products",
         height=660,
     )
 

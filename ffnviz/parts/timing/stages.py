@@ -58,7 +58,6 @@ def bars(run: Run, result: StageTimes) -> Cell:
             run.card.colour,
         ),
         "The median time of each stage of the pass, with quartiles.",
-        key="stages",
         height=660,
     )
 
@@ -82,6 +81,5 @@ def ffn_bars(run: Run, result: FfnTimes) -> Cell:
             run.card.colour,
         ),
         "The median time of each block's FFN, with quartiles.",
-        key="stages",
         height=660,
     )  # fmt: skip

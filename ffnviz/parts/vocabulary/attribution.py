@@ -32,7 +32,6 @@ def sheet(run: Run, values: Values) -> Sheet:
         Head(sentence, "parts", run.card.colour, under=under_guess(run)),
         waterfall(logit.parts, logit.added, logit.logit, run.card.colour),
         "What each part of the network added to the logit of the chosen word.",
-        key="parts",
         height=640,
     )
     return Sheet([row(chart)], [replace(WORD, options=dict(enumerate(likeliest.words)))])

@@ -153,6 +153,5 @@ def one_step(run: Run, written: Writing, how: Strategy, place: int) -> Cell:
         Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),
         bars_of(run, "softmax", after),
         "The ten likeliest words at this step, before the cut and after it.",
-        key="step",
         height=370,
     )

@@ -43,7 +43,6 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
             run.card.colour,
         ),
         "The five likeliest words decoded from the stream after each part of the network.",
-        key="lens",
         height=660,
     )
 
@@ -77,6 +76,5 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
             run.card.colour,
         ),
         "The probability and the rank of the final word after each part of the network.",
-        key="followed",
         height=660,
     )

@@ -44,7 +44,6 @@ def whole_distribution(run: Run, after: Distribution) -> Cell:
             run.card.colour,
         ),
         "All probabilities of the vocabulary from the likeliest to the least likely.",
-        key="distribution",
         height=660,
     )
 

@@ -27,3 +27,15 @@ export function each(parent, values, make, change) {
   const last = parent.lastElementChild;
   (last?.matches("button") ? last : last?.querySelector("button"))?.focus();
 }
+
+// The arrow keys choose the next of a group's buttons, or the one before, around its ends.
+export function chooseByArrows(group, chosen, choose) {
+  group.onkeydown = (event) => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    const next = (chosen() + step + group.children.length) % group.children.length;
+    group.children[next].focus();
+    choose(next);
+  };
+}

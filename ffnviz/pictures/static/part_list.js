@@ -1,7 +1,7 @@
 // The parts of a page, one of which is shown, each with a line on what one sees there; in a narrow
 // window a menu.
 
-import { each, element } from "./element.js";
+import { chooseByArrows, each, element } from "./element.js";
 import { place } from "./popover.js";
 
 export const styles = ["part_list.css"];
@@ -17,14 +17,7 @@ export function mount(tell) {
     if (list.matches(":popover-open")) list.hidePopover();
     tell("part", at);
   }
-  list.onkeydown = (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const next = (chosen + step + list.children.length) % list.children.length;
-    list.children[next].focus();
-    choose(next);
-  };
+  chooseByArrows(list, () => chosen, choose);
   return {
     element: element("nav", { class: "parts" }, open, list, away),
     update(data) {

@@ -1,6 +1,6 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
-import { element } from "./element.js";
+import { chooseByArrows, element } from "./element.js";
 import { onProgress, progressOf } from "./progress.js";
 import { read } from "./opening.js";
 import { saveFile } from "./saving.js";
@@ -66,14 +66,7 @@ function choice(tell, control) {
   const group = element("span", { class: "choice", role: "radiogroup" }), name = element("span");
   let at = 0;
   const choose = (stop) => tell("move", { name: control.name, value: stop, done: true });
-  group.onkeydown = (event) => {
-    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const next = (at + step + group.children.length) % group.children.length;
-    group.children[next].focus();
-    choose(next);
-  };
+  chooseByArrows(group, () => at, choose);
   return {
     element: element("span", { class: "control" }, name, group),
     update(next) {

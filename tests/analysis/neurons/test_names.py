@@ -78,9 +78,13 @@ def test_any_json_gives_names_of_neurons_there_are_or_says_why_not(value: Any) -
 @given(st.text(st.characters()))
 def test_any_text_gives_names_or_says_why_not(text: str) -> None:
     try:
-        read_names(text, NETWORKS)
+        found = read_names(text, NETWORKS)
     except NamesError as error:
-        str(error).encode()
+        told = str(error)
+    else:
+        told = "nothing to read" if not text.strip() else "".join(found.left_out)
+        told = told or ("an empty list" if json.loads(text) == [] else f"{found.names}")
+    assert told.encode()
 
 
 @pytest.mark.parametrize(

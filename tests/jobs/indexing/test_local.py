@@ -63,18 +63,17 @@ def test_one_process_and_two_and_any_order_give_the_same_file(
     assert whole(pieces, backwards, tmp_path / "kept") == one
 
 
+def stopped(job: Job, left: Sequence[Piece], *_: object) -> Iterator[tuple[list[int], IndexPart]]:
+    """Somebody presses Ctrl+C after three pieces."""
+    for piece in left[:3]:
+        yield [piece.number], count(job, piece)
+    raise KeyboardInterrupt
+
+
 def test_a_run_that_is_stopped_keeps_what_was_counted_last(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
-
-    def stopped(
-        job: Job, left: Sequence[Piece], *_: object
-    ) -> Iterator[tuple[list[int], IndexPart]]:
-        for piece in left[:3]:
-            yield [piece.number], count(job, piece)
-        raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
         counted(JOB, pieces, stopped, kept)
     seen: list[IndexingReport] = []
@@ -87,17 +86,9 @@ def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
-
-    def killed(
-        job: Job, left: Sequence[Piece], *_: object
-    ) -> Iterator[tuple[list[int], IndexPart]]:
-        for piece in left[:3]:
-            yield [piece.number], count(job, piece)
-        raise KeyboardInterrupt
-
     for _ in range(2):  # nor is what the second time adds
         with pytest.raises(KeyboardInterrupt):
-            counted(JOB, pieces, killed, kept, save_every_s=0)
+            counted(JOB, pieces, stopped, kept, save_every_s=0)
     told: list[IndexingReport] = []
     part = counted(JOB, pieces, backwards, kept, told.append)
     assert told[0].done > 2
