@@ -89,7 +89,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     words = before_and_after(run, plain, edited, neurons, edits)
     matter = who_matters(run, plain, added, neurons)
     changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
-    return Sheet([row(changes, words, matter, widths=(0.85, 1.1, 0.85))], controls)
+    return Sheet([row([words, *changes], matter, widths=(1.5, 1))], controls)
 
 
 def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
@@ -104,7 +104,7 @@ def how_far(run: Run, changed: Change) -> Cell:
     """What moved: the FFNs' outputs and the stream."""
     block = int(changed.output.argmax())
     sentence: Sentence = [
-        f"The output of FFN {block + 1} changes by ", number(percent(float(changed.output[block]))),
+        f"FFN {block + 1}'s output changes by ", number(percent(float(changed.output[block]))),
         f", the final stream by {percent(float(changed.stream[-1]))}.",
     ]  # fmt: skip
     return chart_cell(
@@ -112,7 +112,7 @@ def how_far(run: Run, changed: Change) -> Cell:
         figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
         key="changes",
-        height=215,
+        height=250,
     )
 
 
@@ -172,7 +172,7 @@ def before_and_after(
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
         key="switched-words",
-        height=615,
+        height=420,
     )  # fmt: skip
 
 
