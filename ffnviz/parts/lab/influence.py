@@ -75,13 +75,8 @@ def all_maps(run: Run, result: Influence) -> Cell:
     shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted",
                         labels, []))  # fmt: skip
     rnn = next(each for each in result.heard if each.name == "RNN")
-    sentence: Sentence = [
-        "Each row is an output, each column an input; blank is exactly 0, the darkest square the "
-        "largest of its map. ",
-        *_steps(n, result.depth, rnn.steps),
-    ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "lab-influence", run.card.colour),
+        Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all its inputs", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
         key="lab-hears",

@@ -120,11 +120,6 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
     """How much worse masked words are guessed, once that is asked for."""
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
     setup = (run.card.id, run.device, everywhere)
-    before = (text_cell(
-        "probes-ask",
-        "How much worse does it guess 2,000 masked words, switched at every token?",
-        tone="quiet",
-    ),)  # fmt: skip
 
     def after(measured: Measured[ProbeLoss]) -> Sequence[Cell]:
         result = measured.result
@@ -134,11 +129,11 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
             f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: worse by ",
             number(worse), " (standard error of the paired differences).",
         ]  # fmt: skip
-        return [text_cell("probes-loss", sentence)] if measured.setup == setup else before
+        return [text_cell("probes-loss", sentence)] if measured.setup == setup else []
 
     return Measurement(
-        "probes", setup, loss, after, (tuple(edits),), before,
-        "Measure on the probe sentences", "Guessing masked words …", on_request=True,
+        "probes", setup, loss, after, (tuple(edits),), (),
+        "Try it on 2,000 masked words", "Guessing masked words …", on_request=True,
     )  # fmt: skip
 
 

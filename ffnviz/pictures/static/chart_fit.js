@@ -13,9 +13,9 @@ const GAP = 0.03; // between panels, of the width
 const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
 const SMALLEST = 12; // pixels, of type
-const [BAR, BESIDE] = [20, 15]; // pixels, with the gap between bars; of one of those that stand together
+const [BAR, BESIDE] = [20, 12]; // pixels, with the gap between bars; of one of those that stand together
 const LOW = 320; // pixels: what is as low as this anyway stays
-const [MANY, FEWER] = [4, 0.8]; // panels, which are low already; the share of their height that they need
+const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
 const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
 
 // How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
