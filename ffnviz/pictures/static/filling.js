@@ -44,7 +44,8 @@ export function fitList(list, bounds) {
     const { host } = list.getRootNode();
     if (!host?.isConnected || !list.checkVisibility()) return;
     list.style.removeProperty("--fits");
-    if (innerWidth <= PHONE || !host.closest(".rows") || host.matches("[data-alone], [data-enlarged]")) return;
+    const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !("scene" in document.documentElement.dataset);
+    if (!filled || host.matches("[data-alone], [data-enlarged]")) return;
     const [cap, apart] = bounds(), all = list.scrollHeight, own = Math.min(all, Math.round(cap * innerHeight));
     const [least, most] = [Math.min(0, LOWEST_LIST - own), Math.round(apart * all) - own];
     const pixels = Math.max(least, Math.min(most, given(list)));
