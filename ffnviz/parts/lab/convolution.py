@@ -26,7 +26,7 @@ y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The difference and the code over the verdicts."""
+    """The difference over the verdicts and the code."""
     result = try_convolution(experiment_subject(run))
     refused: Sentence = []
     if result.refused:
@@ -37,8 +37,8 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         d_model=sizes.d_model, d_ff=sizes.d_ff, n=len(result.difference), block=run.state.block,
         into=into, hidden=hidden, out=out,
     ).rstrip()  # fmt: skip
-    pictures = row(how_close(run, result), code_cell("code", code), widths=(1, 1.2))
-    return Sheet([pictures, row(verdicts_of(head, result.findings))])
+    below = row(verdicts_of(head, result.findings), code_cell("code", code), widths=(1, 1.2))
+    return Sheet([row(how_close(run, result)), below])
 
 
 def how_close(run: Run, result: AsConvolution) -> Cell:
