@@ -47,7 +47,7 @@ def test_convolution_shows_shapes_code_and_refusal() -> None:
     part = lab("convolution")
     assert "differ by at most" in words(part.cells["lab-convolution"])
     assert "(1, 512, 7) → (1, 2048, 7)" in part.cells["code"].data["code"]
-    assert "to have 512 channels" in words(part.cells["refused"])
+    assert "to have 512 channels" in words(part.cells["verdicts-lab-convolution"])
     assert len(verdicts(part.cells, "convolution")) == 2
 
 

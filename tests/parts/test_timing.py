@@ -33,7 +33,8 @@ def timed(part: str, repeats: str = "5", **query: str) -> Drawn:
 
 
 def numbers(sentence: str) -> list[float]:
-    return [float(number) for number in re.findall(r"\d+\.\d+", sentence)]
+    """Those above the picture, not those of the device below it."""
+    return [float(number) for number in re.findall(r"\d+\.\d+", sentence.splitlines()[0])]
 
 
 def traces(cell: Cell) -> list[dict[str, Any]]:
