@@ -39,7 +39,9 @@ COVERED = """(square) => {
 READY = """() => document.querySelector('[data-test-script-state="notRunning"]') &&
     document.querySelector(".sheet .rows .cell") &&
     !document.querySelector("[data-cell=rail]")?.shadowRoot?.querySelector(".busy")
-        ?.checkVisibility()"""
+        ?.checkVisibility() &&
+    [...document.querySelectorAll(".sheet [data-kind=chart]")]
+        .every((chart) => chart.shadowRoot?.querySelector("[data-painted]:not(span)"))"""
 
 
 def looked_at(tab: Tab, address: str, size: tuple[int, int]) -> tuple[float, int]:

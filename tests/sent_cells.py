@@ -20,6 +20,7 @@ def sent_cells(app: AppTest) -> dict[str, dict[str, Any]]:
 
 
 def said(app: AppTest, key: str) -> str:
-    """The paragraphs of a text."""
-    paragraphs = sent_cells(app)[key]["paragraphs"]
+    """The paragraphs of a text, or the line under a picture."""
+    cell = sent_cells(app)[key]
+    paragraphs = cell.get("paragraphs") or [cell["head"]["under"]]
     return " ".join("".join(text for text, _ in spans) for spans in paragraphs)

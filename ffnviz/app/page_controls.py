@@ -133,8 +133,11 @@ def token_chips(run: Run, page: Page) -> Cell:
 
     Each has the share of neurons that it activates, on the pages that speak of it.
     """
-    block = run.state.block
-    counted = awake(run.trace, block, threshold_for(run.card.phi))
+    shares, means = list[float](), ""
+    if page.name in ("journey", "sparsity"):
+        counted = awake(run.trace, run.state.block, threshold_for(run.card.phi))
+        means = f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}"
+        shares = counted.shares.tolist()
     words, asks = words_to_hide(run), question(run)
 
     def hide(chip: int) -> HideWord | None:
@@ -145,15 +148,14 @@ def token_chips(run: Run, page: Page) -> Cell:
         Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
         run.card.colour,
         run.labels,
-        counted.shares.tolist(),
+        shares,
         run.token,
-        f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
+        means,
         key="chips",
         on_choose=ChooseToken,
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
         asks=bool(asks),
-        counts=page.name in ("journey", "sparsity"),
     )
 
 

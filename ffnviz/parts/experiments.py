@@ -12,7 +12,6 @@ from ffnviz.pictures.verdicts import Claim, verdicts_cell
 from ffnviz.state.run import Run
 
 R = TypeVar("R")
-MOST_SPACED = 3  # more findings than these stand closer together
 
 
 def experiment_subject(run: Run) -> Subject:
@@ -41,8 +40,7 @@ def as_claim(finding: Finding) -> Claim:
 def verdicts_of(head: Head, findings: Sequence[Finding]) -> Cell:
     """One experiment's claims."""
     groups = [("", [as_claim(finding) for finding in findings])]
-    dense = len(findings) > MOST_SPACED
-    return verdicts_cell(head, groups, f"verdicts-{head.note}", dense=dense)
+    return verdicts_cell(head, groups, f"verdicts-{head.note}", dense=True)
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:

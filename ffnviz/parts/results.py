@@ -5,6 +5,7 @@ from typing import Any
 
 import torch
 
+from ffnviz.figures.wording import Sentence
 from ffnviz.models.device import device_name
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.pictures.cell import Cell
@@ -29,24 +30,22 @@ def where(run: Run) -> str:
     return f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
 
 
-def about(measured: Measured[Any], setup: tuple[object, ...], run: Run) -> list[Cell]:
-    """When and on what it was measured, and whether that is still what the page shows."""
-    shared, cells = measured.shared, []
-    if shared is not None and shared.matters:
-        cells.append(text_cell(
-            "measured-busy",
-            f"The machine was busy with other things as well: this measurement had "
-            f"{shared.processor:.0%} of a processor, and pages were made in {shared.pages:.0%} of "
-            "the time. The times may be too long; measure again when it is quiet.",
-        ))  # fmt: skip
-    if measured.setup != setup:
-        cells.append(text_cell(
-            "measured-old",
-            ["This was measured for another sentence or setting. Press “Measure” for this one: "
-             f"{len(run.labels)} tokens, ", (run.card.label, "typed"),
-             f", block {run.state.block + 1}."],
-            tone="warning",
-        ))  # fmt: skip
-    when = text_cell("measured-when", ["Measured at ", (measured.when, "strong"),
-                                       f" on {measured.where}."])  # fmt: skip
-    return [when, *cells]
+def measured_on(measured: Measured[Any]) -> Sentence:
+    """When and on what it was measured: the quiet line below a picture."""
+    said: Sentence = [f"Measured at {measured.when} on {measured.where}."]
+    if measured.shared is not None and measured.shared.matters:
+        said.append(
+            f" The machine was busy: this had {measured.shared.processor:.0%} of a processor, and "
+            f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
+        )
+    return said
+
+
+def outdated(
+    measured: Measured[Any], setup: tuple[object, ...], label: str = "Measure"
+) -> list[Cell]:
+    """What stands over a result that is not of what the page shows; nothing over any other."""
+    if measured.setup == setup:
+        return []
+    why = f"This is for another sentence or setting. Press “{label}” for this one."
+    return [text_cell("outdated", why, tone="warning")]

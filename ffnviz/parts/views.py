@@ -52,6 +52,7 @@ def part_of_views(
             return Sheet(why, [])
         made = views[chosen].sheet(run, values)
         controls = views[chosen].settings if made.controls is None else made.controls
-        return Sheet([*why, *made.rows], [replace(choice, options=offered), *controls])
+        choices = [replace(choice, options=offered)] if len(offered) > 1 else []
+        return Sheet([*why, *made.rows], [*choices, *controls])
 
     return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), needs, line=line)

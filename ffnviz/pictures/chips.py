@@ -20,7 +20,6 @@ def chips_cell(
     hides: Sequence[str],
     on_hide: Callable[[int], Any],
     asks: bool = False,
-    counts: bool = True,
 ) -> Cell:
     """A chip a token.
 
@@ -28,14 +27,13 @@ def chips_cell(
         head: what stands above them, if anything.
         accent: which of the palette's colours the shares have.
         texts: the tokens as typed.
-        shares: of the neurons, from 0 to 1, each.
+        shares: of the neurons, from 0 to 1, each; empty where they are not shown.
         chosen: the token that drives the page.
         what: what a share means, for the tooltip.
         key: unique on the page.
         on_choose: gives the action for the clicked token's number.
         hides: each token's whole word; empty where nothing can be hidden.
         asks: whether the head asks for something, and so is shown on a phone too.
-        counts: whether the shares are shown.
         on_hide: gives the action for the number of the token whose word is to be hidden.
     """
 
@@ -54,7 +52,6 @@ def chips_cell(
         "accent": accent,
         "hides": list(hides),
         "asks": asks,
-        "counts": counts,
     }
     if head is not None:
         data["head"] = head.to_json()

@@ -10,14 +10,13 @@ import streamlit
 from ffnviz.app import measuring
 from ffnviz.app.measuring import Request, Requests
 from ffnviz.jobs.job_pool import Contention, Job, JobPool, Order, QueueIsFullError
-from ffnviz.parts.results import about
+from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.parts.timing import stages
-from ffnviz.pictures.cell import Cell
 from ffnviz.state import run_factory
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
-from tests.parts.sheets import drawn, words
+from tests.parts.sheets import drawn
 
 PATIENCE_S = 120
 Visit = Callable[[], None]
@@ -152,13 +151,11 @@ def is_full(*_: Order) -> None:
 
 
 @pytest.mark.parametrize(("processor", "told"), [(1.0, False), (0.62, True)])
-def test_a_measurement_that_had_to_share_the_machine_says_so(
-    processor: float, told: bool, run: Run
-) -> None:
+def test_a_measurement_that_had_to_share_the_machine_says_so(processor: float, told: bool) -> None:
     result = Measured((), None, "12:00:00", "a CPU", Contention(processor, 0.0))
-    cells: list[Cell] = about(result, (), run)
-    assert ("62% of a processor" in " ".join(map(words, cells))) is told
-    old = about(result, ("another",), run)[-1]
+    assert ("62% of a processor" in str(measured_on(result))) is told
+    assert outdated(result, ()) == []
+    (old,) = outdated(result, ("another",))
     assert old.data["tone"] == "warning"
 
 

@@ -18,7 +18,7 @@ def measured(new_page: OpenPage, part: str, repeats: str = "10") -> Journey:
 
 def test_an_old_measurement_says_so_until_measured_again(new_page: OpenPage) -> None:
     journey = measured(new_page, "stages")
-    note = journey.page.get_by_text("This was measured for another sentence or setting")
+    note = journey.page.get_by_text("This is for another sentence or setting")
     expect(note).to_have_count(0)
     journey.chips.nth(1).click()  # another token of the same sentence changes nothing
     journey.answered()

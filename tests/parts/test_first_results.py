@@ -75,6 +75,6 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
     visits = [
         opened("lab", part="convolution", convolution_view="times", repeats="5") for _ in range(2)
     ]
-    said = [measured_said(app, "measured-when") for app in visits]
+    said = [measured_said(app, "convolution") for app in visits]
     assert asked == [5]
     assert said[0] == said[1], "the second visitor is told when it was measured for the first"

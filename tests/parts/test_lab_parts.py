@@ -47,7 +47,7 @@ def test_convolution_shows_shapes_code_and_refusal() -> None:
     part = lab("convolution")
     assert "differ by at most" in words(part.cells["lab-convolution"])
     assert "(1, 512, 7) → (1, 2048, 7)" in part.cells["code"].data["code"]
-    assert "to have 512 channels" in words(part.cells["refused"])
+    assert "to have 512 channels" in words(part.cells["verdicts-lab-convolution"])
     assert len(verdicts(part.cells, "convolution")) == 2
 
 
@@ -96,14 +96,14 @@ def test_the_widths_of_a_fit_are_walked_through(
     query = {"function": "|x|", "phi": "relu", "units": units}
     (measurement,) = fit.sheet(part.run, Values(query)).rows
     cells = after(measurement, absolute, ("|x|", "relu", None))
-    assert list(cells) == ["verdicts-lab-fit", "lab-fit", "lab-errors"]
+    assert list(cells) == ["lab-fit", "lab-errors", "verdicts-lab-fit"]
     assert verdicts(cells, "fit") == expected(absolute.findings)
     sentence = f"{WIDTHS[place]} units of ReLU are off by {short(absolute.fits[place].error)}"
     assert words(cells["lab-fit"]).startswith(sentence)
     assert words(cells["lab-errors"]).startswith("From 1 unit to 512")
     assert part.controls["units n"]["stop"] == place
     stale = after(measurement, absolute, ("wave", "relu", None))
-    assert "Press “Fit” again" in words(stale["lab-fit-old"])
+    assert "Press “Fit” for" in words(stale["outdated"])
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
     assert stops == [1, 1, 4]
     (measurement,) = influence.sheet(part.run, Values({"depth": "1"})).rows
     stale = after(measurement, result, ())
-    assert "Press “Differentiate” again" in words(stale["lab-hears-old"])
+    assert "Press “Differentiate” for" in words(stale["outdated"])
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_never_awake_counts_the_neurons_of_the_sentence() -> None:
     never = int((hidden <= 0).all(dim=0).sum())
     assert f"{never:,} of 2,048 neurons" in words(cells["never"])
     on_books = f"never above zero on {training_record('relu').final_n_tokens:,} tokens"
-    assert words(cells["never-numbers"]).count(on_books) == 2
+    assert words(cells["never"]).count(on_books) == 2
 
 
 def test_birth_says_where_training_began_and_ended() -> None:
@@ -99,7 +99,7 @@ def test_birth_says_where_training_began_and_ended() -> None:
     shares = training_record("relu").above_zero[:, 1]
     assert [before, after] == [shown(shares[0]), shown(shares[-1])]
     assert "T5-Base 3% (published)" in str(cells["birth"].data)
-    assert "of T5-Base and ViT-B/16" in words(cells["birth-published"])
+    assert "of T5-Base and ViT-B/16" in words(cells["birth"])
 
 
 def test_swapping_names_the_words_of_both_activations() -> None:

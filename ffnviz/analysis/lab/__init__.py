@@ -41,8 +41,8 @@ EXPERIMENTS = (
     Experiment(
         "residual", "Residual and LayerNorm", lambda s, p: try_residual(s, progress=p), ANY_FFN
     ),
-    Experiment("zoo", "Activation zoo", _quick(visit_zoo)),
-    Experiment("width", "How wide?", _quick(try_width), WIDTH_NEEDS),
+    Experiment("zoo", "The activation function", _quick(visit_zoo)),
+    Experiment("width", "Keep the top k", _quick(try_width), WIDTH_NEEDS),
     Experiment("dropout", "Dropout", _quick(try_dropout), ANY_FFN),
 )
 

@@ -13,7 +13,7 @@ Series = dict[str, tuple[Curve, str, str]]  # name → values, colour, dash
 FLOOR = 1e-17  # below what float64 can tell apart
 
 
-def over_layers(series: Series, title: str, **more: object) -> Figure:
+def over_layers(series: Series, title: str, legend: bool = True) -> Figure:
     """A line a stack from its input, layer 0, on; logarithmic; shorter stacks end earlier."""
     seen = np.concatenate([[1.0], *(values[values > 0] for values, _, _ in series.values())])
     decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
@@ -26,8 +26,8 @@ def over_layers(series: Series, title: str, **more: object) -> Figure:
     }  # fmt: skip
     return lines(
         np.arange(deepest), padded, axis("layer", dtick=max(1, deepest // 8)),
-        axis(title, type="log", exponentformat="power", **ticks, **more),
-        margin={"l": 92, "r": 16, "t": 44, "b": 56},
+        axis(title, type="log", exponentformat="power", **ticks),
+        margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56}, showlegend=legend,
     )  # fmt: skip
 
 

@@ -46,7 +46,7 @@ def off_linear(
             barmode="group",
             legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
             bargap=0.3,
-            margin={"l": 170, "r": 20, "t": 66, "b": 56},
+            margin={"l": 170, "r": 20, "t": 58, "b": 56},
             shapes=[{"type": "line", "x0": np.log10(allowed), "x1": np.log10(allowed), "y0": 0,
                      "y1": 1, "yref": "paper", "line": {"color": "@text", "width": 2,
                                                          "dash": "dot"}}],

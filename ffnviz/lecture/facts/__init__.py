@@ -27,7 +27,7 @@ def computed(said: str, run: Run) -> Sentence:
 
 def _fact(name: str, run: Run) -> Number | Typed:
     state = run.state
-    key = ("fact", name, state.block, run.token, state.neuron, state.settings,
+    key = ("fact", name, state.block, run.token, state.neuron,
            run.partner.card.id if run.partner else None)  # fmt: skip
     try:
         value = run.subject.per_sentence(key, lambda: FACTS[name](run))

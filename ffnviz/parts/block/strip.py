@@ -94,9 +94,8 @@ def curve(
     series: Series = {
         name: (getattr(stack, what), colour, dash) for name, (stack, colour, dash) in stacks.items()
     }
-    return chart_cell(
-        head, over_layers(series, title), f"{title}, at each layer.", f"strip-{what}", height
-    )
+    figure = over_layers(series, title, legend=what == "apart")  # one for all three
+    return chart_cell(head, figure, f"{title}, at each layer.", f"strip-{what}", height)
 
 
 def _listed(without: Sequence[str]) -> str:

@@ -17,7 +17,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.block import turns as figures
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.jobs.serial_queue import heavy
-from ffnviz.parts.results import about
+from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -48,14 +48,14 @@ def clock(run: Run) -> Measurement[Clock]:
     def after(measured: Measured[Clock]) -> list[Cell]:
         result = measured.result
         return [
+            *outdated(measured, setup),
             chart_cell(
-                Head(_of_clock(result), "clock", run.card.colour),
+                Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
                 figures.clock(_labels(run)[: len(result.recurrent)], result.recurrent, result.block,
                               f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
                 height=520,
             ),
-            *about(measured, setup, run),
         ]  # fmt: skip
 
     return Measurement("turns", setup, clocked, after, before=[soon], doing="Reading …")
@@ -99,7 +99,7 @@ def _of_clock(result: Clock) -> Sentence:
     return [
         f"Reading {many} one by one takes an RNN ", number(f"{result.recurrent[-1]:.2f} ms"),
         f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block is done with all "
-        "after ", number(f"{result.block:.2f} ms"), f". They have {rnn / 1e6:.2f} and "
+        "after ", f"{result.block:.2f} ms. They have {rnn / 1e6:.2f} and "
         f"{block / 1e6:.2f} million weights.",
     ]  # fmt: skip
 

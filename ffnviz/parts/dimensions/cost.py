@@ -20,7 +20,6 @@ from ffnviz.parts.sheet import Choice, Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -53,11 +52,12 @@ LENGTHS = np.geomspace(1, 200_000, 81)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The costs beside what grows with the sequence; below them what no slider changes."""
+    """The costs beside what grows with the sequence."""
     shape = chosen_shape(values)
     name = PRESETS[values[PRESET]].name
-    pictures = row(costs(run, name, shape), share_against_length(run, shape), widths=(1.3,))
-    return Sheet([pictures, row(_besides(values, shape))], what_to_count(values, shape))
+    first = costs(run, name, shape, _besides(values, shape))
+    return Sheet([row(first, share_against_length(run, shape), widths=(1.3,))],
+                 what_to_count(values, shape))  # fmt: skip
 
 
 def chosen_shape(values: Values) -> Shape:
@@ -94,20 +94,20 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
     ]  # fmt: skip
 
 
-def _besides(values: Values, shape: Shape) -> Cell:
+def _besides(values: Values, shape: Shape) -> Sentence:
     preset, sizes = PRESETS[values[PRESET]], memory(shape)
     each, rest = divmod(shape.d_model, shape.n_heads)
-    return text_cell("sizes", [
-        "Weights: ", number(_bytes(sizes["float32"])),
-        f" in float32, {_bytes(sizes['float16'])} in float16 or bfloat16. {shape.n_blocks} blocks",
+    return [
+        f"Weights: {_bytes(sizes['float32'])} in float32, {_bytes(sizes['float16'])} in float16 "
+        f"or bfloat16. {shape.n_blocks} blocks",
         f", {shape.n_cross} of them with cross-attention" if shape.n_cross else "",
         f"; {shape.d_model} cannot be split evenly among {shape.n_heads} heads." if rest
         else f"; each head is {each} wide.",
         f" {preset.name}: {preset.source}.",
-    ])  # fmt: skip
+    ]  # fmt: skip
 
 
-def costs(run: Run, name: str, shape: Shape) -> Cell:
+def costs(run: Run, name: str, shape: Shape, under: Sentence) -> Cell:
     """Parameters and multiply-adds, part by part."""
     count, work = parameters(shape), multiply_adds(shape)
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
@@ -117,7 +117,7 @@ def costs(run: Run, name: str, shape: Shape) -> Cell:
         f"for {shape.n_tokens:,} tokens.",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "costs", run.card.colour),
+        Head(sentence, "costs", run.card.colour, under=under),
         figures.costs(count, work, run.card.colour),
         "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output.",
         height=310,

@@ -8,11 +8,11 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 CODE = """\
+# The same in PyTorch, with this block's weights
 import ffnviz
 import torch
 from torch import nn
@@ -58,7 +58,4 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
         d_model=d_model, d_ff=d_ff,
     )  # fmt: skip
-    above = "The same in PyTorch, with this block's weights. It runs in a notebook:"
-    return Sheet([row(
-        picture, [text_cell("same-code", above), code_cell("code", code)], widths=(1.5,)
-    )])  # fmt: skip
+    return Sheet([row(picture, code_cell("code", code), widths=(1.4,))])

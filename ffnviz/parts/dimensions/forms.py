@@ -7,7 +7,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import about
+from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -87,7 +87,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         written.append(text_cell("textbooks", books))
 
     def after(measured: Measured[dict[str, Form]]) -> list[Cell]:
-        return [what_each_gives(run, measured.result, form), *about(measured, setup, run)]
+        times = what_each_gives(run, measured.result, form, measured_on(measured))
+        return [*outdated(measured, setup), times]
 
     before = text_cell("unmeasured", "Each way is run and timed first.", tone="quiet")
     given = Measurement("forms", setup, measure, after, before=[before])
@@ -113,7 +114,7 @@ def code(run: Run, form: str) -> str:
     return (START + CODE[form]).format(**given)
 
 
-def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str) -> Cell:
+def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sentence) -> Cell:
     """Shapes, the largest difference, and the times; of rows, where the wanted way is not there."""
     way = wanted if wanted in by_form else "rows"
     form = by_form[way]
@@ -131,7 +132,7 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str) -> Cell:
         [f"@{run.card.colour}" if name == way else "@muted" for name in times],
     )
     return chart_cell(
-        Head(sentence, "forms", run.card.colour),
+        Head(sentence, "forms", run.card.colour, under=under),
         named_bars([bars], "microseconds a token, median"),
         "The time that each way of writing the FFN takes for a token.",
         height=390,

@@ -57,6 +57,12 @@ DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
 
 
+HOW = (
+    "Click in the square to add a point, on a point to remove it. The thin lines are where the "
+    "hidden units bend. This small network has nothing to do with your sentence.",
+)
+
+
 def sheet(run: Run, values: Values) -> Sheet:
     """The points beside what the read-out sees of them."""
     points, own = points_of(values)
@@ -76,13 +82,8 @@ def sheet(run: Run, values: Values) -> Sheet:
             what_the_cut_sees(run, points, lifted),
             against_width(run, len(own), right, line, d_ff),
         ]
-    how = text_cell(
-        "how",
-        "Click in the square to add a point, on a point to remove it. The thin lines are "
-        "where the hidden units bend. This small network has nothing to do with your sentence.",
-    )
     again = Button("Draw W₁ again", set_to(DRAW, (draw + 1) % (DRAWS + 1)))
-    return Sheet([row([square, how], seen)], [SHAPE, PHI, FIRST, D_FF, again])
+    return Sheet([row(square, seen)], [SHAPE, PHI, FIRST, D_FF, again])
 
 
 def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
@@ -114,7 +115,7 @@ def the_points(
             else ["here a straight line in the plane can do it too."]
         )
     return points_cell(
-        Head(sentence, "separate", run.card.colour),
+        Head(sentence, "separate", run.card.colour, under=HOW),
         own,
         SIDE,
         MOST,

@@ -10,7 +10,6 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -27,20 +26,19 @@ y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The verdicts beside the difference and the code."""
+    """The difference over the verdicts and the code."""
     result = try_convolution(experiment_subject(run))
-    head = Head(tally(result.findings), "lab-convolution", run.card.colour)
-    left = [verdicts_of(head, result.findings)]
+    refused: Sentence = []
     if result.refused:
-        left.append(text_cell(
-            "refused", ["Without the transposes PyTorch says: ", quoted(result.refused)]
-        ))  # fmt: skip
+        refused = ["Without the transposes PyTorch says: ", quoted(result.refused)]
+    head = Head(tally(result.findings), "lab-convolution", run.card.colour, under=refused)
     sizes, (into, hidden, out) = run.model.sizes, result.shapes
     code = CODE.format(
         d_model=sizes.d_model, d_ff=sizes.d_ff, n=len(result.difference), block=run.state.block,
         into=into, hidden=hidden, out=out,
     ).rstrip()  # fmt: skip
-    return Sheet([row(left, [how_close(run, result), code_cell("code", code)], widths=(1, 2))])
+    below = row(verdicts_of(head, result.findings), code_cell("code", code), widths=(1, 1.2))
+    return Sheet([row(how_close(run, result)), below])
 
 
 def how_close(run: Run, result: AsConvolution) -> Cell:

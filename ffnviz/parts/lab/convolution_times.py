@@ -6,7 +6,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import Convolution, as_convolution
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -16,11 +16,12 @@ from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The two times, beside when and where they were measured."""
+    """The two times over when and where they were measured."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block, values[REPEATS])
 
     def after(measured: Measured[Convolution]) -> list[Row]:
-        return [row(about(measured, setup, run), times(run, measured.result), widths=(1, 2.6))]
+        chart = times(run, measured.result, measured_on(measured))
+        return [row([*outdated(measured, setup), chart])]
 
     return Sheet([Measurement("convolution", setup, measure, after, (values[REPEATS],))])
 
@@ -30,7 +31,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
     return as_convolution(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
-def times(run: Run, result: Convolution) -> Cell:
+def times(run: Run, result: Convolution, under: Sentence) -> Cell:
     """Both times, and how far the outputs are apart."""
     sentence: Sentence = [
         f"Linear and Conv1d differ by at most {short(result.difference, 1)} in outputs of up to "
@@ -39,7 +40,7 @@ def times(run: Run, result: Convolution) -> Cell:
     ]  # fmt: skip
     spreads = {"Linear": result.linear, "Conv1d, kernel 1": result.convolution}
     return chart_cell(
-        Head(sentence, "convolution", run.card.colour),
+        Head(sentence, "convolution", run.card.colour, under=under),
         figures.stages(
             {name: (s.median, s.lower, s.upper) for name, s in spreads.items()},
             dict.fromkeys(spreads, "FFN"),

@@ -26,7 +26,7 @@ SETTINGS = (P, DRAW)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts, the passes, and how their mean settles."""
+    """The passes, and how their mean settles, over the verdicts."""
     p, draw = values[P], values[DRAW]
     subject = experiment_subject(run)
     judged = run.subject.per_sentence(
@@ -35,10 +35,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     result = try_dropout(subject, p, seed=SEED + draw - 1, judged=judged)
     head = Head(tally(result.findings), "lab-dropout", run.card.colour)
     return Sheet(
-        [row(
-            verdicts_of(head, result.findings), passes(run, result, p),
-            [settling(run, result), word(run, result)], widths=(0.8, 1.2, 1),
-        )],
+        [row(passes(run, result, p), settling(run, result), word(run, result)),
+         row(verdicts_of(head, result.findings))],
         (P, Button("Draw again", set_to(DRAW, draw % 9_999 + 1))),
     )  # fmt: skip
 

@@ -24,6 +24,7 @@ from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.experiments import tally, verdicts_of
+from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -62,7 +63,7 @@ SETTINGS = (FUNCTION, PHI, UNITS, CURVE)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The drawing and the verdicts, the fit and its pieces, the error against n."""
+    """The drawing, the fit and its pieces, and the error against n, over the verdicts."""
     name, curve, phi, own = values[FUNCTION], values[CURVE], values[PHI], run.card.phi
     usual = own.name if own.name in ACTIVATIONS else "relu"
     words = f"the network's: {own.label}"
@@ -78,21 +79,16 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result
-        left = [*canvas, verdicts_of(
+        left = [*outdated(measured, setup, "Fit"), *canvas]
+        pictures = the_fit(run, result, place), the_errors(run, result, place)
+        verdicts = verdicts_of(
             Head(tally(result.findings), "lab-fit", run.card.colour), result.findings
-        )]  # fmt: skip
-        if measured.setup != setup:
-            left.insert(len(canvas), text_cell(
-                "lab-fit-old",
-                "This was fitted to another function or with another φ. Press “Fit” again.",
-                tone="warning",
-            ))  # fmt: skip
-        return [row(left, the_fit(run, result, place), the_errors(run, result, place),
-                    widths=(0.8, 1.2, 1))]  # fmt: skip
+        )
+        return [row(*([left] if left else []), *pictures), row(verdicts)]
 
     wide = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units"
     first = text_cell("lab-fit-first", f"“Fit” trains {wide} on what is drawn.", tone="quiet")
-    before = [row(canvas, first, widths=(0.8, 2.2))] if canvas else []
+    before = [row(canvas, first)] if canvas else []
     return Sheet(
         [Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit",
                      f"Fitting {wide} …")],

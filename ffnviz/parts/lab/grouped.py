@@ -7,7 +7,7 @@ from ffnviz.figures.timing import grouped as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -28,11 +28,11 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Grouped]) -> list[Row]:
         result = measured.result
         at = nearest(result.groups, values[GROUPS])
-        right = [the_times(run, result, at)]
+        right = [the_times(run, result, at, measured_on(measured))]
         if result.told:
             right.append(what_is_said(run, result, at))
-        return [row(about(measured, setup, run), what_is_left(run, result, at), right,
-                    widths=(0.8, 1.1, 1.1))]  # fmt: skip
+        left = [*outdated(measured, setup), what_is_left(run, result, at)]
+        return [row(left, right)]
 
     measurement = Measurement("grouped", setup, measure, after, (repeats, run.token))
     slider = GROUPS.with_control("groups", numbers, lambda stop: f"{stop:,}")
@@ -64,7 +64,7 @@ def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
     )  # fmt: skip
 
 
-def the_times(run: Run, result: Grouped, at: int) -> Cell:
+def the_times(run: Run, result: Grouped, at: int, under: Sentence) -> Cell:
     """The time in groups against the whole."""
     times = [spread.median for spread in result.times]
     fewer = result.weights[0] / result.weights[at]
@@ -74,7 +74,7 @@ def the_times(run: Run, result: Grouped, at: int) -> Cell:
         f", {times[at] / times[0]:.2f} times as long as the whole FFN." if at else ".",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "grouped-times", run.card.colour),
+        Head(sentence, "grouped-times", run.card.colour, under=under),
         figures.times(result.groups, [(s.median, s.lower, s.upper) for s in result.times], at,
                       run.card.colour),
         "The time of the FFN against the number of groups.",

@@ -18,11 +18,11 @@ from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, number_setting
 
@@ -37,27 +37,24 @@ LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
 )  # fmt: skip
 SETTINGS = (N, LAYERS, LOUDER)
 ACROSS = 5
+LABEL = "Differentiate"
 DASHES = ("solid", "dash", "dot")
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts, the maps, and the decay with distance."""
+    """The maps over the decay with distance and the verdicts."""
     args = values[N], values[LAYERS], values[LOUDER]
     setup = (run.card.id, run.device, run.state.block, run.state.sentence, *args)
 
     def after(measured: Measured[Influence]) -> list[Row]:
         result = measured.result
         head = Head(tally(result.findings), "lab-hears", run.card.colour)
-        left = [verdicts_of(head, result.findings)]
-        if measured.setup != setup:
-            left.insert(0, text_cell(
-                "lab-hears-old",
-                "This is for another sentence or setting. Press “Differentiate” again.",
-                tone="warning",
-            ))  # fmt: skip
-        return [row(left, [all_maps(run, result), decay(run, result)], widths=(1, 2.1))]
+        return [
+            row([*outdated(measured, setup, LABEL), all_maps(run, result)]),
+            row(decay(run, result), verdicts_of(head, result.findings), widths=(1.7, 1)),
+        ]
 
-    return Sheet([Measurement("hears", setup, differentiate, after, args, label="Differentiate",
+    return Sheet([Measurement("hears", setup, differentiate, after, args, label=LABEL,
                               doing="Differentiating ten kinds of layers …")])  # fmt: skip
 
 
@@ -78,13 +75,8 @@ def all_maps(run: Run, result: Influence) -> Cell:
     shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted",
                         labels, []))  # fmt: skip
     rnn = next(each for each in result.heard if each.name == "RNN")
-    sentence: Sentence = [
-        "Each row is an output, each column an input; blank is exactly 0, the darkest square the "
-        "largest of its map. ",
-        *_steps(n, result.depth, rnn.steps),
-    ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "lab-influence", run.card.colour),
+        Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all its inputs", ("output", "input")),
         "Ten maps of how much each output depends on each input.",
         key="lab-hears",
@@ -124,8 +116,9 @@ def decay(run: Run, result: Influence) -> Cell:
         lines(
             np.arange(len(result.memory)), series, axis("distance between output and input"),
             axis("gradient", type="log", dtick=2, exponentformat="power"),
+            legend={"orientation": "v", "x": 1.01, "y": 1, "font": {"size": 14}},
             font={"size": 16},
-            margin={"l": 76, "r": 16, "t": 56, "b": 56},
+            margin={"l": 76, "r": 16, "t": 10, "b": 56},
         ),
         "How steeply outputs depend on inputs over a distance, for each kind of layer.",
         height=260,

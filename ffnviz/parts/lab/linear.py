@@ -19,12 +19,12 @@ SETTINGS = (FACTOR,)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts beside the bars."""
+    """The bars over the verdicts."""
     factor = values[FACTOR] or FACTOR.default  # a factor of 0 tests nothing
     linearity = try_linearity(experiment_subject(run), factor)
     head = Head(tally(linearity.findings), "lab-linear", run.card.colour)
     verdicts = verdicts_of(head, linearity.findings)
-    return Sheet([row(verdicts, bars(run, linearity, factor), widths=(1, 1.6))])
+    return Sheet([row(bars(run, linearity, factor)), row(verdicts)])
 
 
 def bars(run: Run, linearity: Linearity, factor: float) -> Cell:

@@ -25,12 +25,11 @@ SETTINGS = (WAY,)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts beside the two maps."""
+    """The two maps over the verdicts."""
     way = values[WAY]
     moved = try_positions(experiment_subject(run), way)
     head = Head(tally(moved.findings), "lab-positions", run.card.colour)
-    verdicts = verdicts_of(head, moved.findings)
-    return Sheet([row(verdicts, two_maps(run, moved, way), widths=(1, 2))])
+    return Sheet([row(two_maps(run, moved, way)), row(verdicts_of(head, moved.findings))])
 
 
 def two_maps(run: Run, found: Positions, way: str) -> Cell:

@@ -36,18 +36,15 @@ MOST_TOKENS = 40
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts, the stream's norms, and two untrained stacks."""
+    """The stream's norms and two untrained stacks over the verdicts."""
     depth, subject = values[LAYERS], experiment_subject(run)
     with heavy():
         drawn = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
     residual = try_residual(subject, depth, drawn=drawn)
     head = Head(tally(residual.findings), "lab-residual", run.card.colour)
-    return Sheet([row(
-        verdicts_of(head, residual.findings),
-        [norms(run, residual), directions(run, residual)],
-        [gradients(run, residual, depth), waists(run)],
-        widths=(0.9, 1.1, 1),
-    )])  # fmt: skip
+    pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
+    below = row(verdicts_of(head, residual.findings), waists(run), widths=(2, 1))
+    return Sheet([row(*pictures), below])
 
 
 def norms(run: Run, found: Residual) -> Cell:
@@ -107,7 +104,8 @@ def gradients(run: Run, found: Residual, depth: int) -> Cell:
         "draws.",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "lab-gradients", run.card.colour),
+        Head(sentence, "lab-gradients", run.card.colour,
+             under=[f"Untrained stacks of d_model {D_MODEL} and d_ff {D_FF}."]),
         lines(
             np.arange(1, depth + 1),
             {"pre-LN": (pre, f"@{run.card.colour}", "solid"),
@@ -124,8 +122,8 @@ def waists(run: Run) -> Cell:
     d, f = run.model.sizes.d_model, run.model.sizes.d_ff
     widths = bottleneck(d)
     why = (
-        f"Above: d_model {D_MODEL}, d_ff {D_FF}. Two residual networks of opposite shape; the "
-        "ResNet's middle layer mixes 3 × 3 neighbours, the FFN none:"
+        "Two residual networks of opposite shape: an FFN widens; a ResNet's bottleneck narrows, "
+        "and mixes 3 × 3 neighbours."
     )
     rows = [
         ("FFN", f"{d:,} → {f:,} → {d:,}", f"{2 * d * f:,}"),

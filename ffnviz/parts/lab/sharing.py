@@ -15,11 +15,11 @@ from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """The verdicts beside the word's contexts and the blocks' weights."""
+    """The word's contexts and the blocks' weights over the verdicts."""
     shared = try_sharing(experiment_subject(run))
     head = Head(tally(shared.findings), "lab-sharing", run.card.colour)
-    pictures = [one_word(run, shared), *other_block(run, shared)]
-    return Sheet([row(verdicts_of(head, shared.findings), pictures, widths=(1, 2))])
+    pictures = row(one_word(run, shared), *other_block(run, shared))
+    return Sheet([pictures, row(verdicts_of(head, shared.findings))])
 
 
 def one_word(run: Run, found: Sharing) -> Cell:

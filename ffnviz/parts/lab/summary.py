@@ -13,12 +13,13 @@ from ffnviz.figures.lab.handout import handout
 from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
+from ffnviz.figures.wording import Sentence
 from ffnviz.parts.experiments import as_claim, experiment_subject, tally_of_all
+from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.verdicts import verdicts_cell
 from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
@@ -26,6 +27,7 @@ from ffnviz.state.settings import Values
 
 BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
+LABEL = "Test all claims"
 
 
 def sheet(run: Run, _: Values) -> Sheet:
@@ -35,30 +37,24 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
         shown = pictures(run) if measured.setup == setup else []
-        when = [f"Tested at {measured.when} on {measured.where}."]
-        old = (
-            "These verdicts are for another sentence or setting. "
-            "Press “Test all claims” for this one."
-        )
-        warning = [row(text_cell("lab-old", old, tone="warning"))]
-        return [
-            *(warning if measured.setup != setup else []),
-            row(all_claims(run, measured.result)),
-            row(text_cell("lab-when", when, tone="quiet"), handout_button(measured, shown)),
-        ]
+        return [row([
+            *outdated(measured, setup, LABEL),
+            all_claims(run, measured.result, measured_on(measured)),
+            handout_button(measured, shown),
+        ])]  # fmt: skip
 
     return Sheet([Measurement(
-        "lab", setup, test_all, after, label="Test all claims",
+        "lab", setup, test_all, after, label=LABEL,
         doing=f"{_n_possible(run)} experiments on this network and this sentence …",
     )])  # fmt: skip
 
 
-def all_claims(run: Run, results: Sequence[tuple[Finding, ...]]) -> Cell:
+def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence) -> Cell:
     """Each experiment's claims under its title; a click opens them, another leads to it."""
     findings = [finding for result in results for finding in result]
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
     return verdicts_cell(
-        Head(tally_of_all(findings), "lab", run.card.colour),
+        Head(tally_of_all(findings), "lab", run.card.colour, under=under),
         [(experiment.title, [as_claim(finding) for finding in result])
          for experiment, result in tested],
         key="verdicts-all",

@@ -32,7 +32,7 @@ def folded(run: Run) -> Folded:
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The verdicts and the folded matrix, beside four predictions."""
+    """Four predictions over the verdicts and the folded matrix."""
     subject = experiment_subject(run)
     loss = run.subject.per_network("worth of φ", lambda: ablation_loss(subject.ours))
     matrix = folded(run)
@@ -40,8 +40,8 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix, loss=loss)
     )
     head = Head(tally(result.findings), "lab-bend", run.card.colour)
-    left = [verdicts_of(head, result.findings), spectrum(run, result)]
-    return Sheet([row(left, predictions(run, result), widths=(1, 2))])
+    below = row(verdicts_of(head, result.findings), spectrum(run, result), widths=(2.4, 1))
+    return Sheet([row(predictions(run, result)), below])
 
 
 def predictions(run: Run, result: WithoutPhi) -> Cell:

@@ -25,7 +25,6 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
 
@@ -63,7 +62,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     file = f"{shown.file}.npz"
     download = Download(f"Download {file}", file, "application/octet-stream", saved(shown))
     return Sheet(
-        [row(the_terms(run, shown), compute_it_again(shown), widths=(1.9, 1))],
+        [row(the_terms(run, shown)), row(code_cell("working-code", snippet(shown)))],
         [*neuron_controls(run), *controls, download],
     )
 
@@ -149,28 +148,16 @@ def the_terms(run: Run, shown: Shown) -> Cell:
         names.append("bias")
         added.append(product.bias)
     accent, total = run.card.colour, product.total
+    under = (
+        f"The terms, the rest and the bias add up to {total + product.residue:.6f}; the network "
+        f"said {total:.6f}. The difference is rounding.",
+    )
     return chart_cell(
-        Head(shown.sentence, "working", accent),
+        Head(shown.sentence, "working", accent, under=under),
         waterfall(names, np.array(added), total, accent, shown.name, shown.terms),
         "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
         height=600,
     )
-
-
-def compute_it_again(shown: Shown) -> list[Cell]:
-    """The lines that turn the file's factors into the number."""
-    total = shown.product.total
-    again = f"{total + shown.product.residue:.6f}"
-    return [
-        text_cell("working-again", [
-            ("Compute it again", "strong"), " with the numbers of this pass, to download as a file:"
-        ]),
-        code_cell("working-code", snippet(shown)),
-        text_cell("working-sum", [
-            "The terms, the rest and the bias add up to ", number(again),
-            f"; the network said {total:.6f}. The difference is rounding.",
-        ]),
-    ]  # fmt: skip
 
 
 def saved(shown: Shown) -> bytes:
@@ -187,6 +174,7 @@ def snippet(shown: Shown) -> str:
     """NumPy that reproduces the number."""
     left, right = shown.factors
     return (
+        f"# Compute it again with the numbers of this pass: download {shown.file}.npz\n"
         "import numpy as np\n"
         f'with np.load("{shown.file}.npz") as f:\n'
         f'    {left}, {right} = f["{left}"], f["{right}"]   # ({len(shown.product.left):,},) each\n'

@@ -25,6 +25,7 @@ ORDER = choice_setting(
 ).with_control("Sort")  # fmt: skip
 FIND = text_setting("find", longest=40).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
+F1 = ("F1: how well “it fires” and “the text has this tag” agree, from 0 to 1.",)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -59,10 +60,13 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     sentence: Sentence = [
         number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
         f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token activates "
-        f"{percent(float(here.mean()))} on average. ", *_on_books(run, never),
+        f"{percent(float(here.mean()))} on average.",
+    ]  # fmt: skip
+    under: Sentence = [
+        *_on_books(run, never),
         "Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
         "2023); 3.0% are active on a token in T5-Base (Li et al. 2022).",
-    ]  # fmt: skip
+    ]
     accent = f"@{run.card.colour}"
     series = {
         f"block {number + 1}": (np.sort(values)[::-1], "@muted", 2.0)
@@ -70,7 +74,7 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
         if number != chosen
     } | {f"block {chosen + 1}": (np.sort(here)[::-1], accent, 4.0)}
     return chart_cell(
-        Head(sentence, "awake-ranks", run.card.colour),
+        Head(sentence, "awake-ranks", run.card.colour, under=under),
         figures.ranked(series, int((here > here[neuron]).sum())),
         "How often the neurons of each block fire, the most often first; the chosen one is marked.",
         height=560,
@@ -98,12 +102,12 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     }
     first = f", the first {DRAWN} in the table" if len(shown) > DRAWN else ""
     sentence: Sentence = [
-        number(f"{len(shown):,} of {len(rows.awake):,} neurons"), f"{first}. F1: how well “it "
-        "fires” and “the text has this tag” agree, from 0 to 1. Click a row to open its neuron.",
+        number(f"{len(shown):,} of {len(rows.awake):,} neurons"),
+        f"{first}. Click a row to open its neuron.",
     ]  # fmt: skip
     return table_cell(
         "all-neurons",
-        Head(sentence, "", run.card.colour),
+        Head(sentence, "", run.card.colour, under=F1),
         list(columns),
         list(zip(*columns.values(), strict=True)),
         lambda place: OpenNeuron(run.neuron(int(shown[place])), "neurons", "wakes"),

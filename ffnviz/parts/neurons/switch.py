@@ -89,7 +89,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     words = before_and_after(run, plain, edited, neurons, edits)
     matter = who_matters(run, plain, added, neurons)
     changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
-    return Sheet([row(changes, words, matter, widths=(0.85, 1.1, 0.85))], controls)
+    return Sheet([row([words, *changes], matter, widths=(1.5, 1))], controls)
 
 
 def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
@@ -104,14 +104,14 @@ def how_far(run: Run, changed: Change) -> Cell:
     """What moved: the FFNs' outputs and the stream."""
     block = int(changed.output.argmax())
     sentence: Sentence = [
-        f"The output of FFN {block + 1} changes by ", number(percent(float(changed.output[block]))),
+        f"FFN {block + 1}'s output changes by ", number(percent(float(changed.output[block]))),
         f", the final stream by {percent(float(changed.stream[-1]))}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "changes", run.card.colour),
         figures.changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
-        height=215,
+        height=250,
     )
 
 
@@ -119,11 +119,6 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
     """How much worse masked words are guessed, once that is asked for."""
     everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
     setup = (run.card.id, run.device, everywhere)
-    before = (text_cell(
-        "probes-ask",
-        "How much worse does it guess 2,000 masked words, switched at every token?",
-        tone="quiet",
-    ),)  # fmt: skip
 
     def after(measured: Measured[ProbeLoss]) -> Sequence[Cell]:
         result = measured.result
@@ -133,11 +128,11 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
             f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: worse by ",
             number(worse), " (standard error of the paired differences).",
         ]  # fmt: skip
-        return [text_cell("probes-loss", sentence)] if measured.setup == setup else before
+        return [text_cell("probes-loss", sentence)] if measured.setup == setup else []
 
     return Measurement(
-        "probes", setup, loss, after, (tuple(edits),), before,
-        "Measure on the probe sentences", "Guessing masked words …", on_request=True,
+        "probes", setup, loss, after, (tuple(edits),), (),
+        "Try it on 2,000 masked words", "Guessing masked words …", on_request=True,
     )  # fmt: skip
 
 
@@ -171,7 +166,7 @@ def before_and_after(
         ]),
         "The ten likeliest words of the network as it is and with the neurons switched.",
         key="switched-words",
-        height=615,
+        height=420,
     )  # fmt: skip
 
 

@@ -28,9 +28,9 @@ GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("
 
 
 def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The curves of the plain ones beside what is said of them."""
+    """The curves of the plain ones over what is said of them."""
     zoo = cached_result(run, "zoo", visit_zoo)
-    return Sheet([row(all_curves(run, zoo), claims(run, zoo.findings[1:]), widths=(1.6, 1))])
+    return Sheet([row(all_curves(run, zoo)), row(claims(run, zoo.findings[1:]))])
 
 
 def gated(run: Run, values: Values) -> Sheet:

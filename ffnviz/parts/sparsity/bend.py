@@ -52,10 +52,10 @@ def one_network(run: Run, traced: TracedModel) -> Cell:
 
 
 def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
-    below: Sentence = [f"In block {block + 1}, ", number(percent(landed.below_zero)),
-                       " of the pre-activations are below zero"]  # fmt: skip
+    where, below = f"In block {block + 1}, ", percent(landed.below_zero)
+    said = " of the pre-activations are below zero"
     if threshold == 0:
-        return [*below, f", and {label} sets every one of them to exactly 0."]
-    return [*below, f"; {label} makes them small. ", number(percent(landed.near_zero)),
+        return [where, number(below), f"{said}, and {label} sets every one of them to exactly 0."]
+    return [f"{where}{below}{said}; {label} makes them small. ", number(percent(landed.near_zero)),
             f" of the activations are within {threshold:g} of zero, and "
             f"{percent(landed.exactly_zero)} are exactly 0, by rounding in float32."]  # fmt: skip

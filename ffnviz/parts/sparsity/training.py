@@ -8,10 +8,14 @@ from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head, Part
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
+PUBLISHED = (
+    "The published shares are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those "
+    "networks differ in size, data and length of training; we do not know which of these makes "
+    "them sparser.",
+)
 SHOWN = 40  # neurons by their numbers
 
 
@@ -27,18 +31,13 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
          {(card, block): 100 * records[card].never[:, block] for card, block in lines}),
     ]  # fmt: skip
     chart = chart_cell(
-        Head(_sentence(own, run), "birth", run.card.colour),
+        Head(_sentence(own, run), "birth", run.card.colour, under=PUBLISHED),
         birth(own.tokens, panels, {card: record.loss for card, record in records.items()}),
         "The share of activations above zero, of neurons that never are, and the loss, from the "
         "first step of training to the last, for each network.",
         height=600,
     )
-    published = text_cell("birth-published", [
-        ("The published shares", "strong"),
-        " are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those networks differ in "
-        "size, data and length of training; we do not know which of these makes them sparser.",
-    ])  # fmt: skip
-    return Sheet([row([chart, published])])
+    return Sheet([row(chart)])
 
 
 def _sentence(record: TrainingRecord, run: Run) -> Sentence:
@@ -57,13 +56,22 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
 
 
 def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The picture over the numbers of the neurons that no book reached."""
+    """The picture, with the numbers of the neurons that no book reached."""
     block, here, d_ff = run.state.block, run.card, run.model.sizes.d_ff
     records = {traced.card: record_of(traced.network) for traced in run.both}
     reach = {traced.card: reached(traced.trace, block) for traced in run.both}
     asleep = {card: record.final_never[block] for card, record in records.items()}
+    under: list[Part] = []
+    for card, units in asleep.items():
+        shown = ", ".join(map(str, units[:SHOWN])) or "none"
+        more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
+        under.append(
+            f"{card.label}, block {block + 1}, never above zero on "
+            f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
+        )
+    said = _dead_sentence(run, len(reach[here].never), len(asleep[here]))
     chart = chart_cell(
-        Head(_dead_sentence(run, len(reach[here].never), len(asleep[here])), "never", here.colour),
+        Head(said, "never", here.colour, under=under),
         figures.reached(
             {card: each.shares for card, each in reach.items()},
             {card: 1 - len(units) / d_ff for card, units in asleep.items()},
@@ -72,14 +80,7 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         "The share of neurons above zero at least once, token after token, for each network.",
         height=560,
     )
-    numbers: list[list[Part]] = []
-    for card, units in asleep.items():
-        which = f"{card.label}, block {block + 1}, never above zero on "
-        books = f"{records[card].final_n_tokens:,} tokens of books it did not train on:"
-        shown = ", ".join(map(str, units[:SHOWN])) or "none"
-        more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
-        numbers.append([(which + books, "strong"), f" {shown}{more}."])
-    return Sheet([row([chart, text_cell("never-numbers", *numbers)])])
+    return Sheet([row(chart)])
 
 
 def _dead_sentence(run: Run, never: int, asleep: int) -> Sentence:

@@ -11,12 +11,12 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.guess import under_guess
+from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.table import table_cell
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, nearest, number_setting
 
@@ -27,34 +27,28 @@ SETTINGS = (LEFT,)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The verdicts, the curve and the words; of a network that is not ours they take a while."""
+    """The curve and the words over the verdicts; of other networks they take a while."""
     share = values[LEFT] / 100
     if run.card.ours:
-        return Sheet([cut_to(run, cached_result(run, "width", try_width), share)])
+        return Sheet(cut_to(run, cached_result(run, "width", try_width), share, []))
     state = run.state
     setup = (run.card.id, run.device, state.block, run.token, state.sentence, state.special)
 
     def after(measured: Measured[Width]) -> list[Row]:
-        rows = [cut_to(run, measured.result, share)]
-        if measured.setup != setup:
-            why = "This is for another sentence or setting. Press “Cut again” for this one."
-            rows.insert(0, row(text_cell("lab-width-old", why, tone="warning")))
-        return rows
+        return cut_to(run, measured.result, share, outdated(measured, setup, "Cut again"))
 
     return Sheet([Measurement("width", setup, cut, after, label="Cut again",
                               doing=f"{2 * len(SHARES)} passes …")])  # fmt: skip
 
 
-def cut_to(run: Run, width: Width, share: float) -> Row:
+def cut_to(run: Run, width: Width, share: float, notes: list[Cell]) -> list[Row]:
     """What is left at the width nearest to a share of all neurons."""
     place = nearest(SHARES, share)
     head = Head(tally(width.findings), "lab-width", run.card.colour)
-    return row(
-        curve(run, width, place),
-        words(run, width, place),
-        [verdicts_of(head, width.findings), saved(run, width, place)],
-        widths=(0.9, 1.4, 0.8),
-    )
+    return [
+        row([*notes, curve(run, width, place)], words(run, width, place), widths=(0.8, 1.2)),
+        row(verdicts_of(head, width.findings), saved(run, width, place), widths=(1.6, 1)),
+    ]
 
 
 def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001

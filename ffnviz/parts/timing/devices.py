@@ -11,7 +11,7 @@ from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -45,8 +45,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     gpu = text_cell("about-gpu", run.about_gpu)
 
     def after(measured: Measured[dict[str, StageTimes]]) -> list[Row]:
-        notes = [gpu, *about(measured, setup, run)]
-        return [row(notes, compared(run, measured.result), widths=(1, 2.6))]
+        under = [f"{run.about_gpu} ", *measured_on(measured)]
+        return [row([*outdated(measured, setup), compared(run, measured.result, under)])]
 
     return Sheet([
         Measurement("devices", setup, both, after, (values[REPEATS],), before=[row(gpu)])
@@ -81,7 +81,7 @@ def threads(n: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def compared(run: Run, results: dict[str, StageTimes]) -> Cell:
+def compared(run: Run, results: dict[str, StageTimes], under: Sentence) -> Cell:
     """Bars side by side, and the speed-up of the whole against the best of the CPU."""
     times = {
         name: {stage: s.median for stage, s in setup.times.items()} | {WHOLE: setup.whole.median}
@@ -104,7 +104,7 @@ def compared(run: Run, results: dict[str, StageTimes]) -> Cell:
     ]  # fmt: skip
     colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
     return chart_cell(
-        Head(sentence, "devices", run.card.colour),
+        Head(sentence, "devices", run.card.colour, under=under),
         figures.side_by_side(times, colours),
         "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
         height=660,

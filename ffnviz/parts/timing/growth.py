@@ -5,12 +5,11 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import WIDTH_TOKENS, Growth, grow_with_length, grow_with_width
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import about
+from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -19,21 +18,17 @@ LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The two curves under when and where they were measured."""
+    """The two curves over when and where they were measured."""
     setup = (run.card.id, run.device, run.state.block)
 
     def after(measured: Measured[tuple[Growth, Growth]]) -> list[Row]:
         length, width = measured.result
         colour = run.card.colour
-        notes = text_cell(
-            "growth-runs",
-            f"{RUNS} runs of each size, on random inputs: the sentence makes no difference.",
-        )
-        return [
-            row([*about(measured, setup, run), notes]),
-            row(curves(length, "tokens T", Head(_length_sentence(length), "growth", colour)),
-                curves(width, "d_ff", Head(_width_sentence(width), "width", colour))),
-        ]  # fmt: skip
+        runs = f"{RUNS} runs of each size, on random inputs: the sentence makes no difference."
+        by_length = Head(_length_sentence(length), "growth", colour, under=measured_on(measured))
+        by_width = Head(_width_sentence(width), "width", colour, under=[runs])
+        first = curves(length, "tokens T", by_length)
+        return [row([*outdated(measured, setup), first], curves(width, "d_ff", by_width))]
 
     return Sheet([Measurement("growth", setup, both, after)])
 

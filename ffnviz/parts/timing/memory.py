@@ -6,12 +6,11 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
 from ffnviz.figures.timing import memory as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import about
+from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -35,9 +34,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Memory]) -> list[Row]:
         result = measured.result
         place = nearest(result.chunks, values[CHUNK])
-        notes = [*about(measured, setup, run), text_cell("in-training", in_training(run, result))]
-        return [row(notes, the_peaks(run, result, place), the_times(run, result, place),
-                    widths=(0.8, 1.1, 1.1))]  # fmt: skip
+        peaks = the_peaks(run, result, place)
+        times = the_times(run, result, place, measured_on(measured))
+        return [row([*outdated(measured, setup), peaks], times)]
 
     measurement = Measurement("memory", setup, measure, after, (n_tokens,))
     return Sheet([measurement], controls=[N_TOKENS, at_a_time])
@@ -62,7 +61,7 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
                     number(_bytes(result.peaks[0])),
                     f" of activations, {times} the weights."]  # fmt: skip
     return chart_cell(
-        Head(sentence, "memory", run.card.colour),
+        Head(sentence, "memory", run.card.colour, under=in_training(run, result)),
         figures.peaks(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
         "The bytes that the FFN's tensors take at most, against the tokens at a time.",
         key="memory-peaks",
@@ -70,7 +69,7 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     )
 
 
-def the_times(run: Run, result: Memory, place: int) -> Cell:
+def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
     """Milliseconds against tokens at a time."""
     times = [spread.median for spread in result.times]
     chunk = result.chunks[place]
@@ -80,7 +79,7 @@ def the_times(run: Run, result: Memory, place: int) -> Cell:
         f"differ by at most {short(result.difference, 1)}.",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "memory-times", run.card.colour),
+        Head(sentence, "memory-times", run.card.colour, under=under),
         figures.times(result.chunks, [(s.median, s.lower, s.upper) for s in result.times], chunk,
                       run.card.colour),
         "The time for all tokens against the tokens that go through at once.",
@@ -92,7 +91,7 @@ def in_training(run: Run, result: Memory) -> Sentence:
     """What a training step keeps."""
     per_token = result.kept / result.n_tokens / 4 / run.model.sizes.d_ff
     return [
-        "In training a step keeps ", (_bytes(result.kept), "strong"),
+        "In training a step keeps ", _bytes(result.kept),
         f" of this FFN for its gradients: {per_token:.0f} × d_ff numbers a token with "
         f"{run.card.phi.label}. Chunks save none of that, unless they are "
         "recomputed in the backward pass. The "

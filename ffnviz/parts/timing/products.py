@@ -7,28 +7,26 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The bars, beside when and where they were measured."""
+    """The bars over when and where they were measured."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block, values[REPEATS])
 
     def after(measured: Measured[Throughput]) -> list[Row]:
-        best = text_cell("best-product", [
-            f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached ",
-            (_rate(measured.result.best_per_second), "strong"),
-            " in its fastest run, measured in turn with the others.",
-        ])  # fmt: skip
-        notes = [*about(measured, setup, run), best]
-        return [row(notes, bars(run, measured.result), widths=(1, 2.6))]
+        best = (
+            f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
+            f"{_rate(measured.result.best_per_second)} in its fastest run. "
+        )
+        under = [best, *measured_on(measured)]
+        return [row([*outdated(measured, setup), bars(run, measured.result, under)])]
 
     return Sheet([Measurement("products", setup, measure, after, (values[REPEATS],))])
 
@@ -38,7 +36,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> Throughput:
     return throughput(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
-def bars(run: Run, result: Throughput) -> Cell:
+def bars(run: Run, result: Throughput, under: Sentence) -> Cell:
     """A bar a product."""
     shares = np.array([p.per_second for p in result.products]) / result.best_per_second
     expand = next(p for p in result.products if p.name.startswith("W₁"))
@@ -48,7 +46,7 @@ def bars(run: Run, result: Throughput) -> Cell:
         " of what this machine reaches in a large square product.",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "products", run.card.colour),
+        Head(sentence, "products", run.card.colour, under=under),
         figures.products(
             [p.name for p in result.products],
             [p.shape for p in result.products],

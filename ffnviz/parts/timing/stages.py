@@ -6,30 +6,25 @@ from ffnviz.analysis.timing.ffns import FfnTimes, time_ffns
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.results import REPEATS, about
+from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The bars, beside when and where they were measured."""
+    """The bars over when and where they were measured."""
     setup = (run.card.id, run.state.sentence, run.device, values[REPEATS])
 
     def after(measured: Measured[StageTimes | FfnTimes]) -> list[Row]:
-        result = measured.result
-        shown = bars(run, result) if isinstance(result, StageTimes) else ffn_bars(run, result)
-        notes = about(measured, setup, run)
-        if not run.card.ours:
-            notes.append(text_cell(
-                "only-ffns", "Only the FFNs of a network that is not ours are taken apart.",
-                tone="quiet",
-            ))  # fmt: skip
-        return [row(notes, shown, widths=(1, 2.6))]
+        result, under = measured.result, measured_on(measured)
+        if isinstance(result, StageTimes):
+            return [row([*outdated(measured, setup), bars(run, result, under)])]
+        under.append(" Only the FFNs of a network that is not ours are taken apart.")
+        return [row([*outdated(measured, setup), ffn_bars(run, result, under)])]
 
     return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],))])
 
@@ -41,7 +36,7 @@ def measure(run: Run, progress: Progress, repeats: int) -> StageTimes | FfnTimes
     return time_stages(ours(run.model), run.trace, repeats, progress)
 
 
-def bars(run: Run, result: StageTimes) -> Cell:
+def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     """A bar a stage."""
     ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
     sentence: Sentence = [
@@ -51,7 +46,7 @@ def bars(run: Run, result: StageTimes) -> Cell:
         f"{result.whole.repeats} runs of each.",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "stages", run.card.colour),
+        Head(sentence, "stages", run.card.colour, under=under),
         figures.stages(
             {name: (s.median, s.lower, s.upper) for name, s in result.times.items()},
             result.kinds,
@@ -62,7 +57,7 @@ def bars(run: Run, result: StageTimes) -> Cell:
     )
 
 
-def ffn_bars(run: Run, result: FfnTimes) -> Cell:
+def ffn_bars(run: Run, result: FfnTimes, under: Sentence) -> Cell:
     """A bar an FFN."""
     whole = result.whole
     sentence: Sentence = [
@@ -73,7 +68,7 @@ def ffn_bars(run: Run, result: FfnTimes) -> Cell:
     ]  # fmt: skip
     names = [f"FFN {block + 1}" for block in range(len(result.ffns))]
     return chart_cell(
-        Head(sentence, "stages", run.card.colour),
+        Head(sentence, "stages", run.card.colour, under=under),
         figures.stages(
             {name: (s.median, s.lower, s.upper)
              for name, s in zip(names, result.ffns, strict=True)},

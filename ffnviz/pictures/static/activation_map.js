@@ -80,7 +80,8 @@ export function mount(tell) {
     const rows = Math.max(...shown.maps.map(({ texts }) => texts.length));
     const room = roomOf(root.getRootNode().host), n_maps = shown.maps.length;
     const height = rowHeight(rows, room, given(root) / n_maps);
-    took(root, n_maps * rows * (height - rowHeight(rows, room, 0)));
+    const own = rowHeight(rows, room, 0), bound = (more) => n_maps * rows * (rowHeight(rows, room, more) - own);
+    took(root, n_maps * rows * (height - own), bound(-Infinity), bound(Infinity));
     if (![...made.values()].some((map) => map.speaks())) tip.hide();
     for (const [name, map] of made) {
       if (shown.maps.some((one) => one.name === name)) continue;

@@ -126,7 +126,7 @@ export function mount(tell) {
     if (!shown || !width) return;
     const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
     const own = within(share * innerHeight), lanes = within(own + given(root));
-    took(root, lanes - own);
+    took(root, lanes - own, LANES.lowest - own, LANES.highest - own);
     const layout = layOut(shown.stations, shown.words.length, width, lanes);
     root.classList.toggle("narrow", layout.narrow);
     root.classList.toggle("tight", layout.tight);

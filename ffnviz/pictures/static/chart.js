@@ -76,7 +76,8 @@ export function mount(tell) {
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
     const times = layout.meta?.panels > 1 ? layout.height / paintedHeight : 1; // panels in several rows take more
-    took(root, heights()[1] * times);
+    const [, more, fewest] = heights();
+    took(root, more * times, fewest * times);
     // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.
     if (drawn && narrow !== isNarrow(paintedWidth)) Plotly.purge(plot);
     const first = !drawn || narrow !== isNarrow(paintedWidth);

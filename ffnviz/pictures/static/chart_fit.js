@@ -13,30 +13,31 @@ const GAP = 0.03; // between panels, of the width
 const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
 const SMALLEST = 12; // pixels, of type
-const BAR = 23; // pixels, with the gap between bars
+const [BAR, BESIDE] = [20, 12]; // pixels, with the gap between bars; of one of those that stand together
 const LOW = 320; // pixels: what is as low as this anyway stays
-const MANY = 4; // panels, which are low already
-const LOWEST = 200; // pixels, that a chart may be made by what stands around it
+const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
+const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
 
 // How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
 // to its bar.
 function barsNeed({ figure: { data, layout }, shapes }) {
   const rows = data.filter(({ orientation }) => orientation === "h").map(({ y }) => shapes[y?.array]?.[0] ?? y?.length ?? 0);
-  return BAR * Math.max(0, ...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0);
+  const beside = layout.barmode === "group" ? rows.length : 1;
+  return Math.max(BAR, BESIDE * beside) * Math.max(0, ...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0);
 }
 
 // A higher window has higher charts, a lower one lower ones, less what stands `under` them; a phone
 // scrolls anyway. One that stands alone takes all the room there is. With it, how much of what it
-// was given `more` it took.
+// was given `more` it took, and the least it could.
 export function heightFor(view, width, room = null, under = 0, more = 0) {
   const { height } = view;
-  if (room !== null && !isPhone(width)) return [Math.round(room), 0];
-  if (isPhone(width)) return [height, 0];
+  if (room !== null && !isPhone(width)) return [Math.round(room), 0, 0];
+  if (isPhone(width)) return [height, 0, 0];
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
   const own = Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
-  const lowest = view.figure.layout.meta?.panels > MANY ? own : Math.max(LOWEST, barsNeed(view));
-  const given = Math.max(more, Math.min(0, lowest - own));
-  return [own + given, given];
+  const lowest = view.figure.layout.meta?.panels > MANY ? FEWER * own : Math.max(Math.min(LOWEST, LOWEST_SHARE * height), barsNeed(view));
+  const fewest = Math.round(Math.min(0, lowest - own)), given = Math.max(more, fewest);
+  return [own + given, given, fewest];
 }
 
 export const isNarrow = (width) => width < NARROW;
@@ -74,6 +75,8 @@ function scaleType(data, layout, share) {
   for (const font of fonts) if (font?.size) font.size = Math.round(share * font.size);
 }
 
+const downAxis = ({ yaxis }, layout) => layout[(yaxis ?? "y").replace("y", "yaxis").replace(/axis1$/, "axis")];
+
 const LINE = 1.35; // of the type's size, that a bar with its text takes
 
 // Of bars that are named by their text alone, as many as there is room for; the names are what they are for.
@@ -95,7 +98,7 @@ function forHall(data, layout, share) {
   const lying = data.filter(({ type, orientation }) => type === "bar" && orientation === "h");
   for (const trace of lying) {
     const beside = lying.filter(({ yaxis }) => yaxis === trace.yaxis).length;
-    const room = Math.floor(inside / (beside * LINE * size)), axis = layout[(trace.yaxis ?? "y").replace("y", "yaxis").replace(/axis1$/, "axis")];
+    const room = Math.floor(inside / (beside * LINE * size)), axis = downAxis(trace, layout);
     if (axis.showticklabels === false && room < trace.y.length) shorten(trace, axis, Math.max(1, room));
     const fits = room >= trace.y.length;
     Object.assign(trace, fits ? { constraintext: "none" } : { text: undefined, texttemplate: "", textposition: "none" });
@@ -104,6 +107,19 @@ function forHall(data, layout, share) {
   if (!above || layout.showlegend === false || !layout.legend) return;
   layout.margin.t += Math.round(1.3 * size);
   layout.legend.y = 1 + (1.5 * size) / Math.max(1, inside);
+}
+
+// What stands beside a lying bar is as large as its line allows; Plotly would shrink it to the bar itself.
+function sizeBars(data, layout) {
+  const { t, b } = layout.margin, inside = layout.height - t - b;
+  const lying = data.filter(({ type, orientation, textposition }) => type === "bar" && orientation === "h" && textposition === "outside");
+  for (const trace of lying) {
+    const [from, to] = downAxis(trace, layout).domain ?? [0, 1];
+    const beside = layout.barmode === "group" ? lying.filter(({ yaxis }) => yaxis === trace.yaxis).length : 1;
+    const room = Math.floor(((to - from) * inside) / (beside * trace.y.length * LINE));
+    const size = trace.textfont?.size ?? layout.font.size;
+    Object.assign(trace, { constraintext: "none", textfont: { ...trace.textfont, size: Math.max(SMALLEST - 2, Math.min(size, room)) } });
+  }
 }
 
 // The title of an axis is no longer than its axis.
@@ -133,16 +149,19 @@ export function fit(data, layout, width, height, pageType, hall = false) {
     for (const { colorbar } of data) {
       if (colorbar?.orientation === "h") Object.assign(colorbar, { len: 1, nticks: 5, title: { ...colorbar.title, side: "top" } });
     }
+    if (isPhone(width) && layout.legend?.orientation === "v") layout.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom" };
     const named = layout.showlegend === false ? 0 : data.filter(({ showlegend }) => showlegend !== false).length;
-    if (named > 4) layout.height += NAME_HEIGHT * named; // they stand one below the other
+    if (named > 4 && layout.legend?.orientation !== "v") layout.height += NAME_HEIGHT * named; // they stand one below the other
   }
   shortenTitles(layout);
   const { panels, rows } = layout.meta ?? {};
   if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height, width);
+  if (!hall) sizeBars(data, layout);
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
-    const longest = Math.max(...axis.ticktext.map((text) => text.length)), slot = span / axis.ticktext.length;
-    if (CHARACTER * (axis.ticktext.join(" ").length + 1) > span || CHARACTER * longest > 1.25 * slot) axis.tickangle = -50;
+    const names = axis.ticktext.map((text) => text.replace(/<[^>]*>/g, ""));
+    const longest = Math.max(...names.map((text) => text.length)), slot = span / names.length;
+    if (CHARACTER * (names.join(" ").length + 1) > span || CHARACTER * longest > 1.25 * slot) axis.tickangle = -50;
   }
 }

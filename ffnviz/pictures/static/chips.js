@@ -40,7 +40,7 @@ export function mount(tell) {
     },
     update(data, theme) {
       shown = data;
-      const { texts, shares, chosen, what, hides, asks, counts } = data, accent = colourOf(data.accent, theme);
+      const { texts, shares, chosen, what, hides, asks } = data, counts = shares.length > 0, accent = colourOf(data.accent, theme);
       const why = (token) => `Put [MASK] in the place of “${hides[token]}”: the network then has to guess it`;
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", counts);
@@ -51,13 +51,13 @@ export function mount(tell) {
         const [name, share, track] = face.children;
         const isChosen = token === chosen;
         face.setAttribute("aria-pressed", String(isChosen));
-        face.title = `${text}: ${percent(shares[token])} ${what}${hides[token] ? "\nDelete hides the word" : ""}`;
+        face.title = `${text}${counts ? `: ${percent(shares[token])} ${what}` : ""}${hides[token] ? "\nDelete hides the word" : ""}`;
         face.style.borderColor = isChosen ? accent : "";
         over.hidden = !hides[token];
         over.title = why(token);
         name.textContent = text;
-        share.textContent = percent(shares[token]);
-        const width = `${Math.min(100, shares[token] * 100)}%`;
+        share.textContent = counts ? percent(shares[token]) : "";
+        const width = `${Math.min(100, (shares[token] ?? 0) * 100)}%`;
         Object.assign(track.firstChild.style, { width, background: accent });
       });
       // In a long text the chosen chip may be out of sight; who scrolled away since is left alone.

@@ -1,6 +1,7 @@
 // Program text, to be read and copied.
 
 import { element } from "./element.js";
+import { fitList } from "./filling.js";
 
 export const styles = ["code.css"];
 
@@ -8,6 +9,7 @@ const DONE_MS = 1_500;
 
 export function mount() {
   const code = element("code"), pre = element("pre", { tabindex: "0" }, code);
+  const fit = fitList(pre, () => [1, 1]);
   let text = "";
   const copy = element("button", { type: "button", text: "Copy", "aria-label": "Copy the code" });
   copy.onclick = async () => {
@@ -20,6 +22,8 @@ export function mount() {
     update(data) {
       text = data.code;
       code.replaceChildren(...data.tokens.map(([part, kind]) => (kind ? element("span", { class: kind, text: part }) : part)));
+      fit();
     },
+    destroy: () => fit(true),
   };
 }

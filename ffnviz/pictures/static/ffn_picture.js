@@ -65,8 +65,8 @@ export function mount(tell) {
   // How many times as high as wide as usual the stages are, for the height that the picture is given.
   function stretched() {
     const own = 2 * (flow.querySelector("canvas")?.clientWidth || STAGE * flow.clientWidth);
-    const height = Math.min(HIGHEST * own, Math.max(Math.min(own, LOWEST), own + given(root)));
-    took(root, own ? height - own : 0);
+    const lowest = Math.min(own, LOWEST), height = Math.min(HIGHEST * own, Math.max(lowest, own + given(root)));
+    took(root, own ? height - own : 0, lowest - own, (HIGHEST - 1) * own);
     return own ? height / own : 1;
   }
 

@@ -1,26 +1,65 @@
-// A sheet fills the window: its rows share the height that is left, and some pictures take what their row gets.
+// A sheet fills the window: its rows share the height that is left, and pictures and lists take what their row gets.
 //
-// Such a picture has a height of its own; here it is given so many pixels more or fewer, and says
-// how many of them it took: not all where it would get too low to be read, or needlessly high.
+// Each has a height of its own; here it is given so many pixels more or fewer, and says how many of
+// them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
+// high. A list scrolls only where no picture can be lower.
 
-const GROWING = new Set(["chart", "activation_map", "ffn_picture", "block_picture"]);
+const PICTURES = new Set(["chart", "activation_map", "ffn_picture", "block_picture"]);
+const LISTS = new Set(["passages", "table", "verdicts", "code"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
+const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
 const EDGE = 20; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
+const LOWEST_LIST = 150; // pixels
 
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
-const growing = (column) => [...column.children].filter((host) => GROWING.has(host.dataset.kind));
 
 // How many pixels the picture with that element is given.
 export const given = (element) => number(element.getRootNode().host?.style.getPropertyValue("--grow"));
 
-// How many of them it took.
-export function took(element, pixels) {
-  const { host } = element.getRootNode();
-  if (!host || host.dataset.grown === String(Math.round(pixels))) return;
-  host.dataset.grown = Math.round(pixels);
-  dispatchEvent(new Event("took"));
+// How many of them it took, and the fewest and most that it can.
+export function took(element, pixels, least, most) {
+  const { host } = element.getRootNode(), said = { grown: pixels, least, most };
+  if (!host) return;
+  let changed = false;
+  for (const [name, value] of Object.entries(said)) {
+    if (value === undefined || host.dataset[name] === String(Math.round(value))) continue;
+    host.dataset[name] = Math.round(value);
+    changed = true;
+  }
+  if (changed) dispatchEvent(new Event("took"));
+}
+
+/**
+ * Gives a list the height that it has room for: it scrolls, or its lines stand further apart.
+ *
+ * @param list whose height follows --fits, if that is set
+ * @param bounds gives how high it wants to be at most, as a share of the window, and how many times
+ *   its content's height it may have
+ * @return call it when the list's content is another, or it is gone: the latter with true
+ */
+export function fitList(list, bounds) {
+  const fit = () => {
+    const { host } = list.getRootNode();
+    if (!host?.isConnected || !list.checkVisibility()) return;
+    list.style.removeProperty("--fits");
+    const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !("scene" in document.documentElement.dataset);
+    if (!filled || host.matches("[data-alone], [data-enlarged]")) return;
+    const [cap, apart] = bounds(), all = list.scrollHeight, own = Math.min(all, Math.round(cap * innerHeight));
+    const [least, most] = [Math.min(0, LOWEST_LIST - own), Math.round(apart * all) - own];
+    const pixels = Math.max(least, Math.min(most, given(list)));
+    list.style.setProperty("--fits", `${own + pixels}px`);
+    took(list, pixels, least, most);
+  };
+  for (const event of ["resize", "room"]) addEventListener(event, fit);
+  const seen = new ResizeObserver(fit); // it is there now, or has another width
+  seen.observe(list);
+  return (gone = false) => {
+    if (!gone) return fit();
+    seen.disconnect();
+    for (const event of ["resize", "room"]) removeEventListener(event, fit);
+  };
 }
 
 // A cell's height without what its picture took, whatever room the cell has.
@@ -32,9 +71,22 @@ function ownCell(host) {
   return hung.offsetHeight + around - grown(host);
 }
 
-function ownColumn(column) {
-  const gap = number(getComputedStyle(column).rowGap) * Math.max(0, column.children.length - 1);
-  return [...column.children].reduce((sum, host) => sum + ownCell(host), gap);
+const sum = (some, of) => some.reduce((all, each) => all + of(each), 0);
+
+// A column's pictures and lists, its height, and what it can have with its lists as they are, and without.
+function measured(column) {
+  const cells = [...column.children].map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
+  const bounded = ({ host, own, kind }) => ({
+    host,
+    own,
+    least: number(host.dataset.least ?? -LEAST * own),
+    most: number(host.dataset.most ?? (LISTS.has(kind) ? 0 : MOST * own)),
+  });
+  const [pictures, lists] = [PICTURES, LISTS].map((kinds) => cells.filter(({ kind }) => kinds.has(kind)).map(bounded));
+  const own = sum(cells, (cell) => cell.own) + number(getComputedStyle(column).rowGap) * Math.max(0, cells.length - 1);
+  const low = own + sum(pictures, ({ least }) => least);
+  return { pictures, lists, own, low, lowest: low + sum(lists, ({ least }) => least),
+    high: own + sum([...pictures, ...lists], ({ most }) => most) };
 }
 
 // What is left of the window below the rows' top and above the foot.
@@ -45,44 +97,59 @@ function heightLeft(rows, below) {
   return scroller.clientHeight - top - below.offsetHeight - EDGE;
 }
 
-// Shares what is left (or missing) among lines, in proportion to their heights; none gets lower than
-// its columns that cannot.
-function shareOut(lines, left) {
-  let flexible = lines.filter(({ grows }) => grows);
-  for (const line of lines) line.target = line.own;
-  while (flexible.length) {
-    const all = flexible.reduce((sum, { own }) => sum + own, 0);
-    const stuck = flexible.filter(({ own, least }) => own + left * own / all < least);
-    if (!stuck.length) {
-      for (const line of flexible) line.target = line.own + left * line.own / all;
-      return;
+// Shares what is left (or missing) among some, in proportion to their own heights; none gets less
+// than its least or more than its most.
+function shareOut(some, left) {
+  const shares = new Map(some.map((each) => [each, 0]));
+  let free = some;
+  while (free.length) {
+    const all = sum(free, ({ own }) => own) || 1;
+    const wanted = (each) => left * each.own / all;
+    const bound = (each) => Math.max(each.least, Math.min(each.most, wanted(each)));
+    const over = sum(free, (each) => bound(each) - wanted(each)); // what bounds take from the others, or leave them
+    const stuck = free.filter((each) => (over > 0 ? wanted(each) < each.least : wanted(each) > each.most));
+    if (!stuck.length || Math.abs(over) < 1) {
+      for (const each of free) shares.set(each, bound(each));
+      break;
     }
-    for (const line of stuck) {
-      left += line.own - line.least;
-      line.target = line.least;
+    for (const each of stuck) {
+      shares.set(each, bound(each));
+      left -= bound(each);
     }
-    flexible = flexible.filter((line) => !stuck.includes(line));
+    free = free.filter((each) => !stuck.includes(each));
   }
+  return shares;
 }
 
-// What each picture is given, with its host.
+// First the pictures, then the lists.
+function shareOutIn({ pictures, lists, own }, height) {
+  const first = shareOut(pictures, height - own);
+  const rest = height - own - sum([...first.values()], (share) => share);
+  return [...first, ...shareOut(lists, Math.abs(rest) < 1 ? 0 : rest)];
+}
+
+// What each picture and list is given, with its host.
 function grants(rows, below) {
   const lines = [...rows.children].map((line) => {
-    const columns = [...line.children].map((column) => ({ own: ownColumn(column), pictures: growing(column) }));
-    const highest = (some) => Math.max(0, ...some.map(({ own }) => own));
-    return { columns, own: highest(columns), least: highest(columns.filter(({ pictures }) => !pictures.length)),
-      grows: columns.some(({ pictures }) => pictures.length) };
+    const columns = [...line.children].map(measured);
+    const highest = (name) => Math.max(0, ...columns.map((column) => column[name]));
+    const own = highest("own");
+    return { columns, own, least: highest("low") - own, most: highest("high") - own, lowest: highest("lowest") };
   });
   const gaps = number(getComputedStyle(rows).rowGap) * Math.max(0, lines.length - 1);
-  shareOut(lines, heightLeft(rows, below) - gaps - lines.reduce((sum, { own }) => sum + own, 0));
-  return lines.flatMap(({ columns, target }) => columns.flatMap(({ own, pictures }) => pictures.map((host) => {
-    const most = MOST * ownCell(host);
-    return [host, Math.round(Math.min(most, (target - own) / pictures.length))];
-  })));
+  let left = heightLeft(rows, below) - gaps - sum(lines, ({ own }) => own);
+  const first = shareOut(lines, left);
+  left -= sum([...first.values()], (share) => share);
+  const lower = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.least, most: 0 }));
+  const second = [...shareOut(lower, Math.min(0, left)).values()];
+  return lines.flatMap(({ columns, own }, at) => columns.flatMap((column) =>
+    shareOutIn(column, own + [...first.values()][at] + second[at])
+      .map(([{ host }, pixels]) => [host, Math.round(pixels)])));
 }
 
 // Nothing for any of them.
-const own = (rows) => [...rows.querySelectorAll(".column")].flatMap(growing).map((host) => [host, 0]);
+const own = (rows) => [...rows.querySelectorAll(".cell")]
+  .filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind)).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is shorter.
 function fitSide(side, left) {

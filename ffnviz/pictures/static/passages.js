@@ -1,10 +1,12 @@
 import { each, element } from "./element.js";
+import { fitList } from "./filling.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["passages.css"];
 
 export function mount() {
   const list = element("ol", { tabindex: "0" });
+  const fit = fitList(list, () => [1, 1.7]);
   let shown = [];
   return {
     element: element("div", { class: "passages" }, list),
@@ -20,6 +22,8 @@ export function mount() {
         number.textContent = value;
         text.replaceChildren(before, element("mark", { text: at }), after);
       });
+      fit();
     },
+    destroy: () => fit(true),
   };
 }

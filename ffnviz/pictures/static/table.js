@@ -1,6 +1,7 @@
 // A table of numbers and words.
 
 import { element } from "./element.js";
+import { fitList } from "./filling.js";
 
 export const styles = ["table.css"];
 
@@ -11,6 +12,7 @@ export function mount(tell) {
   const head = element("tr"), body = element("tbody");
   const table = element("table", {}, element("thead", {}, head), body);
   const frame = element("div", { class: "frame", tabindex: "0" }, table);
+  const fit = fitList(frame, () => [0.5, 1]);
   let shown = { columns: [], rows: [] }, order = [], digits = [];
   function cell(value, column) {
     if (!isNumber(value)) return element("td", { text: value });
@@ -49,6 +51,8 @@ export function mount(tell) {
       digits = data.columns.map((_, column) => Math.max(0, ...data.rows.map((row) => (isNumber(row[column]) ? decimals(row[column]) : 0))));
       head.replaceChildren(...data.columns.map(title));
       draw();
+      fit();
     },
+    destroy: () => fit(true),
   };
 }

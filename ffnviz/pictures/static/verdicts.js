@@ -1,4 +1,5 @@
 import { each, element } from "./element.js";
+import { fitList } from "./filling.js";
 
 export const styles = ["verdicts.css"];
 
@@ -39,12 +40,14 @@ export function mount(tell) {
     element("h3", {}, element("button", { type: "button", onclick: () => open(group) },
       element("span"), element("span", { class: "signs", role: "img" }))),
     element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
+  const fit = fitList(all, () => (root.classList.contains("titled") ? [0.6, 1.6] : [0.24, 1]));
   let shown = [], opened = 0;
   // Of groups with titles one is open.
   function open(group) {
     opened = Math.max(0, Math.min(group, shown.length - 1));
     [...box.children].forEach(({ firstChild: heading }, place) =>
       heading.firstChild.setAttribute("aria-expanded", String(place === opened)));
+    fit();
   }
   return {
     element: root,
@@ -58,7 +61,7 @@ export function mount(tell) {
       root.classList.toggle("dense", dense);
       root.classList.toggle("titled", titled);
       root.classList.toggle("many", !titled && groups.some(([, claims]) => claims.length > MANY));
-      box.style.gridTemplateRows = titled ? `repeat(${groups.length}, auto) 1fr` : "";
+      box.style.gridTemplateRows = titled ? `repeat(${groups.length}, auto)` : "";
       each(box, groups, makeGroup, ({ children: [heading, body] }, [title, claims]) => {
         heading.hidden = body.lastChild.hidden = !title;
         heading.firstChild.firstChild.textContent = title;
@@ -68,5 +71,6 @@ export function mount(tell) {
       });
       open(opened);
     },
+    destroy: () => fit(true),
   };
 }
