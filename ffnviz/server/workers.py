@@ -11,6 +11,7 @@ from uvicorn.supervisors import Multiprocess
 from ffnviz.models.config import Config
 from ffnviz.server.application import application
 from ffnviz.server.metrics import FOLDER
+from ffnviz.server.streamlit_patches.compressed_messages import protocol
 from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
 
 SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"  # noqa: S105  # a name, not a secret
@@ -49,7 +50,7 @@ def serve_with(workers: int, host: str, port: int, config: Config) -> None:
             port=port,
             workers=workers,
             backlog=BACKLOG,
-            ws="websockets-sansio",
+            ws=protocol(),
             ws_max_size=MOST_BYTES,
             ws_per_message_deflate=False,
             access_log=False,

@@ -35,6 +35,7 @@ def nothing(*_: object) -> None:
 CHANGES: dict[str, tuple[Any, str, Any]] = {
     "run_gate": (script_runner.ScriptRunner, "_maybe_handle_execution_control_request", nothing),
     "message_limits": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
+    "compressed_messages": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
     "page_script": (page_script, "index_html", lambda: "<html></html>"),
     "plotly_file": (BidiComponentManager, "register_from_manifest", None),
     "open_sessions": (WebsocketSessionManager, "num_active_sessions", None),
