@@ -43,6 +43,7 @@ export function mount(tell) {
   const root = element("div", { class: "picture" }, flow, ...tip.parts);
   const stages = new Map(), steps = [];
   let shown = null, colours = null, width = null;
+  let canvas = null, wide = 0; // a stage's, and its width
 
   const layout = () => (width < NARROW_BELOW ? NARROW : WIDE);
 
@@ -63,7 +64,14 @@ export function mount(tell) {
 
   // How many times as high as wide as usual the stages are, for the height that the picture is given.
   function stretched() {
-    const own = 2 * (flow.querySelector("canvas")?.clientWidth || STAGE * flow.clientWidth);
+    const first = flow.querySelector("canvas");
+    if (first !== canvas) {
+      if (canvas) measured.unobserve(canvas);
+      canvas = first;
+      measured.observe(canvas);
+      wide = canvas.clientWidth || STAGE * flow.clientWidth;
+    }
+    const own = 2 * wide;
     const height = Math.min(HIGHEST * own, Math.max(Math.min(own, LOWEST), own + given(root)));
     took(root, own ? height - own : 0);
     return own ? height / own : 1;
@@ -80,6 +88,12 @@ export function mount(tell) {
     shown.steps.forEach((step, at) => steps[at].update(step, sizes[at] / most, sizes[at + 1] / most, colour, layout()));
   }
 
+  // Asked for its width within an update, the browser would lay out the page at once.
+  const measured = new ResizeObserver(([{ contentRect }]) => {
+    if (Math.abs(contentRect.width - wide) < 1) return;
+    wide = contentRect.width;
+    if (shown) paint();
+  });
   const resized = new ResizeObserver(([{ contentRect }]) => {
     const before = layout();
     width = contentRect.width;
@@ -104,6 +118,7 @@ export function mount(tell) {
     },
     destroy() {
       resized.disconnect();
+      measured.disconnect();
       removeEventListener("room", refit);
     },
   };
