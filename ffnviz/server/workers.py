@@ -9,6 +9,7 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from ffnviz.models.config import Config
+from ffnviz.models.encoder import shared_weights
 from ffnviz.server.application import application
 from ffnviz.server.metrics import FOLDER
 from ffnviz.server.streamlit_patches.compressed_messages import protocol
@@ -41,8 +42,8 @@ def serve_with(workers: int, host: str, port: int, config: Config) -> None:
     os.environ["STREAMLIT_SERVER_ADDRESS"] = host
     os.environ["STREAMLIT_SERVER_PORT"] = str(port)
     os.environ.setdefault(SECRET, secrets.token_hex())
-    with tempfile.TemporaryDirectory(prefix="ffnviz-metrics-") as folder:
-        os.environ[FOLDER] = folder
+    with tempfile.TemporaryDirectory(prefix="ffnviz-workers-") as folder:
+        os.environ[FOLDER] = os.environ[shared_weights.FOLDER] = folder
         served = uvicorn.Config(
             partial(application, config),
             factory=True,

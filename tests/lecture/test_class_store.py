@@ -356,3 +356,18 @@ def test_codes_are_drawn_from_signs_that_nobody_mistakes(store: ClassStore) -> N
     assert len(set(codes)) == 20
     assert set("".join(codes)) <= set(SIGNS)
     assert not set("IL10O") & set(SIGNS)
+
+
+def test_threads_that_vote_at_once_take_turns_without_sqlites_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would have each try again later and later: of a thousand votes some took seconds."""
+    monkeypatch.setattr(sqlite_file, "BUSY_MS", 0)
+    store = SqliteStore(tmp_path / "classes.sqlite")
+    code = store.open("").code
+    people = [f"{n:032}" for n in range(400)]
+    for who in people:
+        come(store, code, who)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda who: store.vote(code, who, 3, int(who) % 4), people))
+    assert store.course(code).counts[3] == [100, 100, 100, 100, 0, 0]
