@@ -51,7 +51,7 @@ def test_all_are_one_storage_and_what_one_process_changes_no_other_sees(tmp_path
 def test_a_pass_leaves_the_weights_in_the_file_alone(tmp_path: Path) -> None:
     """A copy would be anonymous memory; of the file's pages none is this process's own."""
     code = (
-        "import ffnviz; ffnviz.load('relu').trace('The cat sat.').logits\n"
+        "import ffnviz; model = ffnviz.load('relu'); model.trace('The cat sat.').logits\n"
         "print(open('/proc/self/smaps').read())"
     )
     found = subprocess.run(

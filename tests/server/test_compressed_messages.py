@@ -4,8 +4,10 @@ import random
 import zlib
 
 import pytest
-from websockets.client import ClientProtocol
-from websockets.extensions.permessage_deflate import ClientPerMessageDeflateFactory
+from websockets.extensions.permessage_deflate import (
+    ClientPerMessageDeflateFactory,
+    PerMessageDeflate,
+)
 from websockets.frames import Frame, Opcode
 
 from ffnviz.server.streamlit_patches.compressed_messages import (
@@ -19,7 +21,7 @@ WORDS = b"what a page says of a part is words, and words get shorter. " * 400
 NUMBERS = random.Random(0).randbytes(len(WORDS))
 
 
-def agreed() -> tuple[WhereItHelps, ClientProtocol]:
+def agreed() -> tuple[WhereItHelps, PerMessageDeflate]:
     """What a server and a browser make of each other's offers."""
     browser = ClientPerMessageDeflateFactory()
     params, server = WhereItHelpsFactory().process_request_params(browser.get_request_params(), [])

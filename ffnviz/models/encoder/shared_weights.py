@@ -37,12 +37,12 @@ def mapped(weights: Mapping[str, Tensor], file: Path) -> dict[str, Tensor]:
     lengths = [tensor.numel() + -tensor.numel() % ALIGNED for _, tensor in tensors]
     if not file.exists():
         whole = torch.zeros(sum(lengths))
-        for piece, (_, tensor) in zip(whole.split(lengths), tensors, strict=True):
+        for piece, (_, tensor) in zip(torch.split(whole, lengths), tensors, strict=True):
             piece[: tensor.numel()] = tensor.flatten()
         _write(whole, file)
     # Mapped for this process alone, so that nothing it did could reach another; never written to.
     whole = torch.from_file(str(file), shared=False, size=sum(lengths), dtype=torch.float32)
-    pieces = zip(tensors, whole.split(lengths), strict=True)
+    pieces = zip(tensors, torch.split(whole, lengths), strict=True)
     return {name: piece[: tensor.numel()].view(tensor.shape) for (name, tensor), piece in pieces}
 
 

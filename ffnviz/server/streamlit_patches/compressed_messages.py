@@ -28,7 +28,7 @@ PIECES = 8  # of so many bytes, which are tried of a message before all of it
 SHARE = 0.7  # of their length, to which they must shrink
 
 
-def is_worth_it(message: bytes | memoryview) -> bool:
+def is_worth_it(message: bytes | bytearray | memoryview) -> bool:
     """Whether a message gets much shorter, as far as some pieces of it tell."""
     if len(message) < 2 * PIECES * SHORT:
         return len(message) >= SHORT

@@ -31,4 +31,4 @@ def apply() -> None:
         written = MILLISECONDS.fullmatch(pause) if isinstance(pause, str) else None
         return int(written[1]) / 1_000 if written else time_to_seconds(pause)
 
-    text_widgets.time_to_seconds = seconds  # type: ignore[assignment]
+    text_widgets.time_to_seconds = seconds  # type: ignore[assignment,attr-defined]
