@@ -2,8 +2,10 @@
 
 Prints resident memory, open files and threads before, right after and once the closed sessions have
 expired. `python -m benchmarks.memory 192` makes so many visits; each types a sentence of its own.
+`python -m benchmarks.memory --workers 4` shows what several processes hold together.
 """
 
+import argparse
 import asyncio
 import random
 import sys
@@ -16,8 +18,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
-from benchmarks.measure import machine
+from benchmarks.measure import machine, table
 from benchmarks.page import sentence
+from benchmarks.served import started_by
 from benchmarks.serving import free_port, process_of, wait_until_up
 
 VISITS = 192
@@ -68,15 +71,52 @@ async def visits(port: int, n: int) -> None:
     await asyncio.gather(*(one() for _ in range(n)))
 
 
-def main() -> None:
-    """Make the visits and print the table."""
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else VISITS
+def shared(n_workers: int) -> None:
+    """Print what each of several processes holds, and its share of what they map together."""
     port = free_port()
+    options = ["--port", str(port), "--workers", str(n_workers)]
+    with process_of([sys.executable, "-m", "ffnviz", "app", *options]) as server:
+        wait_until_up(f"http://localhost:{port}")
+        held_by: dict[int, list[float]] = {}
+        while len(held_by) < n_workers:  # whoever is asked loads the networks
+            asyncio.run(visits(port, 2 * n_workers))
+            parts = {pid: proportional(pid) for pid in started_by(server.pid)}
+            held_by = {pid: found for pid, found in parts.items() if found[2]}
+    rows = [(pid, *(f"{megabytes:.0f}" for megabytes in found)) for pid, found in held_by.items()]
+    header = ("process", "resident MB", "proportional", "weights, resident", "proportional")
+    print(table(header, rows))
+
+
+def proportional(pid: int) -> list[float]:
+    """Resident and proportional MB of a process, and of the weights that it maps (Linux)."""
+    whole, weights = [0.0, 0.0], [0.0, 0.0]
+    is_weights = False
+    for line in (Path("/proc") / str(pid) / "smaps").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name in ("Rss", "Pss"):
+            for sums in (whole, *([weights] if is_weights else [])):
+                sums[name == "Pss"] += int(value.split()[0]) / 1024
+        elif " " in name:  # another mapping
+            is_weights = line.endswith(".f32")
+    return [*whole, *weights]
+
+
+def main() -> None:
+    """Make the visits and print the table; or those of several processes."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("visits", type=int, nargs="?", default=VISITS)
+    parser.add_argument("--workers", type=int, default=1, help="show what so many share")
+    chosen = parser.parse_args()
     print(machine())
+    if chosen.workers > 1:
+        shared(chosen.workers)
+        return
+    n, port = chosen.visits, free_port()
     with process_of([sys.executable, "-m", "ffnviz", "app", "--port", str(port)]) as server:
         wait_until_up(f"http://localhost:{port}")
+        rows = [("at rest, nobody has come", *held(server.pid))]
         asyncio.run(visits(port, 1))
-        rows = [("after one visit", *held(server.pid))]
+        rows.append(("after one visit", *held(server.pid)))
         asyncio.run(visits(port, n))
         rows.append((f"after {n} visits of {WORDS} words", *held(server.pid)))
         time.sleep(EXPIRED_AFTER_S)

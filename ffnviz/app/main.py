@@ -68,7 +68,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         editor.show_desk(session)
     else:
         frame = frame_of(session, page, part, run, above)
-        draw(session, partial(sheet_of, part), part.settings, frame)
+        in_class = bool(session.view_options.follows)
+        draw(session, partial(sheet_of, part, in_class), part.settings, frame)
 
 
 def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
@@ -104,8 +105,8 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     return Frame(above, [*took, footer.foot(page, part, run)], parts)
 
 
-def sheet_of(part: Part, run: Run | None, values: Values) -> Sheet:
-    """What a part shows; or why it shows nothing."""
+def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> Sheet:
+    """What a part shows; or why it shows nothing. A class looks at one sheet: it is made once."""
     if run is None:
         empty = "The box is empty. Type a sentence, or click one of the examples."
         return Sheet([row(text_cell("empty", empty, tone="info"))], [])
@@ -113,7 +114,8 @@ def sheet_of(part: Part, run: Run | None, values: Values) -> Sheet:
     if missing:
         why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
         return Sheet([row(text_cell("missing", why, tone="info"))], [])
-    sheet = part.sheet(run, values)
+    make = partial(part.sheet, run, values)
+    sheet = run.subject.cached(("sheet", run.state), make) if in_class else make()
     offer = export_widget.offer(run) if part.name == "journey" else None
     if offer is None:
         return sheet

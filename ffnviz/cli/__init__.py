@@ -7,13 +7,28 @@ from ffnviz.cli.check import check
 from ffnviz.cli.errors import Commands
 from ffnviz.cli.export import export
 from ffnviz.cli.flips import flips
-from ffnviz.cli.index import index
 from ffnviz.cli.lab import lab
 from ffnviz.cli.timing import timing
 from ffnviz.cli.train import train
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+class _All(Commands):
+    """All commands. `index` is imported when it is asked for: a server does without pyarrow."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Their names, in order."""
+        return sorted([*super().list_commands(ctx), "index"])
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of that name."""
+        if cmd_name != "index":
+            return super().get_command(ctx, cmd_name)
+        from ffnviz.cli.index import index
+
+        return index
+
+
+@click.group(cls=_All, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="ffnviz")
 def main() -> None:
     """Watch a Transformer's feed-forward network work on a sentence."""
@@ -23,7 +38,6 @@ main.add_command(app)
 main.add_command(check)
 main.add_command(export)
 main.add_command(flips)
-main.add_command(index)
 main.add_command(lab)
 main.add_command(timing)
 main.add_command(train)

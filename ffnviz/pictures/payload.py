@@ -5,6 +5,7 @@ larger and slower.
 """
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 ALIGNMENT = 4
 TYPES = ("float32", "int32", "float16", "uint16", "uint8")
+MANY = 1_024  # entries, of which zeros may be left out
+SHARE = 0.25  # of them, from which on they are
 
 
 def as_order(order: NDArray[np.integer]) -> NDArray[Any]:
@@ -28,8 +31,12 @@ def as_numbers(numbers: NDArray[np.integer], n: int) -> NDArray[Any]:
 def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Length of the header (uint32), the header as JSON, then the arrays, each 4-byte aligned.
 
+    A long array of half precision that is zero in many places, as ReLU's hidden values are, has a
+    bit for each entry, the lowest first, and then the values of those that are not.
+
     Args:
-        header: JSON values; "arrays" is added: name to dtype, shape and byte offset.
+        header: JSON values; "arrays" is added: name to dtype, shape, byte offset, and "kept", how
+            many entries are not zero, where the others are left out.
         arrays: of one of TYPES.
 
     Raises:
@@ -45,6 +52,12 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
             "shape": list(array.shape),
             "offset": len(body),
         }
+        filled = array != 0 if array.dtype == np.float16 and array.size >= MANY else None
+        if filled is not None and (kept := int(filled.sum())) <= (1 - SHARE) * array.size:
+            places[name]["kept"] = kept
+            body += np.packbits(filled, bitorder="little").tobytes()
+            body += bytes(-len(body) % ALIGNMENT)
+            array = array[filled]  # the rest is told by the bits
         body += np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
         body += bytes(-len(body) % ALIGNMENT)
     text = json.dumps({**header, "arrays": places}).encode()
@@ -52,14 +65,23 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     return len(text).to_bytes(4, "little") + text + bytes(body)
 
 
-def unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The header of what `pack` made, and its arrays as they lie there."""
-    length = int.from_bytes(packed[:4], "little")
-    header = json.loads(packed[4 : 4 + length])
-    places = sorted(header["arrays"].items(), key=lambda each: each[1]["offset"])
-    ends = [*(place["offset"] for _, place in places[1:]), len(packed) - 4 - length][: len(places)]
-    start = 4 + length
-    return header, {
-        name: packed[start + place["offset"] : start + end]
-        for (name, place), end in zip(places, ends, strict=True)
-    }
+def unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The header of what `pack` made, without its arrays; and these."""
+    start = 4 + int.from_bytes(packed[:4], "little")
+    header = json.loads(packed[4:start])
+    places = header.pop("arrays")
+    return header, {name: _array(packed, start, place) for name, place in places.items()}
+
+
+def _array(packed: bytes, start: int, place: Mapping[str, Any]) -> NDArray[Any]:
+    shape, at = place["shape"], start + place["offset"]
+    size = math.prod(shape)
+    dtype = np.dtype(place["dtype"]).newbyteorder("<")
+    if "kept" not in place:
+        return np.frombuffer(packed, dtype, size, at).reshape(shape)
+    bits = np.frombuffer(packed, np.uint8, -(-size // 8), at)
+    whole = np.zeros(size, dtype)
+    filled = np.unpackbits(bits, count=size, bitorder="little").astype(bool)
+    values = at + len(bits) + -len(bits) % ALIGNMENT
+    whole[filled] = np.frombuffer(packed, dtype, place["kept"], values)
+    return whole.reshape(shape)

@@ -9,8 +9,10 @@ import uvicorn
 from uvicorn.supervisors import Multiprocess
 
 from ffnviz.models.config import Config
+from ffnviz.models.encoder import shared_weights
 from ffnviz.server.application import application
 from ffnviz.server.metrics import FOLDER
+from ffnviz.server.streamlit_patches.compressed_messages import protocol
 from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
 
 SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"  # noqa: S105  # a name, not a secret
@@ -40,8 +42,8 @@ def serve_with(workers: int, host: str, port: int, config: Config) -> None:
     os.environ["STREAMLIT_SERVER_ADDRESS"] = host
     os.environ["STREAMLIT_SERVER_PORT"] = str(port)
     os.environ.setdefault(SECRET, secrets.token_hex())
-    with tempfile.TemporaryDirectory(prefix="ffnviz-metrics-") as folder:
-        os.environ[FOLDER] = folder
+    with tempfile.TemporaryDirectory(prefix="ffnviz-workers-") as folder:
+        os.environ[FOLDER] = os.environ[shared_weights.FOLDER] = folder
         served = uvicorn.Config(
             partial(application, config),
             factory=True,
@@ -49,7 +51,7 @@ def serve_with(workers: int, host: str, port: int, config: Config) -> None:
             port=port,
             workers=workers,
             backlog=BACKLOG,
-            ws="websockets-sansio",
+            ws=protocol(),
             ws_max_size=MOST_BYTES,
             ws_per_message_deflate=False,
             access_log=False,

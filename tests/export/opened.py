@@ -2,13 +2,13 @@
 
 import base64
 import gzip
-import json
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
+
+from ffnviz.pictures.payload import unpacked
 
 
 @dataclass
@@ -39,14 +39,7 @@ def markup(html: str) -> Markup:
 
 
 def contents(html: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header and the arrays, as payload.js unpacks them."""
+    """The header and the arrays, as the file has them packed."""
     start = html.index('id="data">') + len('id="data">')
     packed = gzip.decompress(base64.b64decode(html[start : html.index("<", start)]))
-    length = int.from_bytes(packed[:4], "little")
-    header = json.loads(packed[4 : 4 + length])
-    arrays = {}
-    for name, place in header.pop("arrays").items():
-        count, offset = int(np.prod(place["shape"])), 4 + length + place["offset"]
-        values = np.frombuffer(packed, place["dtype"], count, offset)
-        arrays[name] = values.reshape(place["shape"])
-    return header, arrays
+    return unpacked(packed)

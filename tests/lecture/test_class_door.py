@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from ffnviz.lecture.classroom import arrivals
+from ffnviz.lecture.classroom import arrivals, sqlite_people
 from ffnviz.lecture.classroom.arrivals import AT_ONCE, EACH_S, Arrivals, RushError
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.live_class import MOST_PEOPLE, Opened
@@ -129,13 +129,14 @@ def test_the_lecturer_empties_a_class_that_ghosts_have_filled(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "AT_ONCE", 2 * GHOSTS)
+    monkeypatch.setattr(sqlite_people, "MOST_PEOPLE", GHOSTS)
 
     async def all_come() -> None:
         code, secret = door.opened.code, door.opened.secret
         tickets = {who: door.store.ticket(code, who) for who in names(GHOSTS)}
         ghosts = await asyncio.gather(*(door.come(*each) for each in tickets.items()))
         assert [status for status, _ in ghosts] == [200] * GHOSTS
-        await door.people(MOST_PEOPLE)
+        await door.people(GHOSTS)
         honest = [asyncio.ensure_future(door.come_in(who)) for who in names(HONEST)]
         await asyncio.sleep(1)
         assert not any(each.done() for each in honest)

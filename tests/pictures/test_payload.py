@@ -12,7 +12,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.payload import as_order, pack
+from ffnviz.pictures.payload import as_order, pack, unpacked
 
 ARRAYS = st.dictionaries(
     st.text(min_size=1, max_size=8),
@@ -35,27 +35,40 @@ ARRAYS = st.dictionaries(
 )
 
 
-def unpacked(data: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """As payload.js does it."""
-    length = int.from_bytes(data[:4], "little")
-    header = json.loads(data[4 : 4 + length])
-    arrays = {}
-    for name, place in header.pop("arrays").items():
-        dtype = np.dtype(place["dtype"]).newbyteorder("<")
-        start = 4 + length + place["offset"]
-        assert start % 4 == 0, "a typed array in a browser must be aligned"
-        count = int(np.prod(place["shape"]))
-        arrays[name] = np.frombuffer(data, dtype, count, start).reshape(place["shape"])
-    return header, arrays
+HALVES = hnp.arrays(
+    np.float16,
+    st.tuples(st.integers(16, 40), st.sampled_from([61, 64, 127])),
+    elements=st.one_of(st.just(0.0), st.floats(-100, 100, width=16)),
+    fill=st.just(0.0),
+)
 
 
 @given(arrays=ARRAYS, text=st.text())
 def test_a_packed_payload_holds_what_went_in(arrays: dict[str, NDArray[Any]], text: str) -> None:
-    header, found = unpacked(pack({"text": text, "n": 3}, arrays))
+    packed = pack({"text": text, "n": 3}, arrays)
+    start = 4 + int.from_bytes(packed[:4], "little")
+    places = json.loads(packed[4:start])["arrays"].values()
+    # A typed array in a browser must be aligned.
+    assert all((start + place["offset"]) % 4 == 0 for place in places)
+    header, found = unpacked(packed)
     assert header == {"text": text, "n": 3}
     assert found.keys() == arrays.keys()
     for name, array in arrays.items():
         np.testing.assert_array_equal(found[name], array)
+
+
+@given(array=HALVES)
+def test_zeros_that_are_left_out_are_there_again(array: NDArray[np.float16]) -> None:
+    _, found = unpacked(pack({}, {"before": np.ones(3, np.uint8), "": array}))
+    np.testing.assert_array_equal(found[""], array)
+
+
+def test_a_hidden_layer_that_mostly_sleeps_is_short() -> None:
+    hidden = np.zeros((24, 2_048), np.float16)
+    hidden[:, :100] = 1 / 3
+    awake = 24 * 100
+    assert len(pack({}, {"": hidden})) < hidden.size / 8 + 2 * awake + 200
+    assert len(pack({}, {"": hidden + 1})) >= hidden.nbytes
 
 
 def test_an_array_of_another_type_is_refused() -> None:

@@ -28,6 +28,7 @@ def setting(name: str) -> Any:
         ("server.headless", True),
         ("server.fileWatcherType", "none"),  # what is installed does not change
         ("client.showErrorDetails", "none"),  # never a stack trace
+        ("client.allowedOrigins", []),  # each of Streamlit's own would be tried on every message
         ("client.toolbarMode", "viewer"),  # the menu with the themes, without the developer's part
     ],
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from streamlit.components.v2.component_manager import BidiComponentManager
+from streamlit.elements.widgets import text_widgets
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state.session_state import WStates
@@ -35,6 +36,8 @@ def nothing(*_: object) -> None:
 CHANGES: dict[str, tuple[Any, str, Any]] = {
     "run_gate": (script_runner.ScriptRunner, "_maybe_handle_execution_control_request", nothing),
     "message_limits": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
+    "compressed_messages": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
+    "typing_pause": (text_widgets, "_parse_text_input_live", nothing),
     "page_script": (page_script, "index_html", lambda: "<html></html>"),
     "plotly_file": (BidiComponentManager, "register_from_manifest", None),
     "open_sessions": (WebsocketSessionManager, "num_active_sessions", None),

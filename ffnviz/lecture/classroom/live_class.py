@@ -10,7 +10,7 @@ from typing import Any
 
 SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is mistaken for another
 LENGTH = 6
-MOST_PEOPLE = 300
+MOST_PEOPLE = 1_200
 LONGEST_SENTENCE = 500
 MOST_OPTIONS = 6
 LIVES_S = 3 * 3_600.0  # after the last action

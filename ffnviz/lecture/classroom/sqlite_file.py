@@ -53,6 +53,7 @@ class ClassFile:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._own = threading.local()
+        self._change = threading.Lock()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -68,8 +69,12 @@ class ClassFile:
 
     @contextmanager
     def changing(self) -> Iterator[sqlite3.Connection]:
-        """This thread's connection in a transaction."""
-        with self.reading() as db:
+        """This thread's connection in a transaction.
+
+        Threads take turns: SQLite's own way to wait is to try again later and later, so that of a
+        thousand votes at once some took seconds.
+        """
+        with self._change, self.reading() as db:
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db

@@ -8,6 +8,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from ffnviz.models.encoder.atomic import check_writable, new_folder, real, set_a
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig
 from ffnviz.models.encoder.draft import is_draft
 from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.shared_weights import mapped, shared_file
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.random_init import no_draws
 
@@ -214,6 +216,10 @@ def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
         weights[name] = weights[name].float()
         if not torch.isfinite(weights[name]).all():
             raise ModelFolderError(path, f"{name} has values that are not finite")
+    shared = shared_file(hashlib.sha256(content).hexdigest())
+    if shared is not None:
+        with suppress(OSError):  # each process then has its own, as a server of one
+            weights = mapped(weights, shared)
     encoder.load_state_dict(weights, assign=True)
     return encoder.eval().requires_grad_(False)
 

@@ -5,6 +5,7 @@ import { grouped, number, short } from "./numbers.js";
 import { signedScale, signedScaleCss } from "./scale.js";
 import { roomOf } from "./spotlight.js";
 import { makeTip } from "./tip.js";
+import { typeSize } from "./type_size.js";
 
 export const styles = ["tip.css", "activation_map.css"];
 
@@ -17,8 +18,7 @@ const [HIGHEST, HIGHEST_ALONE] = [40, 60]; // pixels a row
 const AROUND = 6; // lines of type that titles and legend take where the maps stand alone
 
 function rowHeight(n_tokens, room, more) {
-  const type = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  const height = room === null ? SHARE * Math.max(600, innerHeight) + more : (room - AROUND * type) / 2;
+  const height = room === null ? SHARE * Math.max(600, innerHeight) + more : (room - AROUND * typeSize()) / 2;
   const least = n_tokens > FEW ? 4 : innerHeight < LOW ? LOWEST : LABELLED;
   return Math.max(least, Math.min(room === null ? HIGHEST : HIGHEST_ALONE, Math.floor(height / n_tokens)));
 }

@@ -8,11 +8,11 @@ import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
 import { roomOf } from "./spotlight.js";
 import { theme as colours } from "./theme.js";
+import { typeSize } from "./type_size.js";
 
 export const styles = ["chart.css"];
 
 const CONFIG = { displayModeBar: false, scrollZoom: false };
-const pageType = () => parseFloat(getComputedStyle(document.documentElement).fontSize);
 const touch = matchMedia("(pointer: coarse)");
 
 export function mount(tell) {
@@ -72,7 +72,7 @@ export function mount(tell) {
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
-    const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, pageType(), room() !== null);
+    const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
     const times = layout.meta?.panels > 1 ? layout.height / paintedHeight : 1; // panels in several rows take more

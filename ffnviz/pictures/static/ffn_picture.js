@@ -44,6 +44,7 @@ export function mount(tell) {
   const root = element("div", { class: "picture" }, flow, ...tip.parts);
   const stages = new Map(), steps = [];
   let shown = null, colours = null, width = null, willPlay = false;
+  let canvas = null, wide = 0; // a stage's, and its width
 
   const layout = () => (width < NARROW_BELOW ? NARROW : WIDE);
 
@@ -64,7 +65,14 @@ export function mount(tell) {
 
   // How many times as high as wide as usual the stages are, for the height that the picture is given.
   function stretched() {
-    const own = 2 * (flow.querySelector("canvas")?.clientWidth || STAGE * flow.clientWidth);
+    const first = flow.querySelector("canvas");
+    if (first !== canvas) {
+      if (canvas) measured.unobserve(canvas);
+      canvas = first;
+      measured.observe(canvas);
+      wide = canvas.clientWidth || STAGE * flow.clientWidth;
+    }
+    const own = 2 * wide;
     const lowest = Math.min(own, LOWEST), height = Math.min(HIGHEST * own, Math.max(lowest, own + given(root)));
     took(root, own ? height - own : 0, lowest - own, (HIGHEST - 1) * own);
     return own ? height / own : 1;
@@ -83,12 +91,18 @@ export function mount(tell) {
 
   // Expand, bend, compress: each stage appears once the one before it is there.
   function play() {
-    const wide = layout() === WIDE, hidden = wide ? "inset(0 100% 0 0)" : "inset(0 0 100% 0)";
+    const hidden = layout() === WIDE ? "inset(0 100% 0 0)" : "inset(0 0 100% 0)";
     playInTurn([...flow.children].map((part) => (part.matches(".step")
       ? [part.firstChild, [{ clipPath: hidden }, { clipPath: "inset(0)" }]]
       : [part.querySelector(".grid"), [{ opacity: 0.1 }, { opacity: 1 }]])));
   }
 
+  // Asked for its width within an update, the browser would lay out the page at once.
+  const measured = new ResizeObserver(([{ contentRect }]) => {
+    if (Math.abs(contentRect.width - wide) < 1) return;
+    wide = contentRect.width;
+    if (shown) paint();
+  });
   const resized = new ResizeObserver(([{ contentRect }]) => {
     const before = layout();
     width = contentRect.width;
@@ -117,6 +131,7 @@ export function mount(tell) {
     },
     destroy() {
       resized.disconnect();
+      measured.disconnect();
       removeEventListener("room", refit);
       removeEventListener("token-chosen", chosen);
     },

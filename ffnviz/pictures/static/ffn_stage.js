@@ -30,6 +30,21 @@ export function makeStage(name, tip, choose, enter) {
   const box = element("figure", { "data-stage": name }, caption, frame, note);
   let stage = null, values = null, order = null, neuron = null, columns = 1, rows = 1;
   let place = null; // of the keyboard's cursor
+  let painted = []; // what the canvas shows
+
+  // A pixel a value; the page stretches them.
+  function paint(theme) {
+    const wanted = [values, order, columns, rows, stage.largest, theme];
+    if (wanted.every((each, at) => each === painted[at])) return;
+    painted = wanted;
+    const image = new ImageData(columns, rows);
+    const pixels = new Uint32Array(image.data.buffer);
+    const colour = signedScale(theme, stage.largest);
+    for (let at = 0; at < values.length; at++) pixels[at] = colour(values[entryOf(at)]);
+    canvas.width = columns;
+    canvas.height = rows;
+    canvas.getContext("2d").putImageData(image, 0, 0);
+  }
 
   const entryOf = (at) => (order ? order[at] : at);
   const placeOf = (entry) => (order ? order.indexOf(entry) : entry);
@@ -99,14 +114,7 @@ export function makeStage(name, tip, choose, enter) {
       order = stage.neurons ? data.arrays.order : null;
       columns = layout.columns(values.length, most);
       rows = Math.ceil(values.length / columns);
-      const image = new ImageData(columns, rows);
-      const pixels = new Uint32Array(image.data.buffer);
-      const colour = signedScale(theme, stage.largest);
-      for (let at = 0; at < values.length; at++) pixels[at] = colour(values[entryOf(at)]);
-      // A pixel a value; the page stretches them.
-      canvas.width = columns;
-      canvas.height = rows;
-      canvas.getContext("2d").putImageData(image, 0, 0);
+      paint(theme);
       canvas.style.aspectRatio = `${columns * layout.shape} / ${rows * stretch}`;
       canvas.classList.toggle("neurons", stage.neurons);
       const keys = stage.neurons ? "Arrow keys move, Enter chooses a neuron." : "Arrow keys move.";

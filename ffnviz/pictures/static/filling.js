@@ -153,7 +153,8 @@ const own = (rows) => [...rows.querySelectorAll(".cell")]
 
 // What stands at the left has the same height; where that is too little, its list of parts is shorter.
 function fitSide(side, left) {
-  side.style.setProperty("--left", `${Math.max(0, left)}px`);
+  const height = `${Math.max(0, left)}px`;
+  if (side.style.getPropertyValue("--left") !== height) side.style.setProperty("--left", height);
   for (const host of side.children) host.removeAttribute("data-dense");
   const dense = side.scrollHeight > side.clientHeight + 1;
   for (const host of side.children) host.toggleAttribute("data-dense", dense);

@@ -3,9 +3,10 @@
 import { element } from "./element.js";
 import { grouped, number } from "./numbers.js";
 import { colourOf } from "./theme.js";
+import { typeSize } from "./type_size.js";
 
 // Pixels that a label needs; before a hall its type is larger.
-const labelFrom = () => Math.max(13, 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize) - 2);
+const labelFrom = () => Math.max(13, 0.82 * typeSize() - 2);
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
@@ -59,6 +60,7 @@ export function makeMap(name, tip, told) {
   const box = element("section", { "data-map": name }, title, labels, area);
   const map = { box, canvas, width: null };
   let data = null, values = null, cursor = null, byKeyboard = false;
+  let labelled = "", painted = []; // what labels and canvas show
 
   function cellAt(event) {
     const bounds = canvas.getBoundingClientRect();
@@ -124,11 +126,14 @@ export function makeMap(name, tip, told) {
 
   // Where rows are too low for a label each, every second or third has one; so has the chosen row.
   function drawLabels(height) {
+    const all = JSON.stringify([height, labelFrom(), data.token, data.texts]);
+    if (all === labelled) return;
+    labelled = all;
     const every = Math.ceil(labelFrom() / height);
-    const labelled = (token) => token === data.token
+    const hasOne = (token) => token === data.token
       || (token % every === 0 && Math.abs(token - data.token) >= every);
     labels.replaceChildren(...data.texts.map((text, token) => element("bdi", {
-      text: labelled(token) ? text : "",
+      text: hasOne(token) ? text : "",
       class: token === data.token ? "chosen" : "",
       style: { height: `${height}px`, lineHeight: `${Math.max(height, labelFrom())}px` },
     })));
@@ -145,7 +150,9 @@ export function makeMap(name, tip, told) {
     area.style.height = `${height * n_tokens}px`;
     drawLabels(height);
     map.width ??= canvas.clientWidth;
-    paintPixels(canvas, values, n_tokens, colour, map.width);
+    const wanted = [...Object.values(values), n_tokens, data.largest, theme, map.width, devicePixelRatio];
+    if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, map.width);
+    painted = wanted;
     canvas.setAttribute(
       "aria-label",
       `${shown.label}: ${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons. ${shown.note}. ` +

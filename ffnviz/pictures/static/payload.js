@@ -20,17 +20,27 @@ function widen(halves) {
   return values;
 }
 
+// All entries of an array of which only those that are not zero came, after a bit for each.
+function spread(buffer, start, size, kept) {
+  const bits = new Uint8Array(buffer, start, Math.ceil(size / 8));
+  const values = widen(new Uint16Array(buffer, start + 4 * Math.ceil(size / 32), kept));
+  const all = new Float32Array(size);
+  for (let i = 0, next = 0; i < size; i++) if (bits[i >> 3] & (1 << (i & 7))) all[i] = values[next++];
+  return all;
+}
+
 // The header, with its arrays by name, and their shapes.
 export function unpack(bytes) {
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
   const arrays = {}, shapes = {};
-  for (const [name, { dtype, shape, offset }] of Object.entries(header.arrays)) {
+  for (const [name, { dtype, shape, offset, kept }] of Object.entries(header.arrays)) {
     const size = shape.reduce((a, b) => a * b, 1);
     const start = 4 + length + offset;
     shapes[name] = shape;
-    if (dtype === "uint8") arrays[name] = new Uint8Array(buffer, start, size);
+    if (kept !== undefined) arrays[name] = spread(buffer, start, size, kept);
+    else if (dtype === "uint8") arrays[name] = new Uint8Array(buffer, start, size);
     else if (dtype === "float32") arrays[name] = new Float32Array(buffer, start, size);
     else if (dtype === "int32") arrays[name] = new Int32Array(buffer, start, size);
     else {

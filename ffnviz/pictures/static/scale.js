@@ -2,9 +2,11 @@
 
 const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
+const tables = new WeakMap(); // by theme
+
 // A lookup table of 511 colours from -largest to +largest. The square root lifts small values off
 // the background.
-export function signedScale(theme, largest) {
+function tableOf(theme) {
   const zero = channels(theme.background);
   const ends = {
     1: [channels(theme.positive_mid), channels(theme.positive)],
@@ -18,6 +20,13 @@ export function signedScale(theme, largest) {
     const [r, g, b] = from.map((c, i) => Math.round(c + (to[i] - c) * u));
     table[step + 255] = (255 << 24) | (b << 16) | (g << 8) | r;
   }
+  tables.set(theme, table);
+  return table;
+}
+
+// The colour of a value.
+export function signedScale(theme, largest) {
+  const table = tables.get(theme) ?? tableOf(theme);
   const unit = largest > 0 ? 1 / largest : 0;
   return (value) => {
     const t = Math.sqrt(Math.min(1, Math.abs(value) * unit));
