@@ -9,6 +9,7 @@ from ffnviz.cli.export import export
 from ffnviz.cli.flips import flips
 from ffnviz.cli.index import index
 from ffnviz.cli.lab import lab
+from ffnviz.cli.learn import learn
 from ffnviz.cli.timing import timing
 from ffnviz.cli.train import train
 
@@ -25,5 +26,6 @@ main.add_command(export)
 main.add_command(flips)
 main.add_command(index)
 main.add_command(lab)
+main.add_command(learn)
 main.add_command(timing)
 main.add_command(train)
