@@ -22,6 +22,8 @@ from ffnviz.models.config import (
     CLASS_STORE,
     FRAME_ANCESTORS,
     LECTURE,
+    TRAIN_MINUTES,
+    Config,
     NetworkRequest,
     config,
     config_from_environment,
@@ -120,6 +122,15 @@ OLDER = " An older ffnviz made it, which compared the first weights of the FFNs 
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. A file of this user's, if left out.",
 )
+@click.option(
+    "--train-minutes",
+    type=click.FloatRange(0, 60),
+    default=Config.train_minutes,
+    envvar=TRAIN_MINUTES,
+    show_default=True,
+    show_envvar=True,
+    help="Minutes of a processor that one training on the page Learn may take; 0 switches it off.",
+)
 def app(
     host: str,
     port: int,
@@ -132,6 +143,7 @@ def app(
     lecture: Path | None,
     indexes: tuple[Path, ...],
     class_store: str | None,
+    train_minutes: float,
 ) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
@@ -157,6 +169,7 @@ def app(
         class_store=_address_of_store(class_store),
         hosts=allowed_hosts(address, named),
         frame_ancestors=frame_ancestors,
+        train_minutes=train_minutes,
     ))  # fmt: skip
     _check_class_store()
     if models:

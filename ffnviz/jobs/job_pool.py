@@ -63,14 +63,14 @@ class Order:
 
     Attributes:
         work: a function of a module, called with a Run, what is told the progress, and the rest.
-        state: what the Run is of.
+        state: what the Run is of; None: work is called with None.
         device: where its networks run.
         networks: all there are.
         args: the rest.
     """
 
     work: Callable[..., object]
-    state: State
+    state: State | None
     device: str
     networks: Mapping[str, NetworkSize]
     args: tuple[Any, ...] = ()
@@ -102,6 +102,7 @@ class Job:
         order: what to compute.
         status: what has become of it.
         share: how much of it is done, from 0 to 1.
+        told: what it told on its way, if it does.
         result: what came out.
         problem: why nothing did, in words.
         contention: how much it had to share the machine.
@@ -112,6 +113,7 @@ class Job:
     wanted: Callable[[], bool] = lambda: True
     status: JobStatus = JobStatus.WAITS
     share: float = 0.0
+    told: list[Any] = field(default_factory=list)
     result: Any = None
     problem: str = ""
     contention: Contention | None = None
@@ -132,6 +134,7 @@ class JobPool:
         self._turns = turns
         self._jobs: list[Job] = []  # the one that runs comes first
         self._changed = threading.Condition()
+        self._writing = threading.Lock()  # of messages to the process
         self._process: subprocess.Popen[bytes] | None = None
         self._serving = self._watched = False
 
@@ -177,6 +180,17 @@ class JobPool:
                 self._kill()
             else:
                 self._jobs.remove(job)
+
+    def say(self, job: Job, message: object) -> None:
+        """Say something to a job that runs; it hears it when it next asks."""
+        with self._writing, suppress(OSError):  # the process may just have ended
+            if job.status is JobStatus.RUNS and self._jobs[:1] == [job] and self._process:
+                send(self._process.stdin, message)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether its process runs, or is being started."""
+        return self._serving
 
     @property
     def queue(self) -> int:
@@ -241,12 +255,17 @@ class JobPool:
             if job.ended:  # cancelled since
                 return ("failed", "")
             process = self._started()
-        send(process.stdin, job.order)
+        with self._writing:
+            send(process.stdin, job.order)
         while True:
             message: tuple[Any, ...] = receive(process.stdout)
-            if message[0] != "share":
-                return message
-            job.share = message[1]
+            match message:
+                case ("share", share):
+                    job.share = share
+                case ("told", told):
+                    job.told.append(told)
+                case _:
+                    return message
 
     def _drop_what_nobody_wants(self) -> None:
         now, jobs = time.monotonic(), list(self._jobs)

@@ -52,7 +52,7 @@ class Plan:
         """About 64 sentences a step, 25% masked."""
         return Recipe(
             seed=self.seed, steps=self.steps, batch_tokens=544, mask_share=0.25,
-            learning_rate=6e-3, warmup_steps=min(50, self.steps), weight_decay=0.01,
+            learning_rate=4e-3, warmup_steps=min(50, self.steps), weight_decay=0.01,
         )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.learn.text import MAX_TOKENS
 
 D_MODEL, D_FF = 64, 256
+LARGER = 3.0  # initial weights, than those of a wide network: so small a one learns sooner
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,10 @@ def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
         {name: usual[name] if name in usual and usual[name].shape == weights.shape else weights
          for name, weights in own.items()}
     )  # fmt: skip
+    with torch.no_grad():
+        for weights in encoder.parameters():
+            if weights.ndim > 1:
+                weights.mul_(LARGER)
     blocks: nn.ModuleList = encoder.get_submodule("blocks")  # type: ignore[assignment]
     if not variant.residual:
         _leave_out_residual(blocks, encoder.config)
