@@ -70,7 +70,8 @@ def bar(
         label, why_not if course.status is Status.NEW else "",
     )  # fmt: skip
     learned = course.learned
-    content = learned.folders if learned is not None and file else b""
+    still = course.status in (Status.PAUSED, Status.ENDED)
+    content = learned.folders if learned is not None and still and file else b""
     return learn_bar_cell(
         f"{name}-bar",
         progress,

@@ -82,10 +82,8 @@ class Learner:
         if self.step == 0:
             yield self._noted()
         while self.step < last:
-            with _one_thread():
-                began = time.process_time()
+            with self._timed():
                 self._learn_one()
-                self.seconds += time.process_time() - began
             if self.step % STEPS_A_RECORD == 0 or self.step == last:
                 yield self._noted()
 
@@ -109,10 +107,21 @@ class Learner:
 
     def _noted(self) -> Record:
         looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
-        with _one_thread():
+        with self._timed():
             if looks or self._held_out is None:
                 self._held_out = _look(self.encoder)
             return _record(self, self._held_out, with_hidden=looks)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """One thread: the order of sums, and so the curve, is then the same everywhere."""
+        before, began = torch.get_num_threads(), time.process_time()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+            self.seconds += time.process_time() - began
 
 
 @dataclass(frozen=True)
@@ -173,14 +182,3 @@ def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record
         held_out,
         hidden if with_hidden else None,
     )
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One thread: the order of sums, and so the curve, is then the same everywhere."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
