@@ -1,10 +1,11 @@
 """What a part of any page shows, for a file: the cells of its sheet, measured where it measures."""
 
 from collections.abc import Callable
+from typing import Any
 
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import measured_at_once
-from ffnviz.parts.sheet import cells_of, resolved
+from ffnviz.parts.sheet import Measured, Measurement, cells_of, resolved
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import reduce
 from ffnviz.state.run import Run
@@ -15,7 +16,8 @@ from ffnviz.state.state import Catalog, State
 def cells_shown(
     part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog
 ) -> list[Cell]:
-    """All cells of a part's sheet, in order; what it measures is measured at once.
+    """All cells of a part's sheet, in order; what it measures is measured at once, but for
+    trainings.
 
     Args:
         part: of any page.
@@ -28,5 +30,8 @@ def cells_shown(
         state = state if action is None else reduce(state, action, catalog)
     run = run_of(state)
     sheet = part.sheet(run, Values(state.settings))
-    made = resolved(sheet, lambda measurement: measured_at_once(measurement, run))
-    return list(cells_of(made.rows))
+
+    def look(measurement: Measurement[Any]) -> Measured[Any] | None:
+        return None if measurement.live else measured_at_once(measurement, run)
+
+    return list(cells_of(resolved(sheet, look).rows))

@@ -6,7 +6,7 @@ import { element } from "./element.js";
 export const styles = ["learn_bar.css"];
 
 const RUNNING = "ffnviz-learning"; // in this tab: what of it is lost with the server is said
-const LOST = "The connection was lost, and this run with it. Train again to see it anew.";
+const LOST = "This run was lost with the connection to the server. Train again.";
 const BUTTONS = { // status → what can be asked, the first the loudest
   new: ["train"], waits: ["stop"], runs: ["pause", "stop"], paused: ["go", "step", "train"], ended: ["train"],
 };
@@ -26,9 +26,9 @@ export function mount(tell) {
   const slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Back through the training" });
   const save = element("button", { type: "button", text: "Save the network" });
   const made = new Map(); // what is asked → its button
-  let last = 0, recorded = 0, file = null, waiting = 0, key = "";
+  let last = 0, recorded = 0, file = null, waiting = 0, stopped = false;
   for (const ask of ["train", "go", "pause", "step", "stop"]) {
-    made.set(ask, element("button", { type: "button", onclick: () => { if (ask === "stop" || ask === "train") remembered(key, false); tell("ask", ask); } }));
+    made.set(ask, element("button", { type: "button", onclick: () => { stopped = ask === "stop"; tell("ask", ask); } }));
   }
   buttons.append(...made.values());
   save.onclick = () => download(new Blob([file.bytes], { type: "application/zip" }), file.name);
@@ -42,19 +42,19 @@ export function mount(tell) {
   return {
     element: root,
     update({ status, at, moments, most, said: words, label, why_not: why, file: name, arrays }) {
-      key = label;
-      const lost = status === "new" && remembered(key);
-      if (status !== "new") remembered(key, true);
-      const asks = BUTTONS[status];
+      if (stopped) remembered(label, false); // by a hand, which knows it
+      const lost = status === "new" && remembered(label);
+      if (status === "new") stopped = false;
+      else if (!stopped) remembered(label, true);
+      const asks = BUTTONS[status], held = buttons.querySelector(":focus");
       for (const [ask, button] of made) {
         const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";
         if (button.textContent !== text) button.textContent = text;
-        const hidden = !asks.includes(ask);
-        if (hidden && button.matches(":focus")) made.get(asks[0]).focus();
-        button.hidden = hidden;
+        button.hidden = !asks.includes(ask);
         button.className = ask === asks[0] ? "first" : "";
         button.disabled = ask === "train" && Boolean(why);
       }
+      if (held?.hidden) made.get(asks[0]).focus();
       bar.hidden = moments > 1 || !["waits", "runs"].includes(status);
       slider.hidden = moments < 2;
       const still = slider.getRootNode().activeElement !== slider || Number(slider.value) === last;
@@ -63,7 +63,8 @@ export function mount(tell) {
       if (still || at !== last) slider.value = String(at);
       last = at;
       slider.setAttribute("aria-valuetext", words);
-      said.textContent = lost ? LOST : why || words;
+      said.ariaLive = status === "runs" ? "off" : "polite"; // or it would be read out without an end
+      said.textContent = words || (lost ? LOST : why);
       save.hidden = !name;
       file = name ? { name, bytes: arrays.file } : null;
     },
