@@ -16,8 +16,9 @@ from ffnviz.state.state import Catalog, State
 def cells_shown(
     part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog
 ) -> list[Cell]:
-    """All cells of a part's sheet, in order; what it measures is measured at once, but for
-    trainings.
+    """All cells of a part's sheet, in order; what it measures is measured at once.
+
+    Nothing is trained: what is shown before that stands in its place.
 
     Args:
         part: of any page.

@@ -15,12 +15,12 @@ def test_a_newcomer_presses_one_button_and_sees_words_change_and_the_loss_fall(
     page = new_page().page
     page.goto(f"{new_page().address}/learn")
     page.get_by_role("button", name="Train", exact=True).click()
-    bar, words = page.locator('[data-cell="learn-bar"]'), page.locator('[data-cell="learn-words"]')
-    first = words.locator("li").first
-    expect(first).to_be_visible(timeout=LONG_MS)
-    said, before = bar.locator(".said"), words.inner_text()
+    words = page.locator('[data-cell="learn-words"] bdi')
+    said = page.locator('[data-cell="learn-bar"] .said')
+    expect(words).to_have_count(5, timeout=LONG_MS)
+    before = words.all_inner_texts()
     expect(said).to_have_text(re.compile(r"step [1-9]\d{2,} of 3,000"), timeout=LONG_MS)
-    assert words.inner_text() != before
+    assert words.all_inner_texts() != before
     hits = page.locator('[data-cell="learn-loss"] .sentence .number')
     assert float(hits.inner_text().strip("%<")) >= 14  # what guessing by frequency gets
     page.get_by_role("button", name="Pause").click()
