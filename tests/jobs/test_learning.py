@@ -10,7 +10,7 @@ from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order
 from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, learn, prepare
 from ffnviz.training.learn.learner import Learner
 
-PATIENCE_S = 180
+PATIENCE_S = 600  # its process steps back for whatever else the machine does
 TEXT = "She opened the [MASK] and looked out."
 LONG = Plan("relu", TEXT, steps=3_000)
 
@@ -91,7 +91,9 @@ def test_its_time_of_the_processor_is_limited(pool: JobPool) -> None:
 
 
 def test_a_sentence_in_which_nothing_is_hidden_is_refused_in_words(pool: JobPool) -> None:
-    job = ordered(pool, (Plan("relu", "What time is it?", 10),), None)
+    text = "What time is it?"
+    args = ((Plan("relu", text, 10),), text, None, 100.0)
+    job = pool.submit(Order(learn, None, "cpu", {}, args))
     until(lambda: job.ended)
     assert job.status is JobStatus.FAILED
     assert "No word is hidden" in job.problem
