@@ -10,6 +10,7 @@ from ffnviz.cli.flips import flips
 from ffnviz.cli.index import index
 from ffnviz.cli.lab import lab
 from ffnviz.cli.learn import learn
+from ffnviz.cli.study import study
 from ffnviz.cli.timing import timing
 from ffnviz.cli.train import train
 
@@ -27,5 +28,6 @@ main.add_command(flips)
 main.add_command(index)
 main.add_command(lab)
 main.add_command(learn)
+main.add_command(study)
 main.add_command(timing)
 main.add_command(train)
