@@ -15,7 +15,7 @@ def test_a_newcomer_presses_one_button_and_sees_words_change_and_the_loss_fall(
     page = new_page().page
     page.goto(f"{new_page().address}/learn")
     page.get_by_role("button", name="Train", exact=True).click()
-    words = page.locator('[data-cell="learn-words"] bdi')
+    words = page.locator('[data-cell="learn-words"] li bdi')
     said = page.locator('[data-cell="learn-bar"] .said')
     expect(words).to_have_count(5, timeout=LONG_MS)
     before = words.all_inner_texts()
