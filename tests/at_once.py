@@ -11,7 +11,7 @@ class AtOnce(JobPool):
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
         """Compute it."""
-        run = make_run(order.state, order.device, order.networks)
+        run = make_run(order.state, order.device, order.networks) if order.state else None
         result = order.work(run, lambda _: None, *order.args)
         return Job(order, wanted, JobStatus.DONE, result=result, contention=Contention(1.0, 0.0))
 

@@ -7,7 +7,7 @@ from functools import cache, partial
 import streamlit as st
 
 from ffnviz.analysis.journey.ordering import ORDERS
-from ffnviz.app import export_widget, footer, page_controls
+from ffnviz.app import export_widget, footer, page_controls, training
 from ffnviz.app.lecture import (
     class_sentences,
     classroom,
@@ -41,9 +41,10 @@ START_NEXT = "She opened the door and looked out at the"  # for who says the nex
 START = "She opened the [MASK] and looked out."
 
 
-@st.fragment
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
     """All that a click may change: it then runs alone, and the sentence box is left as it is."""
+    if training.refresh_s(page.name) != st.session_state["refresh"]:
+        st.rerun()  # how often this fragment runs by itself is fixed where it is called
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
         st.switch_page(addresses[turn_to])
@@ -162,4 +163,5 @@ def main() -> None:
     st.set_page_config(title, page_icon=str(ASSETS / "logo.svg"), layout="wide")
     st.html(f"<style>{page_style()}{hidden_controls.style(session.view_options)}</style>")
     page_controls.sentence_box(session)
-    show(session, page, addresses)
+    every = st.session_state["refresh"] = training.refresh_s(page.name)
+    st.fragment(show, run_every=every)(session, page, addresses)

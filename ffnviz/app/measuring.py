@@ -14,6 +14,7 @@ from typing import Any
 
 import streamlit as st
 
+from ffnviz.app import training
 from ffnviz.app.mounting import mount_cell
 from ffnviz.jobs.job_pool import JOB_POOL, Job, JobStatus, Order, QueueIsFullError
 from ffnviz.parts.results import where
@@ -66,6 +67,8 @@ def _requests() -> Requests:
 
 def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
     """Its last result, if there is one; a first begins to be measured."""
+    if measurement.live:
+        return training.course_of(measurement)
     requests, name = _requests(), measurement.name
     JOB_POOL.warm_up()
     if name in requests.under_way and requests.under_way[name].job.ended:
@@ -94,7 +97,7 @@ def with_buttons(
     return {
         each.name: (each, each.name in requests.under_way)
         for each in measurements
-        if not each.once
+        if not (each.once or each.live)
         or each.name in requests.under_way
         or (each.name in requests.refused and each.name not in requests.results)
     }

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import streamlit as st
 
-from ffnviz.app import measuring
+from ffnviz.app import measuring, training
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session
 from ffnviz.parts.sheet import Answer, Measured, Measurement, Row, Sheet, cells_of, resolved, row
@@ -172,6 +172,9 @@ def _answer(session: Session, shown: Drawing, answer: Any) -> None:
                 measuring.start(shown.measurements[name], shown.run)
         case ("cancel", name):
             measuring.cancel(shown.measurements[name])
+        case ("train", name, what, action):
+            training.do(shown.measurements[name], what)
+            session.do(action)
         case (action, settled):
             if action is not None:
                 session.do(action, settled)

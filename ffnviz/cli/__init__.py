@@ -8,6 +8,8 @@ from ffnviz.cli.errors import Commands
 from ffnviz.cli.export import export
 from ffnviz.cli.flips import flips
 from ffnviz.cli.lab import lab
+from ffnviz.cli.learn import learn
+from ffnviz.cli.study import study
 from ffnviz.cli.timing import timing
 from ffnviz.cli.train import train
 
@@ -39,5 +41,7 @@ main.add_command(check)
 main.add_command(export)
 main.add_command(flips)
 main.add_command(lab)
+main.add_command(learn)
+main.add_command(study)
 main.add_command(timing)
 main.add_command(train)

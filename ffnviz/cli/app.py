@@ -23,6 +23,8 @@ from ffnviz.models.config import (
     CLASS_STORE,
     FRAME_ANCESTORS,
     LECTURE,
+    TRAIN_MINUTES,
+    Config,
     NetworkRequest,
     config,
     config_from_environment,
@@ -111,6 +113,15 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. A file of this user's, if left out.",
 )
+@click.option(
+    "--train-minutes",
+    type=click.FloatRange(0, 60),
+    default=Config.train_minutes,
+    envvar=TRAIN_MINUTES,
+    show_default=True,
+    show_envvar=True,
+    help="Minutes of a processor that one training on the page Learn may take; 0 switches it off.",
+)
 def app(
     host: str,
     port: int,
@@ -123,6 +134,7 @@ def app(
     lecture: Path | None,
     indexes: tuple[Path, ...],
     class_store: str | None,
+    train_minutes: float,
 ) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
@@ -148,6 +160,7 @@ def app(
         class_store=_address_of_store(class_store),
         hosts=allowed_hosts(address, named),
         frame_ancestors=frame_ancestors,
+        train_minutes=train_minutes,
     ))  # fmt: skip
     _check_class_store()
     if models:

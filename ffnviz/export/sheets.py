@@ -1,10 +1,11 @@
 """What a part of any page shows, for a file: the cells of its sheet, measured where it measures."""
 
 from collections.abc import Callable
+from typing import Any
 
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import measured_at_once
-from ffnviz.parts.sheet import cells_of, resolved
+from ffnviz.parts.sheet import Measured, Measurement, cells_of, resolved
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import reduce
 from ffnviz.state.run import Run
@@ -25,6 +26,8 @@ def cells_shown(
 ) -> list[Cell]:
     """All cells of a part's sheet, in order; what it measures is measured at once.
 
+    Nothing is trained: what is shown before that stands in its place.
+
     Args:
         part: of any page.
         state: what is looked at; settings of the part are part of it.
@@ -34,5 +37,8 @@ def cells_shown(
     state = followed(part, state, run_of, catalog)
     run = run_of(state)
     sheet = part.sheet(run, Values(state.settings))
-    made = resolved(sheet, lambda measurement: measured_at_once(measurement, run))
-    return list(cells_of(made.rows))
+
+    def look(measurement: Measurement[Any]) -> Measured[Any] | None:
+        return None if measurement.live else measured_at_once(measurement, run)
+
+    return list(cells_of(resolved(sheet, look).rows))

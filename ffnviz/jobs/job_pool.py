@@ -63,7 +63,7 @@ class Order:
 
     # a function of a module, called with a Run, what is told the progress, and the rest
     work: Callable[..., object]
-    state: State  # what the Run is of
+    state: State | None  # what the Run is of; None: work is called with None
     device: str  # where its networks run
     networks: Mapping[str, NetworkSize]  # all there are
     args: tuple[Any, ...] = ()  # the rest
@@ -90,6 +90,7 @@ class Job:
     wanted: Callable[[], bool] = lambda: True  # whether whoever asked is still there
     status: JobStatus = JobStatus.WAITS  # what has become of it
     share: float = 0.0  # how much of it is done, from 0 to 1
+    told: list[Any] = field(default_factory=list)  # what it told on its way, if it does
     result: Any = None  # what came out
     problem: str = ""  # why nothing did, in words
     contention: Contention | None = None  # how much it had to share the machine
@@ -110,6 +111,7 @@ class JobPool:
         self._turns = turns
         self._jobs: list[Job] = []  # the one that runs comes first
         self._changed = threading.Condition()
+        self._writing = threading.Lock()  # of messages to the process
         self._process: subprocess.Popen[bytes] | None = None
         self._serving = self._watched = False
 
@@ -155,6 +157,17 @@ class JobPool:
                 self._kill()
             else:
                 self._jobs.remove(job)
+
+    def say(self, job: Job, message: object) -> None:
+        """Say something to a job that runs; it hears it when it next asks."""
+        with self._writing, suppress(OSError):  # the process may just have ended
+            if job.status is JobStatus.RUNS and self._jobs[:1] == [job] and self._process:
+                send(self._process.stdin, message)
+
+    @property
+    def is_up(self) -> bool:
+        """Whether its process runs, or is being started."""
+        return self._serving
 
     @property
     def queue(self) -> int:
@@ -219,12 +232,17 @@ class JobPool:
             if job.ended:  # cancelled since
                 return ("failed", "")
             process = self._started()
-        send(process.stdin, job.order)
+        with self._writing:
+            send(process.stdin, job.order)
         while True:
             message: tuple[Any, ...] = receive(process.stdout)
-            if message[0] != "share":
-                return message
-            job.share = message[1]
+            match message:
+                case ("share", share):
+                    job.share = share
+                case ("told", told):
+                    job.told.append(told)
+                case _:
+                    return message
 
     def _drop_what_nobody_wants(self) -> None:
         now, jobs = time.monotonic(), list(self._jobs)

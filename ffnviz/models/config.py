@@ -39,6 +39,8 @@ class Config:
         hosts: the names that it answers to, in lower case; none: any.
         frame_ancestors: whose pages may show it in a frame.
         origins: other sites whose pages may open sessions.
+        train_minutes: of the processor, that one training on the page Learn may take; 0: there is
+            none.
         without_patches: what to leave of Streamlit as it is.
     """
 
@@ -51,6 +53,7 @@ class Config:
     hosts: tuple[str, ...] = ()
     frame_ancestors: str = "'self'"
     origins: tuple[str, ...] = ()
+    train_minutes: float = 3.0
     without_patches: tuple[str, ...] = ()
 
 
@@ -59,6 +62,7 @@ CLASS_STORE = "FFNVIZ_CLASS_STORE"
 ALLOWED_HOSTS = "FFNVIZ_ALLOWED_HOSTS"
 FRAME_ANCESTORS = "FFNVIZ_FRAME_ANCESTORS"
 ORIGINS = "FFNVIZ_ORIGINS"
+TRAIN_MINUTES = "FFNVIZ_TRAIN_MINUTES"
 WITHOUT_PATCHES = "FFNVIZ_WITHOUT_PATCHES"
 
 

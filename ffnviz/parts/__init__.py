@@ -3,13 +3,24 @@
 A new page is a new file and a line here.
 """
 
-from ffnviz.parts import block, dimensions, journey, lab, neurons, sparsity, timing, vocabulary
+from ffnviz.parts import (
+    block,
+    dimensions,
+    journey,
+    lab,
+    learn,
+    neurons,
+    sparsity,
+    timing,
+    vocabulary,
+)
 from ffnviz.parts.part import Page, Part
 
 PAGES = (
     Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey"),)),
     Page("Block", "block", block.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),
+    Page("Learn", "learn", learn.PARTS),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Neurons", "neurons", neurons.PARTS),

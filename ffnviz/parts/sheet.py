@@ -53,18 +53,20 @@ class Measurement(Generic[R]):
             it.
         once: whether another measurement would have the same result, so that there is a button only
             where the first has failed.
+        live: whether it is a training: what it tells on its way is shown, as a `Course`.
     """
 
     name: str
     setup: tuple[object, ...]
     work: Callable[..., R]
     after: Callable[[Measured[R]], Sequence[Any]]
-    args: tuple[object, ...] = ()
+    args: tuple[Any, ...] = ()
     before: Sequence[Any] = ()
     label: str = "Measure"
     doing: str = "Measuring …"
     on_request: bool = False
     once: bool = False
+    live: bool = False
 
 
 @dataclass(frozen=True)

@@ -40,13 +40,13 @@ def maps_cell(
     key: str,
     on_choose: Callable[[str, int], Any],
     on_order: Callable[[str], Any],
-    on_open: Callable[[str, int, int], Any],
+    on_open: Callable[[str, int, int], Any] | None = None,
 ) -> Cell:
     """The maps one over the other, all on one colour scale.
 
     A click (or Enter, after moving with the arrow keys) hands map name and neuron to `on_choose`
     before the page runs again. A double click (or Shift + Enter) hands map name, neuron and token
-    to `on_open`.
+    to `on_open`, if there is one.
 
     Args:
         head: what stands above them.
@@ -76,8 +76,10 @@ def maps_cell(
 
     def opened(sent: Any) -> Any:
         chosen = named(sent)
-        row = None if chosen is None else place(entry(sent, "token"), shapes[chosen[0]][0])
-        return None if chosen is None or row is None else on_open(*chosen, row)
+        if chosen is None or on_open is None:
+            return None
+        row = place(entry(sent, "token"), shapes[chosen[0]][0])
+        return None if row is None else on_open(*chosen, row)
 
     arrays: dict[str, NDArray[Any]] = {}
     told = []
@@ -104,6 +106,7 @@ def maps_cell(
         "beyond": bool(max(np.abs(m.hidden).max(initial=0) for m in maps) > largest),
         "orders": list(orders),
         "order": order,
+        "stays": on_open is None,
         "head": head.to_json(),
     }
     events = {"neuron": clicked, "order": ordered, "cell": opened}

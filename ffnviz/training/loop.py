@@ -134,20 +134,24 @@ def _start(
     encoder = initial_encoder(config, recipe.seed).to(device)
     if begin_with is not None:
         encoder.load_state_dict(begin_with.state_dict())
+    return _State(encoder, optimiser_of(encoder, recipe), step=0, tokens=0, seconds=0.0, points=[])
+
+
+def optimiser_of(encoder: Encoder, recipe: Recipe) -> torch.optim.Optimizer:
+    """AdamW as the recipe has it; weight decay is for matrices alone."""
     matrices = [p for p in encoder.parameters() if p.ndim > 1]
     vectors = [p for p in encoder.parameters() if p.ndim == 1]
     groups: list[dict[str, Any]] = [
         {"params": matrices},
         {"params": vectors, "weight_decay": 0.0},
     ]
-    optimiser = torch.optim.AdamW(
+    return torch.optim.AdamW(
         groups,
         lr=recipe.learning_rate,
         betas=recipe.betas,
         weight_decay=recipe.weight_decay,
         fused=True,
     )
-    return _State(encoder, optimiser, step=0, tokens=0, seconds=0.0, points=[])
 
 
 def _step(state: _State, recipe: Recipe, batch: Batch, device: torch.device) -> float:

@@ -40,7 +40,7 @@ def training_batch(
     """The batch of a step: all its sequences have the same length."""
     rng = np.random.default_rng([recipe.seed, step])
     if corpus.sentences and recipe.sentence_share and rng.random() < recipe.sentence_share:
-        return _of_sentences(rng, corpus.sentences, recipe, mask_id)
+        return batch_of_sentences(rng, corpus.sentences, recipe, mask_id)
     length = _length(rng, recipe.usual_length, max_tokens)
     n_sequences = max(1, recipe.batch_tokens // length)
     latest = len(corpus.training) - length
@@ -84,7 +84,7 @@ def sentence_batches(sentences: Sentences, recipe: Recipe, mask_id: int) -> list
     ]
 
 
-def _of_sentences(
+def batch_of_sentences(
     rng: np.random.Generator, sentences: Sentences, recipe: Recipe, mask_id: int
 ) -> Batch:
     """Sentences of one length, which is drawn by the number of tokens in sentences of it.

@@ -20,21 +20,29 @@ def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentenc
         CorpusError: if it cannot be read, or one of the two parts is empty.
     """
     with reading(path):
-        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
-    words = np.array([tokenizer.word(i).strip()[:1].isalnum() for i in range(tokenizer.vocab_size)])
-    training: dict[int, list[list[int]]] = {}
-    held_out: dict[int, list[list[int]]] = {}
-    for line, ids in zip(lines, tokenizer.encode_many(lines), strict=True):
-        if len(ids) <= max_tokens and words[ids].any():
-            digest = hashlib.sha1(line.encode(), usedforsecurity=False).hexdigest()
-            part = held_out if digest.startswith(HELD_OUT_DIGIT) else training
-            part.setdefault(len(ids), []).append(ids)
-    if not training or not held_out:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    sentences = sentences_of(lines, path.stem, tokenizer, max_tokens)
+    if not sentences.training or not sentences.held_out:
         raise CorpusError(
             f"{path} has too few sentences: one line in sixteen is held out, "
             "and at least one must be, and one be left."
         )
-    return Sentences(path.stem, _arrays(training), _arrays(held_out), words)
+    return sentences
+
+
+def sentences_of(lines: list[str], name: str, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
+    """Lines as sentences; left out and held out are the same as of a file."""
+    lines = [line for line in lines if line.strip()]
+    words = np.array([tokenizer.word(i).strip()[:1].isalnum() for i in range(tokenizer.vocab_size)])
+    of_words = frozenset(np.flatnonzero(words).tolist())
+    training: dict[int, list[list[int]]] = {}
+    held_out: dict[int, list[list[int]]] = {}
+    for line, ids in zip(lines, tokenizer.encode_many(lines), strict=True):
+        if len(ids) <= max_tokens and not of_words.isdisjoint(ids):
+            digest = hashlib.sha1(line.encode(), usedforsecurity=False).hexdigest()
+            part = held_out if digest.startswith(HELD_OUT_DIGIT) else training
+            part.setdefault(len(ids), []).append(ids)
+    return Sentences(name, _arrays(training), _arrays(held_out), words)
 
 
 def _arrays(rows: dict[int, list[list[int]]]) -> dict[int, IdArray]:

@@ -20,6 +20,7 @@ from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.foot import foot_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
 from ffnviz.pictures.local_storage import storage_cell
 from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.opening import opening_cell
@@ -269,6 +270,11 @@ def show_progress(seed: int) -> None:
     mount_cell(Cell("progress", "progress", {"measurements": told}))
 
 
+def show_learn_bar(seed: int) -> None:
+    progress = Progress("paused", seed, seed + 2, seed + 9, f"step {10 * seed}", "Train")
+    mount_cell(learn_bar_cell("learn-bar", progress, never, never, ("network.zip", b"PK")))
+
+
 def show_rail(seed: int) -> None:
     share = number_setting("keep", 5, 1, 100).with_control("Keep", (1, 5, 100), lambda n: f"{n}%")
     word = text_setting("word").with_control("A word", example="moon")
@@ -299,6 +305,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "ffn_picture": show_ffn,
     "local_storage": show_local_storage,
     "classroom": show_classroom,
+    "learn_bar": show_learn_bar,
     "neuron_card": show_card,
     "opening": show_opening,
     "page_bar": show_bar,

@@ -28,6 +28,7 @@ const PICTURES = {
   foot: () => import("./foot.js"),
   local_storage: () => import("./local_storage.js"),
   classroom: () => import("./classroom.js"),
+  learn_bar: () => import("./learn_bar.js"),
   neuron_card: () => import("./neuron_card.js"),
   opening: () => import("./opening.js"),
   block_map: () => import("./block_map.js"),

@@ -1,0 +1,159 @@
+"""Trainings that a session has asked for: begun, paused, gone on with, forgotten.
+
+They are computed in a process of their own, one at a time. A paused one takes no processor: the
+session keeps its networks, and going on is a new order.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
+from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Moment, learn, prepare
+from ffnviz.models.config import config
+from ffnviz.parts.course import Course, Status
+from ffnviz.parts.sheet import Measured, Measurement
+
+REFRESH_S = 0.4
+PAGE = "learn"
+POOL = JobPool()
+
+
+@dataclass
+class Training:
+    """A training of this session.
+
+    Attributes:
+        steps: of its plan.
+        text: the sentence that is watched.
+        job: what computes it; None before it was asked for.
+        heard: how many of the things that the job told were taken in.
+    """
+
+    steps: int
+    text: str
+    job: Job | None = None
+    heard: int = 0
+    moments: list[Moment] = field(default_factory=list)
+    guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
+    n_sentences: int = 0
+    learned: Learned | None = None
+    problem: str = ""
+
+    @property
+    def status(self) -> Status:
+        """How it stands."""
+        if self.job is not None and not self.job.ended:
+            return Status.WAITS if self.job.status is JobStatus.WAITS else Status.RUNS
+        if self.learned is None:
+            return Status.NEW
+        over = self.learned.ended or self.learned.spent
+        return Status.ENDED if over else Status.PAUSED
+
+
+def refresh_s(page: str) -> float | None:
+    """How often the page runs by itself: while something learns, so that it is seen; or never."""
+    running = any(t.job is not None and not t.job.ended for t in _trainings().values())
+    return REFRESH_S if page == PAGE and running else None
+
+
+def course_of(measurement: Measurement[Any]) -> Measured[Any]:
+    """What is known of a training by now."""
+    training = _trainings().get(measurement.name)
+    if training is None:
+        _prepare()
+        return Measured(measurement.setup, Course(Status.NEW), "", "")
+    _take_in(training)
+    _watch(training, measurement.args[1])
+    course = Course(
+        training.status, tuple(training.moments), training.guessing, training.n_sentences,
+        training.steps, len(POOL.before(training.job)) if training.job else 0, training.learned,
+        training.problem,
+    )  # fmt: skip
+    return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")
+
+
+def do(measurement: Measurement[Any], what: str) -> None:
+    """What a button asks for: train, pause, step, go, stop; what cannot be done now is left."""
+    plans, text = measurement.args
+    training = _trainings().get(measurement.name)
+    if config().train_minutes <= 0:
+        return
+    if what == "train" or training is None:
+        _forget(measurement.name)
+        training = _trainings()[measurement.name] = Training(plans[0].steps, text)
+        _submit(training, plans, 1 if what == "step" else None)
+    elif what == "stop":
+        _forget(measurement.name)
+    elif what == "pause" and training.job is not None:
+        POOL.say(training.job, PAUSE)
+        if training.status is Status.WAITS:
+            POOL.cancel(training.job)
+    elif what in ("step", "go") and training.status is Status.PAUSED:
+        assert training.learned is not None  # noqa: S101
+        _submit(training, training.learned.learners, 1 if what == "step" else None)
+
+
+def _prepare() -> None:
+    """Have the process read the sentences, if it does not run: whoever is here may soon train."""
+    if config().train_minutes > 0 and not POOL.is_up:
+        with suppress(QueueIsFullError):
+            POOL.submit(Order(prepare, None, "cpu", {}))
+
+
+def _trainings() -> dict[str, Training]:
+    trainings: dict[str, Training] = st.session_state.setdefault("trainings", {})
+    return trainings
+
+
+def _forget(name: str) -> None:
+    training = _trainings().pop(name, None)
+    if training is not None and training.job is not None:
+        POOL.cancel(training.job)
+
+
+def _submit(training: Training, begin: Any, steps: int | None) -> None:
+    args = (begin, training.text, steps, 60 * config().train_minutes)
+    is_open = st.session_state.get("tab_is_open", lambda: True)
+    try:
+        training.job, training.heard = POOL.submit(Order(learn, None, "cpu", {}, args), is_open), 0
+        training.problem = ""
+    except QueueIsFullError as error:
+        training.problem = str(error)
+
+
+def _take_in(training: Training) -> None:
+    """What its job has told, and what came of it."""
+    job = training.job
+    if job is None:
+        return
+    ended = job.ended  # before what it told is read: nothing is told after that
+    for told in job.told[training.heard :]:
+        if isinstance(told[0], Guessing):
+            training.guessing, training.n_sentences = told
+        elif training.moments and told[0].step == training.moments[-1][0].step:
+            training.moments[-1] = told
+        else:
+            training.moments.append(told)
+        training.heard += 1
+    if ended:
+        training.job = None
+        if job.status is JobStatus.DONE:
+            training.learned = job.result
+        elif job.status is JobStatus.FAILED:
+            training.problem = job.problem
+        job.told.clear()
+
+
+def _watch(training: Training, text: str) -> None:
+    """Watch another sentence from now on."""
+    if text == training.text:
+        return
+    if training.job is None and training.learned is not None:
+        training.text = text
+        _submit(training, training.learned.learners, 0)
+    elif training.status is Status.RUNS and training.job is not None:
+        training.text = text
+        POOL.say(training.job, text)

@@ -1,0 +1,131 @@
+"""`ffnviz learn`: train a small network in a minute, or two that differ in one thing."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ffnviz.analysis.number_format import short
+from ffnviz.cli.output import show_json
+from ffnviz.cli.progress import bar
+from ffnviz.models.encoder.folder import ModelFolderError, check_place
+from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.training.learn.learner import (
+    STEPS_A_MINUTE,
+    STEPS_A_RECORD,
+    Learner,
+    Plan,
+    guessing_by_frequency,
+)
+from ffnviz.training.learn.record import Record
+from ffnviz.training.learn.saving import save
+from ffnviz.training.learn.variants import VARIANTS
+
+PHIS = ("relu", "gelu", "swiglu", "identity")
+
+
+@click.command()
+@click.option("--phi", type=click.Choice(PHIS), default="relu", show_default=True, help="φ.")
+@click.option(
+    "--against",
+    type=click.Choice(list(VARIANTS)),
+    help="Train a second network too, with the same initial weights and batches.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(0, 60, min_open=True),
+    default=1.0,
+    show_default=True,
+    help=f"Of one core, for each: {STEPS_A_MINUTE:,} steps a minute, whatever the clock says.",
+)
+@click.option("--steps", type=click.IntRange(1, 200_000), help="In place of --minutes.")
+@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
+@click.option(
+    "--text",
+    default=f"She opened the {MASK} and looked out.",
+    show_default=True,
+    help=f"A sentence to watch, with a {MASK}.",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="Save the network as a folder that `ffnviz app --model` opens; of two, the folders "
+    "OUT/PHI and OUT/AGAINST.",
+)
+@click.option("--json", "as_json", is_flag=True, help="All that was noted, as JSON.")
+def learn(
+    phi: str,
+    against: str | None,
+    minutes: float,
+    steps: int | None,
+    seed: int,
+    text: str,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Train a small network on everyday sentences, and watch it on one of yours.
+
+    The same seed gives the same curve to the bit on the same machine.
+    """
+    plan = Plan(phi, text, steps or max(1, round(minutes * STEPS_A_MINUTE)), seed)
+    names = [phi, *([against] if against else [])]
+    if against == phi:
+        raise click.BadParameter("that is the same network.", param_hint="--against")
+    folders = {name: (out / name if against else out) for name in names if out}
+    try:
+        for name, folder in folders.items():
+            if not VARIANTS[name].can_be_saved:
+                raise click.UsageError(
+                    f"A network with “{VARIANTS[name].label}” cannot be saved: leave out --out."
+                )
+            check_place(folder)
+        learners = [Learner(replace(plan, name=name)) for name in names]
+        courses = {learner.plan.name: _trained(learner, quiet=as_json) for learner in learners}
+        for learner in learners:
+            if learner.plan.name in folders:
+                save(learner, folders[learner.plan.name])
+    except (ModelFolderError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        show_json(_report(plan, courses))
+        return
+    for name, records in courses.items():
+        click.echo(f"{VARIANTS[name].label}: {_said(records[-1])}")
+    if against:
+        click.echo("One run cannot decide which is better: try other seeds.")
+
+
+def _trained(learner: Learner, *, quiet: bool) -> list[Record]:
+    """What was noted, with a line at each tenth of the way unless all is printed in the end."""
+    records = []
+    label, steps = learner.plan.variant.label, learner.plan.steps
+    with bar(total=steps, desc=label, unit=" steps") as shown:
+        for record in learner.learn():
+            shown.update(record.step - shown.n)
+            tenth = record.step % max(STEPS_A_RECORD, steps // 10 // 10 * 10) == 0
+            if not quiet and tenth and record.step < steps:
+                shown.write(f"{label}, step {record.step:,}: {_said(record)}")
+            records.append(record)
+    return records
+
+
+def _said(record: Record) -> str:
+    found = record.held_out
+    return (
+        f"loss {short(found.loss)} nats, top-5 {found.top5:.1%} on held-out sentences; "
+        f"{', '.join(record.words)}"
+    )
+
+
+def _report(plan: Plan, courses: dict[str, list[Record]]) -> dict[str, Any]:
+    guessing = guessing_by_frequency()
+    return {
+        "text": plan.text,
+        "seed": plan.seed,
+        "steps": plan.steps,
+        "guessing_by_frequency": {"loss": guessing.loss, "top5": guessing.top5},
+        "networks": {
+            name: [record.to_dict() for record in records] for name, records in courses.items()
+        },
+    }

@@ -1,0 +1,91 @@
+"""Small networks trained side by side, beside the pages: what the page Learn asks for."""
+
+import pickle
+import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ffnviz.training.learn.learner import Guessing, Learner, Plan, guessing_by_frequency
+from ffnviz.training.learn.record import Record
+from ffnviz.training.learn.saving import zipped
+from ffnviz.training.learn.text import everyday
+
+LONGEST_S = 540.0  # of the clock; the pool's own end would lose all
+PAUSE = "pause"
+
+Moment = tuple[Record, ...]  # one a network, of the same step
+
+
+class Channel(Protocol):
+    """What jobs/worker.py gives: see there."""
+
+    def __call__(self, share: float) -> None: ...
+    def tell(self, something: object) -> None: ...
+    def heard(self) -> list[Any]: ...
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Networks that have stopped learning, for now or for good.
+
+    Attributes:
+        learners: pickled; for `learn` to go on with.
+        ended: whether their plan is at its end.
+        spent: whether the processor's time is.
+        folders: a ZIP file of those that can be saved.
+    """
+
+    learners: bytes = field(repr=False)
+    ended: bool
+    spent: bool
+    folders: bytes = field(repr=False)
+
+
+def prepare(_: None, channel: Channel) -> None:
+    """Read the sentences, which takes some seconds, before somebody presses a button."""
+    guessing_by_frequency()
+    channel(1.0)
+
+
+def learn(
+    _: None,
+    channel: Channel,
+    begin: tuple[Plan, ...] | bytes,
+    text: str,
+    steps: int | None,
+    seconds: float,
+) -> Learned:
+    """Train, and tell each Moment; first what guessing by frequency gets, and how many read.
+
+    Args:
+        channel: hears PAUSE, or another sentence to watch.
+        begin: plans of as many steps each, or what was learned before.
+        text: the sentence to watch, with a [MASK].
+        steps: to do at most; all that are left if None.
+        seconds: of the processor, for all networks since they began.
+    """
+    if isinstance(begin, bytes):
+        learners: list[Learner] = pickle.loads(begin)  # noqa: S301  # from our own process
+    else:
+        learners = [Learner(plan) for plan in begin]
+        channel.tell((guessing_by_frequency(), sum(map(len, everyday()[1].training.values()))))
+    if learners[0].plan.text != text:
+        channel.tell(tuple(learner.watch(text) for learner in learners))
+    last = time.monotonic() + LONGEST_S
+    spent = False
+    for moment in zip(*(learner.learn(steps) for learner in learners), strict=True):
+        channel.tell(moment)
+        channel(moment[0].step / learners[0].plan.steps)
+        heard = channel.heard()
+        for sentence in [each for each in heard if each != PAUSE][-1:]:
+            with suppress(ValueError):  # nothing is hidden in what it reads of that: the old stays
+                channel.tell(tuple(learner.watch(sentence) for learner in learners))
+        spent = sum(learner.seconds for learner in learners) >= seconds
+        if spent or PAUSE in heard or time.monotonic() > last:
+            break
+    ended = learners[0].step == learners[0].plan.steps
+    return Learned(pickle.dumps(learners), ended, spent, zipped(learners))
+
+
+__all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "learn", "prepare"]

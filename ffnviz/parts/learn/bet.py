@@ -1,0 +1,122 @@
+"""Two networks that differ in one thing: one bets, sees, and hears that one run decides little."""
+
+from typing import Any
+
+import numpy as np
+
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.jobs.learning import Plan, learn
+from ffnviz.parts.course import Course, Status
+from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.prediction import Panel, prediction_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, choice_setting, count_setting
+from ffnviz.training.learn.variants import VARIANTS
+
+NAME = "bet"
+OTHERS = {name: each.label for name, each in VARIANTS.items() if name != "relu"}
+AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
+BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
+BET = choice_setting("my_bet", BETS).with_control("Your bet: who will be better?")
+SEED = count_setting("learn_seed", 0, 0, 9_999).with_control("Seed")
+SETTINGS = (AGAINST, BET, SEED, AT)
+ALIKE = 0.02  # nats: less is no difference to be seen
+STEPS = 1_200  # two networks then take as long as one in “Train”
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The bar; then both networks' words and losses, and what that says."""
+    text = watched(run)
+    name = values[AGAINST]
+    plans = tuple(Plan(each, text, STEPS, values[SEED]) for each in ("relu", name))
+
+    def after(measured: Measured[Course]) -> list[Row]:
+        course = measured.result
+        waits = "Bet first, at the left." if values[BET] == "open" else ""
+        top = row(bar(NAME, course, values, "Train both", waits_for=waits,
+                      file="learned-networks.zip"))  # fmt: skip
+        if not course.moments:
+            return [top, row(invitation(name))]
+        at = chosen(course, values)
+        drawn = [top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
+        return [*drawn, row(verdict(course, values))] if course.status is Status.ENDED else drawn
+
+    training = Measurement[Any](NAME, (), learn, after, (plans, text),
+                           [row(invitation(name))], on_request=True, live=True)  # fmt: skip
+    return Sheet([training])
+
+
+def invitation(name: str) -> Cell:
+    """What will be compared, before anything is."""
+    return text_cell(
+        f"{NAME}-invitation",
+        f"Two networks, ReLU and {VARIANTS[name].label}: the same initial weights wherever shapes "
+        "allow, the same sentences in the same order, the same words hidden.",
+        "Say first who will be better on sentences they have not trained on. Then train both.",
+    )
+
+
+def words(course: Course, at: int) -> Cell:
+    """Both networks' likeliest words."""
+    moment, labels = course.moments[at], _labels(course)
+    sentence: Sentence = [
+        quoted(as_read(moment[0].text)), ": ", number(moment[0].words[0]), " or ",
+        f"{moment[1].words[0]}?",
+    ]  # fmt: skip
+    panels = [
+        Panel(label, record.words, np.array(record.probabilities), colour)
+        for (label, colour), record in zip(labels, moment, strict=True)
+    ]
+    return prediction_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words")
+
+
+def losses(course: Course, at: int) -> Cell:
+    """Both losses."""
+    moment, labels = course.moments[at], _labels(course)
+    first, second = (record.held_out for record in moment)
+    sentence: Sentence = [
+        f"On sentences they have not trained on, {labels[0][0]} has a loss of ",
+        number(f"{first.loss:.2f}"), f" nats, {labels[1][0]} {second.loss:.2f}; among their five "
+        f"likeliest is the word in {percent(first.top5)} and {percent(second.top5)}.",
+    ]  # fmt: skip
+    return chart_cell(
+        Head(sentence, "learn-loss", "relu"),
+        loss_curves(course, at, [(label, f"@{colour}") for label, colour in labels]),
+        "Both losses on held-out sentences, step after step, and that of guessing by frequency.",
+        key=f"{NAME}-loss",
+        height=420,
+    )
+
+
+def verdict(course: Course, values: Values) -> Cell:
+    """Who was better, what was bet, and that one run cannot decide it."""
+    first, second = (record.held_out.loss for record in course.moments[-1])
+    labels = [label for label, _ in _labels(course)]
+    better = "same" if abs(first - second) < ALIKE else "first" if first < second else "second"
+    result = (
+        f"No difference to be seen: {first:.3f} and {second:.3f} nats."
+        if better == "same"
+        else f"{labels[better == 'second']} ends {abs(first - second):.3f} nats lower."
+    )
+    bet = "" if values[BET] == "open" else (
+        " You bet on that." if values[BET] == better else " You bet otherwise."
+    )  # fmt: skip
+    return text_cell(
+        f"{NAME}-verdict",
+        [(result, "strong"), bet],
+        "One run cannot decide it: another seed, with other initial weights and another order of "
+        "the sentences, may turn a small difference round. Choose another seed and start again.",
+    )
+
+
+def _labels(course: Course) -> list[tuple[str, str]]:
+    """Name and colour of the two networks that were trained."""
+    return [
+        (VARIANTS[record.name].label, colour)
+        for record, colour in zip(course.moments[0], ("relu", "gelu"), strict=True)
+    ]

@@ -1,0 +1,127 @@
+"""What both parts of Learn share: the sentence that is watched, the bar, curves and words."""
+
+import re
+
+import numpy as np
+
+from ffnviz.analysis.journey.hiding import words_of
+from ffnviz.figures.layout import Figure
+from ffnviz.figures.learn import Curve, curves
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.jobs.learning import Moment
+from ffnviz.models.config import config
+from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.parts.course import Course, Status
+from ffnviz.parts.sheet import set_to
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, count_setting
+from ffnviz.training.learn.learner import STEPS_A_RECORD
+
+AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
+WORDS_BEFORE, WORDS_AFTER = 10, 6  # that are read with the hidden one
+OFF = "Training is switched off on this server (--train-minutes 0)."
+
+
+def watched(run: Run) -> str:
+    """The sentence with one word hidden: the one that is, or else the chosen, or the last."""
+    text = run.trace.text
+    found = re.search(re.escape(MASK), text, re.IGNORECASE)
+    if found:
+        start, end = found.span()
+    else:
+        words = words_of(text, run.trace.tokens)
+        word = words[run.token] or next((each for each in reversed(words) if each), None)
+        start, end = (word.start, word.end) if word else (len(text), len(text))
+    before, after = text[:start].split(" ")[-WORDS_BEFORE:], text[end:].split(" ")[:WORDS_AFTER]
+    return f"{' '.join(before)}{MASK}{' '.join(after)}"
+
+
+def as_read(text: str) -> str:
+    """A watched sentence for people."""
+    return text.replace(MASK, "___")
+
+
+def chosen(course: Course, values: Values) -> int:
+    """The place of the moment that is shown."""
+    last = len(course.moments) - 1
+    return last if values[AT] < 0 else min(values[AT], last)
+
+
+def bar(
+    name: str, course: Course, values: Values, label: str, *, waits_for: str = "", file: str = ""
+) -> Cell:
+    """The buttons and the slider.
+
+    Args:
+        name: of the training.
+        course: how it stands.
+        values: what is set.
+        label: on the button that begins it.
+        waits_for: what must be done before it can begin.
+        file: the name of what is saved.
+    """
+    at, last = chosen(course, values), len(course.moments) - 1
+    why_not = OFF if config().train_minutes <= 0 else waits_for
+    progress = Progress(
+        course.status.value, max(0, at), len(course.moments),
+        max(len(course.moments), course.steps // STEPS_A_RECORD + 1), _said(course, at),
+        label, why_not if course.status is Status.NEW else "",
+    )  # fmt: skip
+    learned = course.learned
+    still = course.status in (Status.PAUSED, Status.ENDED)
+    content = learned.folders if learned is not None and still and file else b""
+    return learn_bar_cell(
+        f"{name}-bar",
+        progress,
+        on_ask=lambda what: ("train", name, what, set_to(AT, None)),
+        on_move=lambda place: set_to(AT, None if place == last else place),
+        file=(file, content) if content else None,
+    )
+
+
+def _said(course: Course, at: int) -> str:
+    if course.problem:
+        return course.problem
+    if course.status is Status.WAITS:
+        n = course.before
+        return f"Waiting for {n} other{'s' * (n > 1)} …" if n else "Begins …"
+    if not course.moments:
+        return "Reading the sentences …" if course.status is Status.RUNS else ""
+    record = course.moments[at][0]
+    said = f"step {record.step:,} of {course.steps:,} · {record.seconds:.0f} s of one core"
+    if course.learned is not None and course.learned.spent and course.status is Status.ENDED:
+        said += f" · {config().train_minutes:g} minutes are over"
+    return said
+
+
+def loss_curves(course: Course, at: int, colours: list[tuple[str, str]]) -> Figure:
+    """The loss on sentences that are not trained on, a line a network.
+
+    Args:
+        course: how it stands.
+        at: the place of the moment to mark.
+        colours: name and colour of each network.
+    """
+    looked = [m for m in course.moments if m[0].hidden is not None]
+    drawn = [
+        Curve(name, np.array([m[place].held_out.loss for m in looked]), colour,
+              "solid" if place == 0 else "dot")
+        for place, (name, colour) in enumerate(colours)
+    ]  # fmt: skip
+    first = max(record.held_out.loss for record in course.moments[0])
+    return curves(
+        np.array([m[0].step for m in looked]), drawn, (course.steps, 1.05 * first),
+        course.moments[at][0].step, "loss, nats", ("guessing by frequency", course.guessing.loss),
+    )  # fmt: skip
+
+
+def of_loss(course: Course, moment: Moment) -> Sentence:
+    """The sentence above one network's curve."""
+    held_out = moment[0].held_out
+    return [
+        number(percent(held_out.top5)),
+        f" of 500 words in unseen sentences are among its five likeliest; by frequency alone, "
+        f"{percent(course.guessing.top5)}.",
+    ]  # fmt: skip

@@ -1,0 +1,73 @@
+// The buttons of a training, how far it is, and a slider back through what was recorded.
+
+import { download } from "./download.js";
+import { element } from "./element.js";
+
+export const styles = ["learn_bar.css"];
+
+const RUNNING = "ffnviz-learning"; // in this tab: what of it is lost with the server is said
+const LOST = "This run was lost with the connection to the server. Train again.";
+const BUTTONS = { // status → what can be asked, the first the loudest
+  new: ["train"], waits: ["stop"], runs: ["pause", "stop"], paused: ["go", "step", "train"], ended: ["train"],
+};
+const LABELS = { pause: "Pause", step: "One step", go: "Go on", stop: "Cancel" };
+
+function remembered(key, value) {
+  try {
+    if (value === undefined) return sessionStorage.getItem(RUNNING + key) === "yes";
+    sessionStorage.setItem(RUNNING + key, value ? "yes" : "no");
+  } catch { /* a browser may forbid a page to keep anything */ }
+  return false;
+}
+
+export function mount(tell) {
+  const buttons = element("span", { class: "buttons" }), said = element("span", { class: "said", role: "status" });
+  const bar = element("progress", { "aria-label": "Training" }); // before there is anything to replay
+  const slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Back through the training" });
+  const save = element("button", { type: "button", text: "Save the network" });
+  const made = new Map(); // what is asked → its button
+  let last = 0, recorded = 0, file = null, waiting = 0, stopped = false;
+  for (const ask of ["train", "go", "pause", "step", "stop"]) {
+    made.set(ask, element("button", { type: "button", onclick: () => { stopped = ask === "stop"; tell("ask", ask); } }));
+  }
+  buttons.append(...made.values());
+  save.onclick = () => download(new Blob([file.bytes], { type: "application/zip" }), file.name);
+  // One move is under way at a time: where the hand stops is what counts.
+  slider.oninput = () => {
+    clearTimeout(waiting);
+    if (Number(slider.value) > recorded) slider.value = String(recorded);
+    waiting = setTimeout(() => tell("move", Number(slider.value)), 60);
+  };
+  const root = element("div", { class: "learn" }, buttons, bar, slider, said, save);
+  return {
+    element: root,
+    update({ status, at, moments, most, said: words, label, why_not: why, file: name, arrays }) {
+      if (stopped) remembered(label, false); // by a hand, which knows it
+      const lost = status === "new" && remembered(label);
+      if (status === "new") stopped = false;
+      else if (!stopped) remembered(label, true);
+      const asks = BUTTONS[status], held = buttons.querySelector(":focus");
+      for (const [ask, button] of made) {
+        const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";
+        if (button.textContent !== text) button.textContent = text;
+        button.hidden = !asks.includes(ask);
+        button.className = ask === asks[0] ? "first" : "";
+        button.disabled = ask === "train" && Boolean(why);
+      }
+      if (held?.hidden) made.get(asks[0]).focus();
+      bar.hidden = moments > 1 || !["waits", "runs"].includes(status);
+      slider.hidden = moments < 2;
+      const still = slider.getRootNode().activeElement !== slider || Number(slider.value) === last;
+      slider.max = String(most - 1);
+      recorded = moments - 1;
+      if (still || at !== last) slider.value = String(at);
+      last = at;
+      slider.setAttribute("aria-valuetext", words);
+      said.ariaLive = status === "runs" ? "off" : "polite"; // or it would be read out without an end
+      said.textContent = words || (lost ? LOST : why);
+      save.hidden = !name;
+      file = name ? { name, bytes: arrays.file } : null;
+    },
+    destroy() { clearTimeout(waiting); },
+  };
+}

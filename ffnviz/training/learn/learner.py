@@ -1,0 +1,184 @@
+"""A small network in training, as a value that can be stopped, kept and gone on with."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.training.learn.record import HeldOut, Record, Sparsity
+from ffnviz.training.learn.text import MAX_TOKENS, everyday
+from ffnviz.training.learn.variants import VARIANTS, Variant, new_encoder
+from ffnviz.training.loop import learning_rate, optimiser_of
+from ffnviz.training.masking import Batch, batch_of_sentences, sentence_batches
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.validation import validate
+
+STEPS_A_MINUTE = 3_000  # of one core; fixed, so that a curve depends on no clock
+STEPS_A_RECORD = 10
+STEPS_A_LOOK = 50  # at the held-out sentences
+EARLY = 50  # up to here each record has a look: the loss falls fast
+K = 5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is trained.
+
+    Attributes:
+        name: of the variant.
+        text: a sentence with a [MASK] to watch.
+        steps: how many there are; the learning rate falls to zero on the way.
+        seed: of the initial weights and the batches.
+    """
+
+    name: str
+    text: str
+    steps: int = STEPS_A_MINUTE
+    seed: int = 0
+
+    @property
+    def variant(self) -> Variant:
+        """How the network is built."""
+        return VARIANTS[self.name]
+
+    @property
+    def recipe(self) -> Recipe:
+        """About 64 sentences a step, 25% masked."""
+        return Recipe(
+            seed=self.seed, steps=self.steps, batch_tokens=544, mask_share=0.25,
+            learning_rate=4e-3, warmup_steps=min(50, self.steps), weight_decay=0.01,
+        )  # fmt: skip
+
+
+class Learner:
+    """A network on its way through a plan. It can be pickled between two steps."""
+
+    def __init__(self, plan: Plan) -> None:
+        tokenizer, _ = everyday()
+        self.plan = plan
+        self.step = 0
+        self.seconds = 0.0
+        self.encoder = new_encoder(plan.variant, tokenizer.vocab_size, plan.seed)
+        self._optimiser = optimiser_of(self.encoder, plan.recipe)
+        self._held_out: HeldOut | None = None
+
+    def watch(self, text: str) -> Record:
+        """Watch another sentence from now on; what is noted of it now."""
+        self.plan = replace(self.plan, text=text)
+        return self._noted()
+
+    def learn(self, steps: int | None = None) -> Iterator[Record]:
+        """Train for some steps, or to the end of the plan; yields what is noted on the way.
+
+        The first record is of the network as it is, the last after the last step.
+        """
+        last = self.plan.steps if steps is None else min(self.plan.steps, self.step + steps)
+        if self.step == 0:
+            yield self._noted()
+        while self.step < last:
+            with self._timed():
+                self._learn_one()
+            if self.step % STEPS_A_RECORD == 0 or self.step == last:
+                yield self._noted()
+
+    def _learn_one(self) -> None:
+        recipe = self.plan.recipe
+        tokenizer, sentences = everyday()
+        rng = np.random.default_rng([recipe.seed, self.step])
+        batch = batch_of_sentences(rng, sentences, recipe, tokenizer.mask_id)
+        for group in self._optimiser.param_groups:
+            group["lr"] = learning_rate(recipe, self.step)
+        if self.plan.variant.dropout:
+            torch.manual_seed(recipe.seed + self.step)
+        self.encoder.train()
+        self._optimiser.zero_grad(set_to_none=True)
+        record = self.encoder.stream(batch.inputs)
+        loss = F.cross_entropy(self.encoder.unembed(record.final[batch.masked]), batch.targets)
+        loss.backward()  # type: ignore[no-untyped-call]
+        torch.nn.utils.clip_grad_norm_(self.encoder.parameters(), recipe.clip)
+        self._optimiser.step()
+        self.step += 1
+
+    def _noted(self) -> Record:
+        looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
+        with self._timed():
+            if looks or self._held_out is None:
+                self._held_out = _look(self.encoder)
+            return _record(self, self._held_out, with_hidden=looks)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """One thread: the order of sums, and so the curve, is then the same everywhere."""
+        before, began = torch.get_num_threads(), time.process_time()
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+            self.seconds += time.process_time() - began
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """What guessing by frequency alone gets on the held-out sentences: loss in nats, top-5."""
+
+    loss: float
+    top5: float
+
+
+@cache
+def guessing_by_frequency() -> Guessing:
+    """Each word is guessed as often as it stands in the sentences to train on."""
+    tokenizer, sentences = everyday()
+    ids = sentences.training_ids
+    counts = np.bincount(ids[sentences.words[ids]], minlength=tokenizer.vocab_size) + 1
+    targets = torch.cat([batch.targets for batch in _held_out()]).numpy()
+    likeliest = np.argsort(-counts, kind="stable")[:K]
+    loss = -np.log(counts / counts.sum())[targets].mean()
+    return Guessing(float(loss), float(np.isin(targets, likeliest).mean()))
+
+
+@cache
+def _held_out() -> list[Batch]:
+    # The same words are hidden whatever the seed, so that seeds can be compared.
+    tokenizer, sentences = everyday()
+    return sentence_batches(sentences, Recipe(), tokenizer.mask_id)
+
+
+def _look(encoder: Encoder) -> HeldOut:
+    found = validate(encoder, _held_out())
+    blocks = tuple(Sparsity(block.active, block.never_active) for block in found.blocks)
+    return HeldOut(found.loss, found.top5, blocks)
+
+
+@torch.inference_mode()
+def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record:
+    tokenizer, _ = everyday()
+    encoding = tokenizer.encode(learner.plan.text, MAX_TOKENS)
+    ids = encoding.ids
+    if tokenizer.mask_id not in ids:
+        raise ValueError(f"No word is hidden among the first {MAX_TOKENS} tokens.")
+    place = ids.index(tokenizer.mask_id)
+    learner.encoder.eval()
+    record = learner.encoder.stream(torch.tensor(ids))
+    chances = learner.encoder.unembed(record.final[place]).softmax(-1)
+    chances[tokenizer.mask_id] = 0
+    best = chances.topk(K)
+    hidden = torch.stack([block.ffn.hidden for block in record.blocks]).half().numpy()
+    return Record(
+        learner.plan.name,
+        learner.step,
+        learner.seconds,
+        learner.plan.text,
+        tuple(token.text.strip() for token in encoding.tokens),
+        tuple(tokenizer.label(i) for i in best.indices.tolist()),
+        tuple(best.values.tolist()),
+        held_out,
+        hidden if with_hidden else None,
+    )

@@ -1,0 +1,61 @@
+"""A small network as a model folder, which `ffnviz app --model` opens."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+
+from ffnviz.models.encoder.folder import CARD, write_folder
+from ffnviz.training.learn.learner import Learner
+from ffnviz.training.learn.text import everyday
+
+
+def save(learner: Learner, folder: Path) -> None:
+    """Write the network as a model folder.
+
+    Raises:
+        ModelFolderError: if the folder holds what is no part of a model.
+        OSError: if it cannot be written.
+        ValueError: if it is a variant that no model folder can hold.
+    """
+    if not learner.plan.variant.can_be_saved:
+        raise ValueError(f"A network with “{learner.plan.variant.label}” cannot be saved.")
+    tokenizer, sentences = everyday()
+    counts = np.bincount(sentences.training_ids, minlength=tokenizer.vocab_size)
+    card = _card(learner)
+    write_folder(folder, learner.encoder, tokenizer, counts.tolist(), lambda _: {CARD: card})
+
+
+def zipped(learners: Sequence[Learner]) -> bytes:
+    """The model folders of those that can be saved, as one ZIP file; empty if none can."""
+    packed = io.BytesIO()
+    with TemporaryDirectory() as place, ZipFile(packed, "w", ZIP_DEFLATED) as file:
+        for learner in learners:
+            if learner.plan.variant.can_be_saved:
+                folder = Path(place) / folder_name(learner)
+                save(learner, folder)
+                for path in sorted(folder.iterdir()):
+                    file.write(path, f"{folder.name}/{path.name}")
+        empty = not file.namelist()
+    return b"" if empty else packed.getvalue()
+
+
+def folder_name(learner: Learner) -> str:
+    """What its folder is called."""
+    plan = learner.plan
+    return f"learned-{plan.name}-seed-{plan.seed}-step-{learner.step}"
+
+
+def _card(learner: Learner) -> str:
+    plan, recipe = learner.plan, learner.plan.recipe
+    return f"""# A small network ({plan.variant.label})
+
+Trained by ffnviz for {learner.step:,} of {plan.steps:,} steps, of {recipe.batch_tokens} tokens each, with
+AdamW at {recipe.learning_rate:g} and {recipe.mask_share:.0%} of the words masked, from seed {plan.seed}.
+
+Data: everyday sentences of Tatoeba (https://tatoeba.org), CC BY 2.0 FR. It knows nothing else, and what
+it fills in is no statement of fact.
+"""  # noqa: E501

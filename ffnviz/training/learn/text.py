@@ -1,0 +1,79 @@
+"""What a small network reads: the everyday sentences of the package, and its vocabulary."""
+
+import json
+import lzma
+from collections import Counter
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ffnviz.models.assets import ASSETS
+from ffnviz.models.encoder.folder import TOKENIZER
+from ffnviz.models.encoder.model import MODELS
+from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Tokenizer
+from ffnviz.training.corpus import IdArray, Sentences
+from ffnviz.training.sentences import sentences_of
+
+EVERYDAY = ASSETS / "everyday" / "sentences.txt.xz"
+VOCABULARY = 2_000
+MAX_TOKENS = 32
+COUNTED = 8  # one line in so many is counted, which finds nearly the same tokens as all
+LOOKED_AT = 500  # held-out sentences
+
+
+@cache
+def everyday() -> tuple[Tokenizer, Sentences]:
+    """The tokenizer of a small network, and the sentences; of the held-out ones, 500."""
+    lines = lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines()
+    full = Tokenizer.from_json((MODELS / "relu" / TOKENIZER).read_bytes())
+    tokenizer = commonest(full, lines[::COUNTED], VOCABULARY)
+    read = sentences_of(lines, "everyday-sentences", tokenizer, MAX_TOKENS)
+    held_out = _thinned(read.held_out, LOOKED_AT)
+    return tokenizer, Sentences(read.name, read.training, held_out, read.words)
+
+
+def commonest(full: Tokenizer, lines: list[str], size: int) -> Tokenizer:
+    """A tokenizer of the bytes, [MASK], and the tokens that are commonest in some lines.
+
+    With a token it has those that it is merged from, so a token that it has comes of the same
+    characters as before, and whatever else is typed is read in smaller pieces.
+    """
+    values: dict[str, Any] = json.loads(full.to_json())
+    model = values["model"]
+    names = {id_: name for name, id_ in model["vocab"].items()}
+    parts = {first + second: (first, second) for first, second in model["merges"]}
+    kept = {MASK, *BYTE_OF}
+    counts = Counter(id_ for ids in full.encode_many(lines) for id_ in ids)
+    for id_, _ in counts.most_common():
+        more = _with_parts(names[id_], parts) - kept
+        if len(kept) + len(more) > size:
+            break
+        kept |= more
+    in_order = [name for name, _ in sorted(model["vocab"].items(), key=lambda entry: entry[1])]
+    model["vocab"] = {name: id_ for id_, name in enumerate(n for n in in_order if n in kept)}
+    model["merges"] = [merge for merge in model["merges"] if "".join(merge) in kept]
+    for added in values["added_tokens"]:
+        added["id"] = model["vocab"][added["content"]]
+    return Tokenizer.from_json(json.dumps(values).encode())
+
+
+def _with_parts(name: str, parts: dict[str, tuple[str, str]]) -> set[str]:
+    """A token's name and those of all that it is merged from."""
+    if name not in parts:
+        return {name}
+    first, second = parts[name]
+    return {name} | _with_parts(first, parts) | _with_parts(second, parts)
+
+
+def _thinned(rows: dict[int, IdArray], n: int) -> dict[int, IdArray]:
+    """So many of the sentences, spread evenly over those of all lengths."""
+    total = sum(map(len, rows.values()))
+    chosen = np.linspace(0, total - 1, min(n, total)).astype(int)
+    found, first = {}, 0
+    for length, some in rows.items():
+        here = chosen[(chosen >= first) & (chosen < first + len(some))] - first
+        first += len(some)
+        if len(here):
+            found[length] = some[here]
+    return found

@@ -1,0 +1,134 @@
+"""In what a small network may differ from the usual one: the two sides of a bet."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.encoder import Encoder, initial_encoder
+from ffnviz.training.learn.text import MAX_TOKENS
+
+D_MODEL, D_FF = 64, 256
+LARGER = 3.0  # initial weights, than those of a wide network: so small a one learns sooner
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to build the network.
+
+    Attributes:
+        label: what a page calls it.
+        phi: φ of the FFN.
+        d_ff: hidden neurons of each FFN.
+        norm: where LayerNorm stands: "pre", "post" or "none".
+        residual: whether attention and FFN are added to the stream, or replace it.
+        dropout: share of values dropped while it trains.
+        ffn: each block's "own", one "shared" by all, or "none".
+    """
+
+    label: str
+    phi: str = "relu"
+    d_ff: int = D_FF
+    norm: str = "pre"
+    residual: bool = True
+    dropout: float = 0.0
+    ffn: str = "own"
+
+    @property
+    def can_be_saved(self) -> bool:
+        """Whether a model folder can hold it: its equations are then those of a configuration."""
+        return self.norm != "none" and self.residual
+
+    def config(self, vocab_size: int) -> EncoderConfig:
+        """Its shape."""
+        norm = "pre" if self.norm == "none" else self.norm
+        return EncoderConfig(
+            vocab_size, MAX_TOKENS, D_MODEL, n_heads=4, d_ff=self.d_ff, n_blocks=2,
+            activation=self.phi, norm=norm, dropout=self.dropout,
+        )  # fmt: skip
+
+
+VARIANTS = {
+    "relu": Variant("ReLU"),
+    "gelu": Variant("GELU", phi="gelu"),
+    "swiglu": Variant("SwiGLU, d_ff × ⅔", phi="swiglu", d_ff=D_FF * 2 // 3),
+    "identity": Variant("no φ", phi="identity"),
+    "no-ffn": Variant("no FFN", ffn="none"),
+    "shared-ffn": Variant("one FFN for both blocks", ffn="shared"),
+    "half": Variant("d_ff × ½", d_ff=D_FF // 2),
+    "double": Variant("d_ff × 2", d_ff=2 * D_FF),
+    "quadruple": Variant("d_ff × 4", d_ff=4 * D_FF),
+    "eightfold": Variant("d_ff × 8", d_ff=8 * D_FF),
+    "no-residual": Variant("no residual", residual=False),
+    "post-norm": Variant("post-LayerNorm", norm="post"),
+    "no-norm": Variant("no LayerNorm", norm="none"),
+    "dropout": Variant("dropout 10%", dropout=0.1),
+}
+
+
+class BlockWithoutResidual(Block):
+    """A block whose attention and FFN replace the stream: m = Attention(LN(x)); y = FFN(LN(m))."""
+
+    def add_attention(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],  # noqa: ARG002
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """What the attention wrote, alone."""
+        written: Tensor = self.dropout(output)
+        return written
+
+    def add_ffn(
+        self,
+        middle: Float[Tensor, "*batch tokens d_model"],  # noqa: ARG002
+        output: Float[Tensor, "*batch tokens d_model"],
+    ) -> Float[Tensor, "*batch tokens d_model"]:
+        """What the FFN wrote, alone."""
+        written: Tensor = self.dropout(output)
+        return written
+
+
+def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
+    """An untrained network; what has the usual shape has the usual one's initial weights."""
+    encoder = initial_encoder(variant.config(vocab_size), seed)
+    usual = initial_encoder(VARIANTS["relu"].config(vocab_size), seed).state_dict()
+    own = encoder.state_dict()
+    encoder.load_state_dict(
+        {name: usual[name] if name in usual and usual[name].shape == weights.shape else weights
+         for name, weights in own.items()}
+    )  # fmt: skip
+    with torch.no_grad():
+        for weights in encoder.parameters():
+            if weights.ndim > 1:
+                weights.mul_(LARGER)
+    blocks: nn.ModuleList = encoder.get_submodule("blocks")  # type: ignore[assignment]
+    if not variant.residual:
+        _leave_out_residual(blocks, encoder.config)
+    if variant.norm == "none":
+        encoder.final_norm = nn.Identity()
+        for block in encoder.blocks:
+            block.attention_norm = block.ffn_norm = nn.Identity()  # type: ignore[assignment]
+    if variant.ffn == "shared":
+        for block in encoder.blocks:
+            block.ffn = encoder.blocks[0].ffn
+    if variant.ffn == "none":
+        for block in encoder.blocks:
+            _silence(block.ffn)
+    return encoder
+
+
+def _leave_out_residual(blocks: nn.ModuleList, config: EncoderConfig) -> None:
+    for place, block in enumerate(blocks):
+        blocks[place] = BlockWithoutResidual(config)
+        blocks[place].load_state_dict(block.state_dict())
+
+
+def _silence(ffn: nn.Module) -> None:
+    """An FFN that writes nothing, and learns nothing."""
+    ffn.requires_grad_(False)
+    with torch.no_grad():
+        for weights in ffn.parameters():
+            weights.zero_()

@@ -1,0 +1,166 @@
+"""A session's training: what each button asks of the pool, and how the page sees it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import streamlit
+
+from ffnviz.app import training
+from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
+from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, learn
+from ffnviz.models.config import config, use
+from ffnviz.parts.course import Course, Status
+from ffnviz.parts.sheet import Measurement
+from ffnviz.training.learn.record import HeldOut, Record, Sparsity
+
+TEXT = "What [MASK] is it?"
+LOOK = HeldOut(5.0, 0.3, (Sparsity(0.4, 0.0), Sparsity(0.2, 0.1)))
+
+
+class Recorder(JobPool):
+    """Computes nothing: notes what was asked and said."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.jobs: list[Job] = []
+        self.said: list[object] = []
+        self.full = False
+
+    def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
+        if self.full:
+            raise QueueIsFullError("60 computations wait already.")
+        self.jobs.append(Job(order, wanted))
+        return self.jobs[-1]
+
+    def say(self, job: Job, message: object) -> None:
+        assert job is self.jobs[-1]
+        self.said.append(message)
+
+    def cancel(self, job: Job) -> None:
+        job.status = JobStatus.CANCELLED
+
+
+def moment(step: int, text: str = TEXT) -> tuple[Record, ...]:
+    hidden = np.zeros((2, 5, 256), np.float16)
+    return (Record("relu", step, 1.0, text, ("What", "[MASK]"), ("a",), (0.5,), LOOK, hidden),)
+
+
+def measurement(text: str = TEXT) -> Measurement[Any]:
+    plans = (Plan("relu", text, 3_000),)
+    return Measurement("learn", (), learn, lambda _: (), (plans, text), on_request=True, live=True)
+
+
+@pytest.fixture
+def pool(monkeypatch: pytest.MonkeyPatch) -> Recorder:
+    pool = Recorder()
+    monkeypatch.setattr(training, "POOL", pool)
+    monkeypatch.setattr(streamlit, "session_state", {})
+    return pool
+
+
+def course(text: str = TEXT) -> Course:
+    result = training.course_of(measurement(text)).result
+    assert isinstance(result, Course)
+    return result
+
+
+def runs(pool: Recorder) -> Job:
+    """A training that has begun and told two moments."""
+    training.do(measurement(), "train")
+    job = pool.jobs[-1]
+    job.status = JobStatus.RUNS
+    job.told += [(Guessing(6.0, 0.1), 81_000), moment(0), moment(10)]
+    return job
+
+
+def pauses(pool: Recorder, *, ended: bool = False, spent: bool = False) -> Job:
+    job = runs(pool)
+    job.status, job.result = JobStatus.DONE, Learned(b"networks", ended, spent, b"")
+    return job
+
+
+def test_whoever_comes_has_the_sentences_read_and_nothing_trained(pool: Recorder) -> None:
+    assert course().status is Status.NEW
+    assert [job.order.work.__name__ for job in pool.jobs] == ["prepare"]
+    assert training.refresh_s("learn") is None
+
+
+def test_a_training_waits_and_runs_and_its_page_runs_with_it_and_no_other(pool: Recorder) -> None:
+    training.do(measurement(), "train")
+    assert course().status is Status.WAITS
+    job = runs(pool)
+    found = course()
+    assert found.status is Status.RUNS
+    assert [each[0].step for each in found.moments] == [0, 10]
+    assert found.guessing == Guessing(6.0, 0.1)
+    assert found.n_sentences == 81_000
+    assert training.refresh_s("learn") is not None
+    assert training.refresh_s("journey") is None
+    job.told.append(moment(20))
+    assert len(course().moments) == 3
+
+
+def test_a_paused_one_goes_on_from_its_networks_and_makes_one_step(pool: Recorder) -> None:
+    runs(pool)
+    training.do(measurement(), "pause")
+    assert pool.said == [PAUSE]
+    pool.jobs[-1].status, pool.jobs[-1].result = JobStatus.DONE, Learned(b"nets", False, False, b"")
+    assert course().status is Status.PAUSED
+    training.do(measurement(), "step")
+    assert pool.jobs[-1].order.args[:3] == (b"nets", TEXT, 1)
+    pool.jobs[-1].status, pool.jobs[-1].result = JobStatus.DONE, Learned(b"more", False, False, b"")
+    course()
+    training.do(measurement(), "go")
+    assert pool.jobs[-1].order.args[:3] == (b"more", TEXT, None)
+    assert len(course().moments) == 2
+
+
+@pytest.mark.parametrize("over", [{"ended": True}, {"spent": True}])
+def test_what_is_over_does_not_go_on_but_begins_anew(pool: Recorder, over: dict[str, bool]) -> None:
+    pauses(pool, **over)
+    assert course().status is Status.ENDED
+    n = len(pool.jobs)
+    training.do(measurement(), "go")
+    assert len(pool.jobs) == n
+    training.do(measurement(), "train")
+    assert len(pool.jobs) == n + 1
+    assert course().moments == ()
+
+
+def test_cancelled_it_is_forgotten(pool: Recorder) -> None:
+    job = runs(pool)
+    training.do(measurement(), "stop")
+    assert job.status is JobStatus.CANCELLED
+    assert course().status is Status.NEW
+
+
+def test_another_sentence_is_watched_while_it_runs_and_after(pool: Recorder) -> None:
+    job = runs(pool)
+    course("Who [MASK] it?")
+    assert pool.said == ["Who [MASK] it?"]
+    job.told.append(moment(10, "Who [MASK] it?"))
+    assert [each[0].text for each in course("Who [MASK] it?").moments] == [TEXT, "Who [MASK] it?"]
+    job.status, job.result = JobStatus.DONE, Learned(b"nets", True, False, b"")
+    course("Who [MASK] it?")
+    course("Yet [MASK].")
+    assert pool.jobs[-1].order.args[:3] == (b"nets", "Yet [MASK].", 0)
+
+
+def test_a_lost_process_and_a_full_queue_are_said(pool: Recorder) -> None:
+    job = runs(pool)
+    job.status, job.problem = JobStatus.FAILED, "The process ended."
+    found = course()
+    assert (found.status, found.problem) == (Status.NEW, "The process ended.")
+    pool.full = True
+    training.do(measurement(), "train")
+    assert course().problem == "60 computations wait already."
+
+
+def test_a_server_may_train_nothing(pool: Recorder) -> None:
+    use(replace(config(), train_minutes=0.0))
+    training.do(measurement(), "train")
+    assert course().status is Status.NEW
+    assert pool.jobs == []

@@ -1,0 +1,106 @@
+"""Training beside the pages: told on its way, paused, gone on with, and watched on another text."""
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order
+from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, learn, prepare
+from ffnviz.training.learn.learner import Learner
+
+PATIENCE_S = 600  # its process steps back for whatever else the machine does
+TEXT = "She opened the [MASK] and looked out."
+LONG = Plan("relu", TEXT, steps=3_000)
+
+
+@pytest.fixture(scope="module")
+def pool() -> Iterator[JobPool]:
+    pool = JobPool()
+    yield pool
+    pool.end()
+
+
+def ordered(pool: JobPool, begin: Any, steps: int | None, seconds: float = 100.0) -> Job:
+    return pool.submit(Order(learn, None, "cpu", {}, (begin, TEXT, steps, seconds)))
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def done(job: Job) -> Learned:
+    until(lambda: job.ended)
+    assert job.status is JobStatus.DONE, job.problem
+    assert isinstance(job.result, Learned)
+    return job.result
+
+
+def test_two_networks_take_the_same_steps_and_are_told_as_they_do(pool: JobPool) -> None:
+    plans = (Plan("relu", TEXT, 20), Plan("no-norm", TEXT, 20))
+    job = ordered(pool, plans, None)
+    learned = done(job)
+    (guessing, n_sentences), *moments = job.told
+    assert isinstance(guessing, Guessing)
+    assert n_sentences > 80_000
+    assert [[record.step for record in moment] for moment in moments] == [
+        [0, 0],
+        [10, 10],
+        [20, 20],
+    ]
+    alone = [record.to_dict() for record in Learner(plans[0]).learn()]
+    assert [moment[0].to_dict() for moment in moments] == alone
+    assert learned.ended
+    assert learned.folders[:2] == b"PK"
+
+
+def test_a_paused_training_goes_on_where_it_stopped_and_hears_what_to_watch(pool: JobPool) -> None:
+    job = ordered(pool, (LONG,), None)
+    until(lambda: len(job.told) > 2)
+    pool.say(job, "What [MASK] is it?")
+    until(lambda: job.told[-1][0].text == "What [MASK] is it?")
+    pool.say(job, "Nothing is hidden here.")  # is not watched, and breaks nothing
+    pool.say(job, PAUSE)
+    paused = done(job)
+    assert not paused.ended
+    last = job.told[-1][0].step
+    assert 0 < last < LONG.steps
+    one = ordered(pool, paused.learners, 1)
+    done(one)
+    assert [moment[0].step for moment in one.told] == [last, last + 1]  # the first: TEXT again
+
+
+def test_what_was_said_to_one_training_is_not_heard_by_the_next(pool: JobPool) -> None:
+    job = ordered(pool, (LONG,), 20)
+    until(lambda: len(job.told) > 1)
+    pool.say(job, PAUSE)
+    done(job)
+    pool.say(job, PAUSE)  # which has ended
+    after = ordered(pool, (Plan("relu", TEXT, 30),), None)
+    assert done(after).ended
+
+
+def test_its_time_of_the_processor_is_limited(pool: JobPool) -> None:
+    learned = done(ordered(pool, (LONG,), None, seconds=0.05))
+    assert learned.spent
+    assert not learned.ended
+
+
+def test_a_sentence_in_which_nothing_is_hidden_is_refused_in_words(pool: JobPool) -> None:
+    text = "What time is it?"
+    args = ((Plan("relu", text, 10),), text, None, 100.0)
+    job = pool.submit(Order(learn, None, "cpu", {}, args))
+    until(lambda: job.ended)
+    assert job.status is JobStatus.FAILED
+    assert "No word is hidden" in job.problem
+
+
+def test_reading_ahead_leaves_nothing_behind(pool: JobPool) -> None:
+    job = pool.submit(Order(prepare, None, "cpu", {}))
+    until(lambda: job.ended)
+    assert job.status is JobStatus.DONE
+    assert pool.is_up

@@ -1,0 +1,119 @@
+"""Learn's sheets, of trainings of a few steps."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from ffnviz.jobs.learning import Learned, Moment
+from ffnviz.models.config import config, use
+from ffnviz.parts.course import Course, Status
+from ffnviz.parts.learn import bet, train
+from ffnviz.parts.learn.moments import watched
+from ffnviz.parts.sheet import Measured, cells_of
+from ffnviz.pictures.cell import Cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
+from tests.parts.sheets import drawn, words
+
+TEXT = "She opened the [MASK] and looked out."
+
+
+@pytest.fixture(scope="module")
+def moments() -> Sequence[Moment]:
+    learners = [Learner(Plan(name, TEXT, 60)) for name in ("relu", "gelu")]
+    return tuple(zip(*(learner.learn() for learner in learners), strict=True))
+
+
+@pytest.fixture(scope="module")
+def run() -> Run:
+    return drawn("learn", text=TEXT).run
+
+
+def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
+    return Course(status, moments, guessing_by_frequency(), 81_000, 60, **more)
+
+
+def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:
+    (measurement,) = part.sheet(run, Values(settings)).rows
+    rows = measurement.after(Measured((), course, "", ""))
+    return {cell.key: cell for cell in cells_of(rows)}
+
+
+def test_before_it_begins_there_is_one_button_and_what_will_be_seen(run: Run) -> None:
+    found = cells(train, run, Course(Status.NEW))
+    assert set(found) == {"learn-bar", "learn-invitation"}
+    assert found["learn-bar"].data["label"] == "Train"
+    assert not found["learn-bar"].data["why_not"]
+    assert "She opened the ___ and looked out." in words(found["learn-invitation"])
+    assert found["learn-bar"].events["ask"]("train")[:3] == ("train", "learn", "train")
+    assert found["learn-bar"].events["ask"]("format the disk") is None
+
+
+def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
+    run: Run, moments: Sequence[Moment]
+) -> None:
+    found = cells(train, run, course(moments))
+    last = moments[-1][0]
+    assert found["learn-words"].data["panels"][0]["words"] == list(last.words)
+    assert "step 60 of 60" in found["learn-bar"].data["said"]
+    assert "by frequency alone" in words(found["learn-loss"])
+    assert found["learn-map"].arrays["learn.hidden"].shape == (len(last.tokens), 256)
+    assert found["learn-map"].data["maps"][0]["texts"][last.tokens.index("[MASK]")] == "___"
+    assert "dead" in words(found["learn-sparsity"])
+
+
+def test_the_slider_goes_back_and_lets_go_at_the_end(run: Run, moments: Sequence[Moment]) -> None:
+    found = cells(train, run, course(moments), learn_at="2")
+    assert found["learn-words"].data["panels"][0]["words"] == list(moments[2][0].words)
+    move = found["learn-bar"].events["move"]
+    assert move(1).settings == {"learn_at": "1"}
+    assert move(len(moments) - 1).settings == {"learn_at": None}
+    assert move(len(moments)) is None
+    assert cells(train, run, course(moments), learn_at="9999")["learn-bar"].data["at"] == 6
+
+
+def test_a_network_that_stopped_can_be_saved(run: Run, moments: Sequence[Moment]) -> None:
+    learned = Learned(b"", ended=True, spent=False, folders=b"PK a file")
+    bar = cells(train, run, course(moments, Status.ENDED, learned=learned))["learn-bar"]
+    assert bar.arrays["file"].tobytes() == b"PK a file"
+
+
+def test_a_server_that_trains_nothing_says_so(run: Run) -> None:
+    use(replace(config(), train_minutes=0.0))
+    assert "--train-minutes 0" in cells(train, run, Course(Status.NEW))["learn-bar"].data["why_not"]
+
+
+def test_a_bet_comes_first_and_one_run_decides_nothing(run: Run, moments: Sequence[Moment]) -> None:
+    assert cells(bet, run, Course(Status.NEW))["bet-bar"].data["why_not"]
+    assert not cells(bet, run, Course(Status.NEW), my_bet="same")["bet-bar"].data["why_not"]
+    assert "bet-verdict" not in cells(bet, run, course(moments))
+    found = cells(bet, run, course(moments, Status.ENDED), my_bet="same")
+    assert [panel["title"] for panel in found["bet-words"].data["panels"]] == ["ReLU", "GELU"]
+    assert "One run cannot decide it" in words(found["bet-verdict"])
+    losses = [record.held_out.loss for record in moments[-1]]
+    apart = abs(losses[0] - losses[1])
+    right = "You bet on that" in words(found["bet-verdict"])
+    assert right == (apart < bet.ALIKE)
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("What [MASK] is it?", "What [MASK] is it?"),
+        ("what [mask] is it?", "what [MASK] is it?"),
+        ("It cost forty pounds.", "It cost forty [MASK]."),
+        ("[MASK] and [MASK]", "[MASK] and [MASK]"),
+        ("?!", "?[MASK]"),
+    ],
+)
+def test_one_word_of_any_sentence_is_watched(text: str, hidden: str) -> None:
+    assert watched(drawn("learn", text=text).run) == hidden
+
+
+def test_of_a_long_text_what_stands_around_the_hidden_word_is_watched() -> None:
+    text = watched(drawn("learn", text=f"{'so ' * 60}it was a [MASK] {'day ' * 20}").run)
+    assert text.count("so") < 12
+    assert "it was a [MASK] day" in text
