@@ -17,21 +17,28 @@ if TYPE_CHECKING:
     from ffnviz.models.encoder.config import ConfigError, EncoderConfig
     from ffnviz.models.encoder.folder import ModelFolderError
     from ffnviz.models.encoder.model import Model
+    from ffnviz.models.external.in_memory import from_module
+    from ffnviz.models.external.network import ExternalNetwork
+    from ffnviz.models.network import NotForThisNetwork
     from ffnviz.models.registry import load
     from ffnviz.models.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [
-    "ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load", "show",
+    "ConfigError", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "ModelFolderError",
+    "NotForThisNetwork", "Trace", "from_module", "load", "show",
 ]  # fmt: skip
 
 _MODULES = {
     "ConfigError": "models.encoder.config",
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
+    "ExternalNetwork": "models.external.network",
     "Model": "models.encoder.model",
     "ModelFolderError": "models.encoder.folder",
+    "NotForThisNetwork": "models.network",
     "Trace": "models.trace",
+    "from_module": "models.external.in_memory",
     "load": "models.registry",
     "show": "export.notebook",
 }

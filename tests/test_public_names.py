@@ -10,9 +10,12 @@ def test_the_public_names_are_these() -> None:
         "ConfigError",
         "Edit",
         "EncoderConfig",
+        "ExternalNetwork",
         "Model",
         "ModelFolderError",
+        "NotForThisNetwork",
         "Trace",
+        "from_module",
         "load",
         "show",
     ]

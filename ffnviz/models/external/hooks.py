@@ -9,9 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from ffnviz.models.edit import Edit, edited, edits_of
 from ffnviz.models.external.proof import Proof, ProvedBlock
@@ -133,15 +135,23 @@ def unwatched() -> Iterator[None]:
         NOW.reset(token)
 
 
+# A network in memory may be proved again: its modules have one set of hooks all the same.
+_INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDictionary()
+
+
 def install(proof: Proof) -> None:
-    """Put the hooks on the proved modules; once for each network."""
+    """Put the hooks on the proved modules, once, in place of those of an earlier proof."""
     n_blocks = len(proof.blocks)
+    for proved in proof.blocks:
+        for _, module, _ in _hooks_of(proved, n_blocks):
+            for handle in _INSTALLED.pop(module, []):
+                handle.remove()
     done: set[tuple[str, int]] = set()
     for proved in proof.blocks:
         for kind, module, put in _hooks_of(proved, n_blocks):
             if (kind, id(module)) not in done:  # a block that runs again has them already
                 done.add((kind, id(module)))
-                put(module)
+                _INSTALLED.setdefault(module, []).append(put(module))
 
 
 def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Module, Any]]:

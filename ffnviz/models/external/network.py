@@ -14,6 +14,7 @@ from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.external import views
 from ffnviz.models.external.compare import rows
 from ffnviz.models.external.hooks import Recording, SeenBlock, install, record, there, unwatched
+from ffnviz.models.external.memory import check_room
 from ffnviz.models.external.proof import Proof
 from ffnviz.models.external.stream_roles import POST
 from ffnviz.models.external.tail import AT_ONCE, tail
@@ -160,6 +161,7 @@ class ExternalNetwork:
         """
         words: Any = self.model
         check_ids(ids, len(words.get_input_embeddings().weight))
+        check_room(self.sizes, ids.numel(), self.device)
         chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
         for number, seen in enumerate(self._seen(ids, edits, hold)):
             # What one block writes the next one reads: it is kept once.
