@@ -158,7 +158,7 @@ class Model:
         blocks = []
         for number, record in enumerate(encoder.walk(embedding, edits=edits)):
             module, own = encoder.blocks[number], edits_of(edits, number)
-            attention = LazyValue(partial(module.attend, record.input))
+            attention = LazyValue(partial(module.attend, record.input, own))
             held = record.ffn if number == look_at else None
             ffn = LazyValue(partial(module.feed, record.middle, own), held)
             blocks.append(BlockTrace(record.input, record.middle, record.output, attention, ffn))

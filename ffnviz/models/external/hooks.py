@@ -18,7 +18,7 @@ from torch.utils.hooks import RemovableHandle
 from ffnviz.models.edit import Edit, edited, edits_of
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.stream_roles import PARALLEL
-from ffnviz.models.external.watch import stream_in, stream_out
+from ffnviz.models.external.watch import stream_in, stream_out, with_stream, with_stream_in
 
 
 @dataclass(eq=False)
@@ -114,11 +114,19 @@ NOW: ContextVar[Recording | None] = ContextVar("recording", default=None)
 
 
 @torch.inference_mode()
-def record(model: nn.Module, ids: Tensor, recording: Recording) -> Any:
-    """Run a pass over ids, (B, T), and fill the recording; what the network returned, if asked."""
+def record(model: nn.Module, ids: Tensor, recording: Recording, there: Tensor | None = None) -> Any:
+    """Run a pass over ids, (B, T), and fill the recording; what the network returned, if asked.
+
+    `there` is False where a text has ended and only fills its batch up, (B, T).
+    """
+    return passed(model, ids, recording, {} if there is None else {"attention_mask": there.long()})
+
+
+def passed(model: nn.Module, ids: Tensor, recording: Recording, more: Mapping[str, Any]) -> Any:
+    """The same, in whatever mode of PyTorch it is called, with more arguments."""
     token = NOW.set(recording)
     try:
-        return model(input_ids=ids)
+        return model(input_ids=ids, **more)
     except _BehindTheLastBlock:
         return None
     finally:
@@ -157,12 +165,15 @@ def install(proof: Proof) -> None:
 def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Module, Any]]:
     ffn, stream = proved.ffn, proved.stream
 
-    def ends(_: nn.Module, _args: Any, returned: Any) -> None:
+    def ends(_: nn.Module, _args: Any, returned: Any) -> Any:
         now = NOW.get()
-        if now is not None and now.blocks and now.keeps:
-            now.now.output = now.whole(stream_out(returned))
-            if now.number == n_blocks - 1 and not now.to_the_end:
-                raise _BehindTheLastBlock
+        if now is None or not now.blocks or not now.keeps:
+            return None
+        returned = _edited(now, returned, "output")
+        now.now.output = now.whole(stream_out(returned))
+        if now.number == n_blocks - 1 and not now.to_the_end:
+            raise _BehindTheLastBlock
+        return returned
 
     yield "begins", proved.block, lambda m: m.register_forward_pre_hook(_begins, with_kwargs=True)
     yield "ends", proved.block, lambda m: m.register_forward_hook(ends)
@@ -174,19 +185,41 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
         yield "gate", ffn.gate.module, _writer("gate", always=False)
     yield "edit", ffn.down.module, lambda m: m.register_forward_pre_hook(_edits)
     yield "written", ffn.down.module, lambda m: m.register_forward_hook(_writes)
+    if proved.attention is not None:
+        attends = proved.attention.module
+        yield "edit attention", attends, lambda m: m.register_forward_hook(_attends)
     if stream.attention is not None:
         yield "attention", stream.attention.module, _writer("attention", always=True)
 
 
-def _begins(_: nn.Module, args: Any, kwargs: Any) -> None:
+def _edited(now: Recording, returned: Any, at: str) -> Any:
+    """What a module returned, with the edits made that are of this block and place."""
+    own = edits_of(now.edits, now.number, at)
+    if not own:
+        return returned
+    values = stream_out(returned)
+    batched = values.reshape(*now.shape, values.shape[-1])
+    return with_stream(returned, edited(batched, own, at).reshape(values.shape))
+
+
+def _begins(_: nn.Module, args: Any, kwargs: Any) -> Any:
     now = NOW.get()
     stream = stream_in(args, kwargs)
     if now is None or stream is None:
-        return
-    before = now.blocks[-1].output if now.chained and now.blocks else None
+        return None
+    own = edits_of(now.edits, len(now.blocks), "input")
+    before = now.blocks[-1].output if now.chained and now.blocks and not own else None
     if before is None:
         before = now.whole(stream) if now.keeps else stream.new_empty(0)
-    now.blocks.append(SeenBlock(before))
+    now.blocks.append(SeenBlock(edited(before, own, "input")))
+    if not own:
+        return None
+    return with_stream_in(args, kwargs, now.now.input.reshape(stream.shape))
+
+
+def _attends(_: nn.Module, _args: Any, returned: Any) -> Any:
+    now = NOW.get()
+    return None if now is None or not now.blocks else _edited(now, returned, "attention")
 
 
 def _reader(name: str) -> Any:
@@ -214,7 +247,7 @@ def _edits(_: nn.Module, args: Any) -> Any:
     now = NOW.get()
     if now is None or not now.blocks:
         return None
-    own = edits_of(now.edits, now.number)
+    own = edits_of(now.edits, now.number, "hidden")
     hidden = args[0]
     if now.show:
         _show(now, hidden)
@@ -243,6 +276,7 @@ def _writes(_: nn.Module, _args: Any, returned: Any) -> Any:
     instead = now.write.get(now.number)
     if instead is not None:
         returned = instead.to(returned).reshape(returned.shape)
+    returned = _edited(now, returned, "ffn")
     if now.holds:
         now.now.written = now.whole(returned)
     return returned

@@ -162,13 +162,39 @@ class ExternalNetwork:
         words: Any = self.model
         check_ids(ids, len(words.get_input_embeddings().weight))
         check_room(self.sizes, ids.numel(), self.device)
-        chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
-        for number, seen in enumerate(self._seen(ids, edits, hold)):
+        return self._traced(ids, self._seen(ids, edits, hold), edits)
+
+    def _traced(self, ids: Tensor, seen: list[SeenBlock], edits: Sequence[Edit]) -> StreamTrace:
+        blocks, own = list[BlockTrace](), self._as_written(edits)
+        for number, each in enumerate(seen):
             # What one block writes the next one reads: it is kept once.
-            before = blocks[-1].output if chained and blocks else as_kept(seen.input, ids.shape)
-            own = RecordedPass(self.proof.blocks[number], seen, edits_of(edits, number), ids.shape)
-            blocks.append(block_trace(own, before, self.label))
+            same = blocks and each.input is seen[number - 1].output
+            before = blocks[-1].output if same else as_kept(each.input, ids.shape)
+            made = RecordedPass(self.proof.blocks[number], each, edits_of(own, number), ids.shape)
+            blocks.append(block_trace(made, before, self.label))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
+
+    def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+        """The edits in units of what the modules write, which may be multiplied afterwards.
+
+        Raises:
+            NotForThisNetwork: for one of the attention's output, where no one module writes that.
+        """
+        own = []
+        for edit in edits:
+            proved = self.proof.blocks[edit.block]
+            r = 1.0
+            if edit.at == "ffn" and not proved.stream.written_norm:
+                r = proved.stream.multiplier
+            if edit.at == "attention":
+                if proved.attention is None:
+                    raise NotForThisNetwork(
+                        f"Not for {self.label}: no one module writes what its attention adds to "
+                        "the stream, so that cannot be edited."
+                    )
+                r = proved.attention.multiplier
+            own.append(edit.in_units_of(r))
+        return tuple(own)
 
     def _seen(
         self,
@@ -176,16 +202,17 @@ class ExternalNetwork:
         edits: Sequence[Edit] = (),
         hold: Collection[int] = (),
         write: Mapping[int, Tensor] | None = None,
+        there: Tensor | None = None,
     ) -> list[SeenBlock]:
-        n_tokens = self._checked(ids)
+        n_tokens, sizes = self._checked(ids), self.sizes
         for edit in edits:
-            edit.check(self.sizes.n_blocks, self.sizes.d_ff, n_tokens)
+            edit.check(sizes.n_blocks, sizes.d_ff, n_tokens, sizes.d_model)
         batch = ids.reshape(-1, n_tokens)
         recording = Recording(
-            (len(batch), n_tokens), tuple(edits), hold, write or {},
+            (len(batch), n_tokens), self._as_written(edits), hold, write or {},
             chained=self.proof.errors["E4"] == 0,
         )  # fmt: skip
-        record(self.model, batch, recording)
+        record(self.model, batch, recording, there)
         return recording.blocks
 
     def _checked(self, ids: Tensor) -> int:

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.models.external.attention_roles import AttentionRoles, find_attention
 from ffnviz.models.external.blocks import find_blocks
 from ffnviz.models.external.compare import TOLERANCE, error, rows
 from ffnviz.models.external.experts import n_experts
@@ -46,12 +47,14 @@ class ProvedBlock:
         raw: what it returned on the probe.
         ffn: who does what in its FFN.
         stream: how that is added.
+        attention: what the attention adds; None where no one module writes that.
     """
 
     block: nn.Module
     raw: Any
     ffn: FfnRoles
     stream: StreamRoles
+    attention: AttentionRoles | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,4 +167,5 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
             if not n:
                 raise
             raise NotProvedError(failure.equation, MIXTURE.format(n=n), number) from failure
-        yield ProvedBlock(seen.block, seen.raw, ffn, stream)
+        attention = find_attention(seen, ffn, stream)
+        yield ProvedBlock(seen.block, seen.raw, ffn, stream, attention)

@@ -65,7 +65,7 @@ def test_proved_twice_an_edit_is_made_once() -> None:
 
 
 def test_a_copy_of_the_network_runs_its_own_weights() -> None:
-    """Also where the rest behind the last stream was run, for which blocks hand on what is given."""
+    """Also where the rest behind the last stream was run: blocks then hand on what is given."""
     model: Any = build(FAMILIES["GPT-2"])
     network = from_module(model, TOKENIZERS["GPT-2"]())
     other = copy.deepcopy(model)
@@ -143,5 +143,5 @@ def test_a_stream_that_does_not_fit_is_refused_before_it_is_computed(
     monkeypatch.setattr("ffnviz.models.external.memory.BESIDE_WEIGHTS", 1_000)
     monkeypatch.setattr("ffnviz.models.external.memory.free_bytes", lambda _: 20_000)
     assert network.trace("a cat").tokens
-    with pytest.raises(MemoryError, match="The stream of 300 tokens takes 0.2 MB"):
+    with pytest.raises(MemoryError, match=r"The stream of 300 tokens takes 0\.2 MB"):
         network.trace("the cat " * 200)
