@@ -95,6 +95,17 @@ class Recording:
         return values.clone().reshape(*self.shape, values.shape[-1])
 
 
+def row_of(seen: Sequence[SeenBlock], row: int, n: int) -> list[SeenBlock]:
+    """What was recorded of one text of a batch, and of its first n tokens; nothing is copied."""
+    rows: list[SeenBlock] = []
+    for number, block in enumerate(seen):
+        own = {name: None if x is None else x[row : row + 1, :n] for name, x in vars(block).items()}
+        if number and block.input is seen[number - 1].output:
+            own["input"] = rows[-1].output
+        rows.append(SeenBlock(**own))  # type: ignore[arg-type]
+    return rows
+
+
 def there(values: Tensor | None) -> Tensor:
     """What a hook has seen.
 

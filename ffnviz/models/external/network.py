@@ -1,6 +1,6 @@
 """A proved network of somebody else, seen through the same protocol as ours."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -9,11 +9,20 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.models.arguments import check_ids, check_text
+from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.external import views
-from ffnviz.models.external.compare import rows
-from ffnviz.models.external.hooks import Recording, SeenBlock, install, record, there, unwatched
+from ffnviz.models.external.compare import error, rows
+from ffnviz.models.external.hooks import (
+    Recording,
+    SeenBlock,
+    install,
+    record,
+    row_of,
+    unwatched,
+)
+from ffnviz.models.external.hooks import there as there_or_fail
 from ffnviz.models.external.memory import check_room
 from ffnviz.models.external.proof import Proof
 from ffnviz.models.external.stream_roles import POST
@@ -148,6 +157,39 @@ class ExternalNetwork:
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
             network=self, edits=tuple(edits),
         )  # fmt: skip
+
+    def traces(
+        self, texts: Iterable[str], edits: Sequence[Edit] = (), batch: int = BATCH
+    ) -> Iterator[Trace]:
+        """The traces of many texts, in their order, `batch` of them read at a time.
+
+        See Model.traces. Texts of one length alone are read together where the network does not
+        leave padding out, which was tried on its probe.
+        """
+        return traces(self, self._rows, texts, edits, batch, self._pads)
+
+    @cached_property
+    def _pads(self) -> bool:
+        """Whether a text with padding behind it, and masked, has the stream that it has alone."""
+        n = self.probe.shape[1] // 2
+        there = torch.ones_like(self.probe, dtype=torch.bool)
+        there[1, n:] = False
+        try:
+            padded = there_or_fail(self._seen(self.probe, there=there)[-1].output)
+        except Exception:  # each network's code raises what it likes
+            return False
+        alone = there_or_fail(self._seen(self.probe[1:, :n])[-1].output)
+        return error(padded[1:, :n], alone) <= self.proof.tolerance
+
+    @torch.inference_mode()
+    def _rows(
+        self, ids: Tensor, there: Tensor | None, edits: Sequence[Edit]
+    ) -> Iterator[StreamTrace]:
+        check_room(self.sizes, ids.numel(), self.device)
+        seen = self._seen(ids, edits, there=there)
+        lengths = [ids.shape[1]] * len(ids) if there is None else there.sum(1).tolist()
+        for row, n in enumerate(lengths):
+            yield self._traced(ids[row, :n], row_of(seen, row, n), edits)
 
     def run(
         self, ids: Tensor, edits: Sequence[Edit] = (), hold: Collection[int] = ()
@@ -296,4 +338,4 @@ class ExternalNetwork:
         stream = self.proof.blocks[block].stream
         written = output if stream.written_norm else output / stream.multiplier
         last = self._seen(trace.ids, write={block: written})[-1].output
-        return views.plain(there(last)).reshape(output.shape)
+        return views.plain(there_or_fail(last)).reshape(output.shape)
