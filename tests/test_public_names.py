@@ -15,9 +15,18 @@ def test_the_public_names_are_these() -> None:
         "ModelFolderError",
         "NotForThisNetwork",
         "Trace",
+        "ablate",
+        "contrast",
         "from_module",
+        "gradient_attribution",
         "load",
+        "logit_attribution",
+        "logit_difference",
+        "neuron_paths",
+        "patch",
+        "patch_map",
         "show",
+        "steer",
     ]
 
 

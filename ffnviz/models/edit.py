@@ -96,6 +96,18 @@ class Edit:
     def _tokens(self) -> Tensor:
         return _indices(self.tokens or ())
 
+    @property
+    def neuron_places(self) -> list[int]:
+        """Which neurons, as numbers, also of a mask; empty where all are meant."""
+        places: list[int] = self._neurons.tolist()
+        return places
+
+    @property
+    def token_places(self) -> list[int]:
+        """The same of tokens."""
+        places: list[int] = self._tokens.tolist()
+        return places
+
     def apply(
         self, values: Float[Tensor, "*batch tokens width"]
     ) -> Float[Tensor, "*batch tokens width"]:

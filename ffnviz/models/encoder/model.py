@@ -16,7 +16,7 @@ from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.device import usable_device
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.block import BlockRecord
-from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
 from ffnviz.models.encoder.folder import read_folder
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -220,6 +220,12 @@ class Model:
             yield StreamTrace(
                 ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], encoder.unembed
             )
+
+    def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
+        """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits."""
+        with torch.inference_mode(False), torch.enable_grad():
+            trace: EncoderTrace = self.encoder(ids.clone(), edits)
+            return trace.logits
 
     def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
         """The blocks' records for ids, (*batch, T), one after the other, none kept."""

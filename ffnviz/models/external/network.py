@@ -18,6 +18,7 @@ from ffnviz.models.external.hooks import (
     Recording,
     SeenBlock,
     install,
+    passed,
     record,
     row_of,
     unwatched,
@@ -26,7 +27,7 @@ from ffnviz.models.external.hooks import there as there_or_fail
 from ffnviz.models.external.memory import check_room
 from ffnviz.models.external.proof import Proof
 from ffnviz.models.external.stream_roles import POST
-from ffnviz.models.external.tail import AT_ONCE, tail
+from ffnviz.models.external.tail import AT_ONCE, result_of, tail
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.external.tracing import RecordedPass, as_kept, block_trace
 from ffnviz.models.fingerprint import fingerprint
@@ -262,6 +263,22 @@ class ExternalNetwork:
         if not 0 < n_tokens <= self.max_tokens:
             raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
         return n_tokens
+
+    def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
+        """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits.
+
+        Raises:
+            NotForThisNetwork: without a word head.
+        """
+        if self.head is None:
+            raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
+        with torch.inference_mode(False), torch.enable_grad():
+            batch = ids.clone().reshape(-1, self._checked(ids))
+            recording = Recording(
+                (len(batch), batch.shape[1]), self._as_written(edits), to_the_end=True
+            )
+            told = result_of(passed(self.model, batch, recording, {}))
+            return views.plain(told).reshape(*ids.shape, -1)
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
