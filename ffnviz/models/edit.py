@@ -152,7 +152,9 @@ class Edit:
             return self
         given = self.value if self.add is None else self.add
         divided = None if given is None else given / multiplier
-        return replace(self, **{"value" if self.add is None else "add": divided})
+        if self.add is None:
+            return replace(self, value=divided)
+        return replace(self, add=divided)
 
     def check(self, n_blocks: int, d_ff: int, n_tokens: int, d_model: int) -> None:
         """See that there is what it is to change.

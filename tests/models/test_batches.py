@@ -65,7 +65,12 @@ def test_long_texts_are_read_fewer_at_a_time(model: Model, monkeypatch: pytest.M
     monkeypatch.setattr(batches, "AT_ONCE", 32 * 30)
     shapes: list[tuple[int, ...]] = []
     embed = model.encoder.embed
-    monkeypatch.setattr(model.encoder, "embed", lambda ids: shapes.append(ids.shape) or embed(ids))
+
+    def counted(ids: torch.Tensor) -> torch.Tensor:
+        shapes.append(tuple(ids.shape))
+        return embed(ids)
+
+    monkeypatch.setattr(model.encoder, "embed", counted)
     assert len(list(model.traces([*TEXTS, *["the " * 60] * 2]))) == 7
     assert all(rows * tokens <= 30 or rows == 1 for rows, tokens in shapes)
 

@@ -39,7 +39,7 @@ def by_hand(model: Model, edits: list[Edit]) -> tuple[list[torch.Tensor], torch.
         middle = record.middle
         hidden = block.ffn(block.ffn_norm(middle) if pre else middle).hidden.clone()
         for edit in edits:
-            for neuron in edit.neurons if edit.block == number else ():
+            for neuron in edit.neuron_places if edit.block == number else ():
                 for token in range(len(hidden)) if edit.tokens is None else edit.tokens:
                     old = float(hidden[token, neuron])
                     new = edit.value if edit.scale is None else old * edit.scale
@@ -228,11 +228,11 @@ def test_an_edit_elsewhere_in_the_block_is_what_a_hook_by_hand_does(model: Model
         x = block.add_ffn(middle, own(written) if at == "ffn" else written)
         x = own(x) if at == "output" else x
     torch.testing.assert_close(trace.blocks[-1].output, x)
-    block = trace.blocks[1]
-    found = {"ffn": block.ffn.output, "attention": block.attention.output,
-             "input": block.input, "output": block.output}[at]  # fmt: skip
-    before = {"ffn": plain.blocks[1].ffn.output, "attention": plain.blocks[1].attention.output,
-              "input": plain.blocks[1].input, "output": plain.blocks[1].output}[at]  # fmt: skip
+    found, before = (
+        {"ffn": own.ffn.output, "attention": own.attention.output,
+         "input": own.input, "output": own.output}[at]
+        for own in (trace.blocks[1], plain.blocks[1])
+    )  # fmt: skip
     torch.testing.assert_close(found, change(before))
 
 

@@ -1,5 +1,7 @@
 """Parts taken away, against the network with hooks written by hand."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -68,7 +70,7 @@ def test_drawn_values_are_those_of_the_reference_and_the_error_is_of_their_mean(
         x[:, last] = row
         return x
 
-    each = [float(by_hand(family, ids, 1, "hidden", lambda x, r=r: put(x, r))[-1, 5]) for r in rows]
+    each = [float(by_hand(family, ids, 1, "hidden", partial(put, row=r))[-1, 5]) for r in rows]
     drawn = ablate(network, SOURCE, measure, 1, how="resample", tokens=[last],
                    reference=REFERENCE, draws=300)  # fmt: skip
     assert np.abs(np.array(each)[:, None] - drawn.values).min(axis=0).max() < 2e-5

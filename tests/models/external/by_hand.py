@@ -1,6 +1,5 @@
 """The same networks with hooks written by hand, on modules chosen by their names."""
 
-import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -80,5 +79,5 @@ def logits_of(model: nn.Module, ids: Tensor, **more: Any) -> Tensor:
     """What it makes of ids, (B, T): its logits, or without a head its last hidden state."""
     with torch.inference_mode():
         told = model(input_ids=ids, **more)
-    made = getattr(told, "logits", None)
-    return copy.copy(made if made is not None else told[0])
+    made: Tensor = told[0] if getattr(told, "logits", None) is None else told.logits
+    return made
