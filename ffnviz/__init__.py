@@ -12,28 +12,53 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ffnviz.analysis.causal.ablate import ablate
+    from ffnviz.analysis.causal.attribution import logit_attribution
+    from ffnviz.analysis.causal.gradient import gradient_attribution
+    from ffnviz.analysis.causal.measure import logit_difference
+    from ffnviz.analysis.causal.patch import patch, patch_map
+    from ffnviz.analysis.causal.paths import neuron_paths
+    from ffnviz.analysis.causal.steer import contrast, steer
     from ffnviz.export.notebook import show
     from ffnviz.models.edit import Edit
     from ffnviz.models.encoder.config import ConfigError, EncoderConfig
     from ffnviz.models.encoder.folder import ModelFolderError
     from ffnviz.models.encoder.model import Model
+    from ffnviz.models.external.in_memory import from_module
+    from ffnviz.models.external.network import ExternalNetwork
+    from ffnviz.models.network import NotForThisNetwork
     from ffnviz.models.registry import load
     from ffnviz.models.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [
-    "ConfigError", "Edit", "EncoderConfig", "Model", "ModelFolderError", "Trace", "load", "show",
+    "ConfigError", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "ModelFolderError",
+    "NotForThisNetwork", "Trace", "ablate", "contrast", "from_module", "gradient_attribution",
+    "load", "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map", "show",
+    "steer",
 ]  # fmt: skip
 
 _MODULES = {
     "ConfigError": "models.encoder.config",
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
+    "ExternalNetwork": "models.external.network",
     "Model": "models.encoder.model",
     "ModelFolderError": "models.encoder.folder",
+    "NotForThisNetwork": "models.network",
     "Trace": "models.trace",
+    "ablate": "analysis.causal.ablate",
+    "contrast": "analysis.causal.steer",
+    "from_module": "models.external.in_memory",
+    "gradient_attribution": "analysis.causal.gradient",
     "load": "models.registry",
+    "logit_attribution": "analysis.causal.attribution",
+    "logit_difference": "analysis.causal.measure",
+    "neuron_paths": "analysis.causal.paths",
+    "patch": "analysis.causal.patch",
+    "patch_map": "analysis.causal.patch",
     "show": "export.notebook",
+    "steer": "analysis.causal.steer",
 }
 
 

@@ -28,7 +28,7 @@ print(json.dumps(answers))
 """
 WRONG = {
     "model.trace(None)": ("TypeError", "A text is a str, and this is of type NoneType."),
-    "model.trace(['a', 'b'])": ("TypeError", "this is of type list. Of several texts, trace one"),
+    "model.trace(['a', 'b'])": ("TypeError", "this is of type list. Of several texts, `traces`"),
     "model.trace(b'x')": ("TypeError", "this is of type bytes"),
     "model.trace('')": ("ValueError", "The text is empty"),
     "model.run([99999])": ("TypeError", "ids must be a tensor of whole numbers"),

@@ -10,11 +10,23 @@ def test_the_public_names_are_these() -> None:
         "ConfigError",
         "Edit",
         "EncoderConfig",
+        "ExternalNetwork",
         "Model",
         "ModelFolderError",
+        "NotForThisNetwork",
         "Trace",
+        "ablate",
+        "contrast",
+        "from_module",
+        "gradient_attribution",
         "load",
+        "logit_attribution",
+        "logit_difference",
+        "neuron_paths",
+        "patch",
+        "patch_map",
         "show",
+        "steer",
     ]
 
 

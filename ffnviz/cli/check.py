@@ -10,6 +10,7 @@ from ffnviz.cli.network import dtype_option, revision_option
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.config import NetworkRequest
 from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.external.memory import gigabytes
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.registry import is_ours, load_request
@@ -53,4 +54,6 @@ def described(network: ExternalNetwork) -> list[str]:
         f"{card.phi.label}{' (gated)' if card.gated else ''}, {sizes.vocab_size:,} words",
         f"stream: {'; '.join(kinds)}",
         f"It {reads}{mask}, and {head}.",
+        f"It reads {sizes.max_tokens:,} tokens at most, whose trace keeps "
+        f"{gigabytes(sizes.trace_nbytes(sizes.max_tokens))}.",
     ]

@@ -12,7 +12,7 @@ from ffnviz.cli.progress import bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
-from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.config import ConfigError, EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, check_place
 from ffnviz.training.corpus import Corpus, CorpusError
 from ffnviz.training.loop import CheckpointError, Progress
@@ -57,6 +57,13 @@ from ffnviz.training.twin import make_twin, prepare, read_earlier
 @click.option(
     "--activation", type=click.Choice(list(ACTIVATIONS)), default="relu", show_default=True
 )
+@click.option("--d-model", type=click.IntRange(1), help="Width of the stream [default: 512].")
+@click.option("--d-ff", type=click.IntRange(1), help="Hidden neurons of each FFN [default: 2048].")
+@click.option("--blocks", "n_blocks", type=click.IntRange(1), help="Blocks [default: 2].")
+@click.option("--heads", "n_heads", type=click.IntRange(1), help="Attention heads [default: 8].")
+@click.option(
+    "--vocabulary", "vocab_size", type=click.IntRange(1), help="Entries of it [default: 8192]."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Model folder to write.")
 @click.option(
     "--work",
@@ -100,6 +107,11 @@ def train(
     earlier: Path | None,
     keep: float,
     activation: str,
+    d_model: int | None,
+    d_ff: int | None,
+    n_blocks: int | None,
+    n_heads: int | None,
+    vocab_size: int | None,
     out: Path | None,
     work: Path,
     device: torch.device,
@@ -119,9 +131,14 @@ def train(
         raise click.UsageError("--from needs --out: the network that it goes on from stays.")
     if keep and not earlier:
         raise click.UsageError("--keep needs --from: there are no earlier weights to keep.")
+    sizes = {"d_model": d_model, "d_ff": d_ff, "n_blocks": n_blocks, "n_heads": n_heads,
+             "vocab_size": vocab_size}  # fmt: skip
+    chosen = {name: size for name, size in sizes.items() if size is not None}
+    if earlier and chosen:
+        raise click.UsageError("--from has the sizes of the network that it goes on from.")
     try:
         first = read_earlier(earlier) if earlier else None
-        config = first.encoder.config if first else EncoderConfig(activation=activation)
+        config = first.encoder.config if first else _config(activation, chosen)
         checkpoint = work / f"{config.activation}.checkpoint"
         out = out or Path("assets/models") / config.activation
         check_place(out)
@@ -139,13 +156,17 @@ def train(
                 config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show, first,
                 keep,
             )  # fmt: skip
-    except (CorpusError, CheckpointError, ModelFolderError) as error:
+    except (ConfigError, CorpusError, CheckpointError, ModelFolderError) as error:
         raise click.ClickException(str(error)) from error
     final = record["final"]
     click.echo(f"{out}: {_said(final)} on {final['n_masked']:,} masked tokens of unseen books.")
     if "sentences" in final:
         final = final["sentences"]
         click.echo(f"{_said(final)} on one masked word in each of {final['n_masked']:,} sentences.")
+
+
+def _config(activation: str, sizes: dict[str, int]) -> EncoderConfig:
+    return EncoderConfig.from_dict({**sizes, "activation": activation})
 
 
 def _counted(corpus: Corpus) -> str:

@@ -12,7 +12,7 @@ def check_text(text: object) -> None:
     if not isinstance(text, str):
         raise TypeError(
             f"A text is a str, and this is of type {type(text).__name__}. "
-            "Of several texts, trace one after the other."
+            "Of several texts, `traces` makes the traces."
         )
 
 

@@ -95,6 +95,10 @@ class Sizes:
     max_tokens: int
     n_parameters: int = 0
 
+    def trace_nbytes(self, n_tokens: int) -> int:
+        """Bytes that a trace of so many tokens keeps: the stream at 2 n_blocks + 1 places."""
+        return 4 * n_tokens * self.d_model * (2 * self.n_blocks + 1)
+
 
 def seed_in(record: Path) -> int | None:
     """The seed of the initial weights in a training record; None if the file tells none."""

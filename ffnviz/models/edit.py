@@ -1,9 +1,9 @@
-"""Interventions: hidden neurons set to zero, scaled, or fixed to a value during a pass."""
+"""Interventions: what a network computes, scaled, fixed or added to during a pass."""
 
 import math
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, SupportsIndex
@@ -12,81 +12,160 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+# Where an edit is made: what it changes, by the name that a trace has for it.
+PLACES = {
+    "hidden": "the hidden neurons, between φ and the compression, d_ff wide",
+    "ffn": "what the FFN writes, d_model wide",
+    "attention": "what the attention adds to the stream, d_model wide",
+    "input": "the stream before the block, d_model wide",
+    "output": "the stream after it, d_model wide",
+}
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Edit:
-    """What is done to some neurons of one block's FFN, between φ and the compression.
+    """What is done to some neurons of one block's FFN, or elsewhere in the block, during a pass.
 
     Attributes:
         block: from 0.
         neurons: which hidden neurons: their numbers, each from 0 to d_ff − 1, or a mask, (d_ff,),
-            that is True for each of them. Kept as a tuple, whatever was given.
+            that is True for each of them; elsewhere, which components. Kept as a tuple, whatever
+            was given. None: all.
         scale: what their values are multiplied with; 0 puts them to sleep.
-        value: what their values are fixed to instead; leave `scale` out then.
+        value: what their values are fixed to instead: one number, or a tensor that is spread over
+            (*batch, tokens, neurons), such as (n,), the same at every token, or (t, n).
         tokens: at which tokens: from 0, or a mask, (T,); None at all of them.
+        add: what is added to them instead, like `value`.
+        at: where in the block: "hidden", "ffn", "attention", "input" or "output" (PLACES).
 
     Raises:
-        ValueError: unless exactly one of `scale` and `value` is given, and it is finite; if the
-            block, a neuron or a token is no whole number.
+        ValueError: unless exactly one of `scale`, `value` and `add` is given, and it is finite; if
+            the block, a neuron or a token is no whole number; for another place.
     """
 
     block: int
-    neurons: Iterable[SupportsIndex]
+    neurons: Iterable[SupportsIndex] | None = None
     scale: float | None = None
-    value: float | None = None
+    value: float | Tensor | None = None
     tokens: Iterable[SupportsIndex] | None = None
+    add: float | Tensor | None = None
+    at: str = "hidden"
 
     def __post_init__(self) -> None:
-        if (self.scale is None) == (self.value is None):
-            raise ValueError("An edit needs either a scale or a value.")
+        if sum(each is not None for each in (self.scale, self.value, self.add)) != 1:
+            raise ValueError("An edit needs either a scale or a value, or something to add.")
+        if self.at not in PLACES:
+            raise ValueError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
         block = _plain(self.block)
         if type(block) is not int:
             raise ValueError(f"block = {block!r}: give one whole number, from 0.")
         # Copies, as a trace keeps its edits: what was given could change under it.
-        copies: dict[str, Any] = {"block": block, "neurons": _numbers("neurons", self.neurons)}
-        if self.tokens is not None:
-            copies["tokens"] = _numbers("tokens", self.tokens)
-        for name in ("scale", "value"):
+        copies: dict[str, Any] = {"block": block}
+        for name in ("neurons", "tokens"):
             if getattr(self, name) is not None:
-                copies[name] = _finite(name, getattr(self, name))
+                copies[name] = _numbers(name, getattr(self, name))
+        if self.scale is not None:
+            copies["scale"] = _finite("scale", self.scale)
+        for name in ("value", "add"):
+            if getattr(self, name) is not None:
+                copies[name] = _number_or_tensor(name, getattr(self, name))
         for name, copy in copies.items():
             object.__setattr__(self, name, copy)
 
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        values = (getattr(self, each.name) for each in fields(self))
+        return tuple(
+            (tuple(value.shape), tuple(value.flatten().tolist()))
+            if isinstance(value, Tensor)
+            else value
+            for value in values
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edit) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
     @cached_property
     def _neurons(self) -> Tensor:
-        return _indices(self.neurons)
+        return _indices(self.neurons or ())
 
     @cached_property
     def _tokens(self) -> Tensor:
         return _indices(self.tokens or ())
 
+    @property
+    def neuron_places(self) -> list[int]:
+        """Which neurons, as numbers, also of a mask; empty where all are meant."""
+        places: list[int] = self._neurons.tolist()
+        return places
+
+    @property
+    def token_places(self) -> list[int]:
+        """The same of tokens."""
+        places: list[int] = self._tokens.tolist()
+        return places
+
     def apply(
-        self, hidden: Float[Tensor, "*batch tokens d_ff"]
-    ) -> Float[Tensor, "*batch tokens d_ff"]:
-        """The hidden values with this edit made, in a tensor of their own: (*batch, T, d_ff)."""
-        neurons = self._neurons.to(hidden.device)
-        if self.tokens is None:
-            return self._change(hidden, neurons)
-        tokens = self._tokens.to(hidden.device)
-        changed = self._change(hidden.index_select(-2, tokens), neurons)
-        return hidden.index_copy(-2, tokens, changed)
+        self, values: Float[Tensor, "*batch tokens width"]
+    ) -> Float[Tensor, "*batch tokens width"]:
+        """The values with this edit made, in a tensor of their own: (*batch, T, width).
 
-    def _change(self, hidden: Tensor, neurons: Tensor) -> Tensor:
-        """The neurons changed at every token there is."""
-        if self.scale is None:
-            return hidden.index_fill(-1, neurons, float(self.value or 0))
-        factors = hidden.new_ones(hidden.shape[-1])
-        return hidden * factors.index_fill_(0, neurons, self.scale)
+        Raises:
+            ValueError: if a tensor cannot be spread over what it is to fix or to be added to.
+        """
+        kept = [
+            (axis, indices.to(values.device))
+            for axis, given, indices in (
+                (-2, self.tokens, self._tokens),
+                (-1, self.neurons, self._neurons),
+            )
+            if given is not None
+        ]
+        parts = [values]
+        for axis, indices in kept:
+            parts.append(parts[-1].index_select(axis, indices))
+        changed = self._change(parts.pop())
+        for axis, indices in reversed(kept):
+            changed = parts.pop().index_copy(axis, indices, changed)
+        return changed
 
-    def check(self, n_blocks: int, d_ff: int, n_tokens: int) -> None:
+    def _change(self, part: Tensor) -> Tensor:
+        if self.scale is not None:
+            return part * self.scale
+        given = self.value if self.add is None else self.add
+        told = torch.as_tensor(given, dtype=part.dtype, device=part.device)
+        try:
+            spread = told.expand(part.shape)
+        except RuntimeError as error:
+            raise ValueError(
+                f"A tensor of the shape {tuple(told.shape)} cannot be spread over tokens and "
+                f"neurons of the shape {tuple(part.shape)}."
+            ) from error
+        return spread.clone() if self.add is None else part + spread
+
+    def in_units_of(self, multiplier: float) -> "Edit":
+        """The same edit for values that are only multiplied afterwards."""
+        if multiplier == 1 or self.scale is not None:
+            return self
+        given = self.value if self.add is None else self.add
+        divided = None if given is None else given / multiplier
+        if self.add is None:
+            return replace(self, value=divided)
+        return replace(self, add=divided)
+
+    def check(self, n_blocks: int, d_ff: int, n_tokens: int, d_model: int) -> None:
         """See that there is what it is to change.
 
         Raises:
             ValueError: naming what is not there, or a mask of another length.
         """
+        unit, width = ("neuron", d_ff) if self.at == "hidden" else ("component", d_model)
         for what, given, indices, count in (
             ("block", (self.block,), torch.tensor([self.block]), n_blocks),
-            ("neuron", self.neurons, self._neurons, d_ff),
+            (unit, self.neurons or (), self._neurons, width),
             ("token", self.tokens or (), self._tokens, n_tokens),
         ):
             length = _mask_length(given)
@@ -142,6 +221,20 @@ def _finite(name: str, given: Any) -> float:
     return float(value)
 
 
+def _number_or_tensor(name: str, given: Any) -> float | Tensor:
+    """One finite number, or a copy of a tensor of such.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    if not getattr(given, "ndim", 0):
+        return _finite(name, given)
+    tensor = torch.as_tensor(given)
+    if not tensor.is_floating_point() or not bool(tensor.isfinite().all()):
+        raise ValueError(f"{name} has entries that are no finite floating-point numbers.")
+    return tensor.clone()
+
+
 def _mask_length(values: Any) -> int | None:
     """Of a mask; None of numbers."""
     return len(values) if values and type(values[0]) is bool else None
@@ -155,14 +248,15 @@ def _indices(values: Any) -> Tensor:
 
 
 def edited(
-    hidden: Float[Tensor, "*batch tokens d_ff"], edits: Sequence[Edit]
-) -> Float[Tensor, "*batch tokens d_ff"]:
-    """The hidden values with all edits made in their order; without any, the same tensor."""
+    values: Float[Tensor, "*batch tokens width"], edits: Sequence[Edit], at: str = "hidden"
+) -> Float[Tensor, "*batch tokens width"]:
+    """The values with all edits of that place made in their order; without any, the same tensor."""
     for edit in edits:
-        hidden = edit.apply(hidden)
-    return hidden
+        if edit.at == at:
+            values = edit.apply(values)
+    return values
 
 
-def edits_of(edits: Sequence[Edit], block: int) -> tuple[Edit, ...]:
-    """Those that are made in one block, in their order."""
-    return tuple(edit for edit in edits if edit.block == block)
+def edits_of(edits: Sequence[Edit], block: int, at: str | None = None) -> tuple[Edit, ...]:
+    """Those that are made in one block, in their order; at one place alone, if it is told."""
+    return tuple(edit for edit in edits if edit.block == block and at in (None, edit.at))

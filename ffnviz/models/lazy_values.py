@@ -49,8 +49,8 @@ def network_is_gone(*_: object) -> Any:
         RuntimeError: always.
     """
     raise RuntimeError(
-        "This trace was pickled without its network, and this was not computed before. Ask for it "
-        "before you pickle, or trace the text again."
+        "This trace was saved or pickled without its network, and this was not computed before. "
+        "Ask for it before that, or trace the text again."
     )
 
 

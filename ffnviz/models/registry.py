@@ -15,6 +15,7 @@ from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.encoder.model import load as load_ours
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import COLOURS, label_of, open_external, slug
+from ffnviz.models.external.probe import LONGEST
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.external.wanted import LoadRequest
 
@@ -69,7 +70,7 @@ def _opened(name: str, asked: NetworkRequest, device: str, say: Say) -> External
         key = (name, device)
         if key not in _OPENED:
             wanted, label = load_request(asked, device), _label(asked.name)
-            _OPENED[key] = open_external(wanted, name, colour_of(place), say, label)
+            _OPENED[key] = open_external(wanted, name, colour_of(place), say, label, LONGEST)
         return _OPENED[key]
 
 

@@ -1,8 +1,9 @@
 """What a network computed for a text: the stream is kept, all else is computed when asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from reprlib import repr as shorten
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -126,6 +127,11 @@ class StreamTrace:
         return self._rows.setdefault(place, row).get()
 
     @property
+    def logits_held(self) -> Tensor | None:
+        """The logits if they were computed, and else None."""
+        return self._logits.held
+
+    @property
     def nbytes(self) -> int:
         """Bytes held right now, what was computed on demand included."""
         return nbytes_of(self._tensors())
@@ -176,6 +182,58 @@ class Trace(StreamTrace):
     def left_out(self) -> str:
         """The end of the text that is not in this trace."""
         return self.text[self.tokens[-1].end :] if self.n_left_out else ""
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a file: safetensors, whose names are those of a trace.
+
+        The stream, and of the stages and logits those that were computed: "embedding",
+        "blocks.0.output", "blocks.0.ffn.hidden", …; text, tokens and edits are in the metadata.
+
+        Raises:
+            OSError: if it cannot be written.
+        """
+        from ffnviz.models.trace_file import save_trace
+
+        save_trace(self, path)
+
+    @staticmethod
+    def load(path: str | Path) -> "Trace":
+        """A trace that was saved. It has no network: what was not computed is a RuntimeError.
+
+        Raises:
+            TraceFileError: if the file is not there, or no trace.
+        """
+        from ffnviz.models.trace_file import load_trace
+
+        return load_trace(path)
+
+    @staticmethod
+    def cat(traces: Iterable["Trace"]) -> Any:
+        """A JoinedTrace: the tokens of several traces of one network in a row, (T₁ + T₂ + …).
+
+        Raises:
+            ValueError: if there are none, or they are of networks of different sizes.
+        """
+        from ffnviz.models.trace_table import joined
+
+        return joined(traces)
+
+    def to_xarray(self, logits: bool = False) -> Any:
+        """An xarray.Dataset: the stream and all FFNs' stages, with named axes.
+
+        They are block, token, component and neuron.
+
+        Every block's FFN is computed for it: about 4 (2 d_ff + 5 d_model) bytes a token and block.
+
+        Args:
+            logits: whether they are in it, too, with the axis `word`.
+
+        Raises:
+            ImportError: in a sentence, without xarray.
+        """
+        from ffnviz.models.trace_table import dataset
+
+        return dataset(self, self.tokens, logits)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

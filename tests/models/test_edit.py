@@ -39,7 +39,7 @@ def by_hand(model: Model, edits: list[Edit]) -> tuple[list[torch.Tensor], torch.
         middle = record.middle
         hidden = block.ffn(block.ffn_norm(middle) if pre else middle).hidden.clone()
         for edit in edits:
-            for neuron in edit.neurons if edit.block == number else ():
+            for neuron in edit.neuron_places if edit.block == number else ():
                 for token in range(len(hidden)) if edit.tokens is None else edit.tokens:
                     old = float(hidden[token, neuron])
                     new = edit.value if edit.scale is None else old * edit.scale
@@ -191,3 +191,70 @@ def test_a_mask_of_another_length_is_refused(model: Model) -> None:
     n_tokens = len(model.trace(TEXT).tokens)
     with pytest.raises(ValueError, match="no token"):
         model.trace(TEXT, [Edit(0, [1], scale=0.0, tokens=[n_tokens])])
+
+
+PLACES_OF_OURS = {"ffn": "ffn", "attention": "attention", "input": "", "output": ""}
+
+
+@pytest.mark.parametrize("at", PLACES_OF_OURS)
+def test_an_edit_elsewhere_in_the_block_is_what_a_hook_by_hand_does(model: Model, at: str) -> None:
+    """Hooks on the modules, whose records they replace, in float32."""
+    drawn = torch.randn(2, 3, generator=torch.Generator().manual_seed(5))
+    edits = [
+        Edit(1, [1, 0, 4], value=drawn, tokens=[3, 0], at=at),
+        Edit(1, add=torch.arange(16.0), at=at),
+        Edit(1, scale=0.5, tokens=[2], at=at),
+    ]
+
+    def change(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[torch.tensor([3, 0])[:, None], torch.tensor([1, 0, 4])] = drawn
+        x = x + torch.arange(16.0)
+        x[2] *= 0.5
+        return x
+
+    trace = model.trace(TEXT, edits)
+    plain = model.trace(TEXT)
+    encoder = small_model(
+        model.tokenizer, model.encoder.config.norm, model.encoder.config.activation
+    ).encoder
+    x = encoder.embed(plain.ids)
+    for number, block in enumerate(encoder.blocks):
+        own = change if number == 1 else lambda x: x
+        x = own(x) if at == "input" else x
+        written = block.attend(x).output
+        middle = block.add_attention(x, own(written) if at == "attention" else written)
+        written = block.feed(middle).output
+        x = block.add_ffn(middle, own(written) if at == "ffn" else written)
+        x = own(x) if at == "output" else x
+    torch.testing.assert_close(trace.blocks[-1].output, x)
+    found, before = (
+        {"ffn": own.ffn.output, "attention": own.attention.output,
+         "input": own.input, "output": own.output}[at]
+        for own in (trace.blocks[1], plain.blocks[1])
+    )  # fmt: skip
+    torch.testing.assert_close(found, change(before))
+
+
+def test_a_tensor_is_spread_or_refused(model: Model) -> None:
+    fits = [torch.ones(3), torch.ones(1, 3), torch.ones(2, 1), torch.ones(2, 3)]
+    made = [model.trace(TEXT, [Edit(0, [1, 2, 3], value=v, tokens=[0, 1])]).final for v in fits]
+    assert all(torch.equal(made[0], each) for each in made)
+    with pytest.raises(ValueError, match=r"shape \(4,\) cannot be spread.*\(2, 3\)"):
+        model.trace(TEXT, [Edit(0, [1, 2, 3], value=torch.ones(4), tokens=[0, 1])])
+    with pytest.raises(ValueError, match="value has entries that are no finite"):
+        Edit(0, [1], value=torch.tensor([1.0, float("nan")]))
+    with pytest.raises(ValueError, match="at = 'middle' is not allowed: one of hidden, ffn"):
+        Edit(0, [1], scale=0.0, at="middle")
+    with pytest.raises(ValueError, match="no component 16: they count from 0 to 15"):
+        model.trace(TEXT, [Edit(0, [16], scale=0.0, at="ffn")])
+
+
+def test_edits_with_tensors_are_equal_if_their_numbers_are() -> None:
+    given = torch.ones(3)
+    edit = Edit(0, [1], value=given)
+    given.zero_()
+    assert edit == Edit(0, [1], value=torch.ones(3))
+    assert hash(edit) == hash(Edit(0, [1], value=torch.ones(3)))
+    assert edit != Edit(0, [1], value=torch.zeros(3))
+    assert edit != Edit(0, [1], value=torch.ones(1, 3))

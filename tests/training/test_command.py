@@ -73,6 +73,24 @@ def test_a_run_of_one_step_writes_a_model_and_a_second_run_finds_it_done(
     assert_refused(train(*arguments, "--seed", 1), "gelu.checkpoint", "Remove it")
 
 
+def test_the_sizes_are_those_that_were_asked_for(library: Path, tmp_path: Path) -> None:
+    corpus = ["--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1]
+    places = ["--out", tmp_path / "small", "--work", tmp_path / "work"]
+    sizes = ["--d-model", 24, "--d-ff", 40, "--blocks", 3, "--heads", 3, "--vocabulary", 500]
+    done = train(*corpus, *places, *sizes)
+    assert done.exit_code == 0, done.output
+    config = load(tmp_path / "small").encoder.config
+    told = (config.d_model, config.d_ff, config.n_blocks, config.n_heads, config.vocab_size)
+    assert told == (24, 40, 3, 3, 500)
+    assert load(tmp_path / "small").trace("bababa").logits.shape[1] == 500
+    other = train(*corpus, *places, *sizes, "--blocks", 2)
+    assert_refused(other, "relu.checkpoint", "another configuration")
+    assert_refused(train(*corpus, *places, "--heads", 7), "n_heads = 7", "divisor of d_model")
+    more = train(*corpus, *places[2:], "--out", tmp_path / "more", "--from", tmp_path / "small",
+                 "--d-ff", 80)  # fmt: skip
+    assert_refused(more, "--from has the sizes")
+
+
 def test_a_run_goes_on_from_a_folder_with_sentences(library: Path, tmp_path: Path) -> None:
     corpus = ["--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1]
     words = (library / "unseen.txt").read_text(encoding="utf-8").split()

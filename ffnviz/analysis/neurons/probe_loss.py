@@ -1,7 +1,7 @@
 """How much worse the network guesses masked words of the probe sentences after an edit."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -100,7 +100,7 @@ def masked_loss(
         NotForThisNetwork: without a mask token or a word head.
     """
     require(model, NEEDS)
-    everywhere = [Edit(e.block, e.neurons, e.scale, e.value) for e in edits]
+    everywhere = [replace(edit, tokens=None) for edit in edits]
     losses = []
     for batch in masked_batches(model, probes):
         run = model.run(batch.ids.to(model.device), everywhere)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -63,8 +63,19 @@ class SelfAttention(nn.Module):
         self.project_in = nn.Linear(d_model, 3 * d_model, bias)  # W_Q, W_K, W_V side by side
         self.project_out = nn.Linear(d_model, d_model, bias)  # W_O
 
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> AttentionRecord:
-        """One pass over x, (*batch, T, d_model), with all stages recorded."""
+    def forward(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        there: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> AttentionRecord:
+        """One pass over x, (*batch, T, d_model), with all stages recorded.
+
+        Args:
+            x: what it reads.
+            there: False where a text has ended and only fills its batch up, (*batch, T): nobody
+                attends to that. A causal one needs it not, as what fills up comes last.
+        """
+        heard = None if there is None or self.causal else there[..., None, None, :]
         # (*batch, T, 3 d_model) -> 3 of (*batch, n_heads, T, d_head)
         split = self.project_in(x).unflatten(-1, (3, self.n_heads, -1))
         queries, keys, values = (part.transpose(-3, -2) for part in split.unbind(-3))
@@ -72,6 +83,7 @@ class SelfAttention(nn.Module):
             queries,
             keys,
             values,
+            attn_mask=heard,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=self.causal,
         )

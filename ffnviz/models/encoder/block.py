@@ -1,12 +1,12 @@
 """One encoder block: attention, then the FFN, each added to the residual stream."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from ffnviz.models.edit import Edit
+from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
@@ -48,21 +48,32 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
-        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        edits: Sequence[Edit] = (),
+        there: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> BlockRecord:
         """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
 
-        The edits are made in its FFN.
+        Edits are made on the way; `there` is as SelfAttention has it.
         """
-        attention = self.attend(x)
+        x = edited(x, edits, "input")
+        attention = self.attend(x, edits, there)
         middle = self.add_attention(x, attention.output)
         ffn = self.feed(middle, edits)
-        return BlockRecord(x, attention, middle, ffn, self.add_ffn(middle, ffn.output))
+        output = edited(self.add_ffn(middle, ffn.output), edits, "output")
+        return BlockRecord(x, attention, middle, ffn, output)
 
-    def attend(self, x: Float[Tensor, "*batch tokens d_model"]) -> AttentionRecord:
-        """The attention's stages on the block's input, (*batch, T, d_model)."""
-        record: AttentionRecord = self.attention(self.attention_norm(x) if self.norm_first else x)
-        return record
+    def attend(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        edits: Sequence[Edit] = (),
+        there: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> AttentionRecord:
+        """The attention's stages on the block's input, (*batch, T, d_model), with edits made."""
+        read = self.attention_norm(x) if self.norm_first else x
+        record: AttentionRecord = self.attention(read, there)
+        return replace(record, output=edited(record.output, edits, "attention"))
 
     def feed(
         self, middle: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()

@@ -75,7 +75,8 @@ class FeedForward(nn.Module):
         """
         pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         hidden = edited(self.activation.function(pre_activation), edits)
-        output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        written = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        output = edited(written, edits, "ffn")
         return FeedForwardRecord(x, pre_activation, hidden, output)
 
     def hidden(
@@ -104,7 +105,8 @@ class GatedFeedForward(FeedForward):
         pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         value = self.gated_value(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         hidden = edited(self.activation.function(pre_activation) * value, edits)
-        output = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        written = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
+        output = edited(written, edits, "ffn")
         return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
 
     def hidden(

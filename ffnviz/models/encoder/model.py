@@ -1,6 +1,6 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,12 +11,13 @@ from torch import Tensor, nn
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.arguments import check_ids, check_text
 from ffnviz.models.assets import ASSETS
+from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.device import usable_device
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.block import BlockRecord
-from ffnviz.models.encoder.encoder import Encoder
-from ffnviz.models.encoder.feed_forward import GatedFeedForward
+from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
 from ffnviz.models.encoder.folder import read_folder
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
@@ -157,13 +158,74 @@ class Model:
         embedding = encoder.embed(ids)
         blocks = []
         for number, record in enumerate(encoder.walk(embedding, edits=edits)):
-            module, own = encoder.blocks[number], edits_of(edits, number)
-            attention = LazyValue(partial(module.attend, record.input))
             held = record.ffn if number == look_at else None
-            ffn = LazyValue(partial(module.feed, record.middle, own), held)
-            blocks.append(BlockTrace(record.input, record.middle, record.output, attention, ffn))
+            stream = (record.input, record.middle, record.output)
+            blocks.append(self._block_trace(number, stream, edits_of(edits, number), held))
         final = encoder.final_norm(blocks[-1].output)
         return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)
+
+    def _block_trace(
+        self,
+        number: int,
+        stream: tuple[Tensor, Tensor, Tensor],
+        own: tuple[Edit, ...],
+        held: FeedForwardRecord | None = None,
+    ) -> BlockTrace:
+        """A block's part of a trace, of the stream before, in and after it."""
+        module = self.encoder.blocks[number]
+        attention = LazyValue(partial(module.attend, stream[0], own))
+        ffn = LazyValue(partial(module.feed, stream[1], own), held)
+        return BlockTrace(*stream, attention, ffn)
+
+    def traces(
+        self, texts: Iterable[str], edits: Sequence[Edit] = (), batch: int = BATCH
+    ) -> Iterator[Trace]:
+        """The traces of many texts, in their order, `batch` of them read at a time.
+
+        Shorter texts of a batch are padded, and nobody attends to the padding: each trace is that
+        of its text alone up to rounding, as more rows are added up in another order. Texts are
+        asked for, and traces made, as the loop over them goes on; what is in memory is one batch
+        and what you keep. A trace's stream is a view of its batch's; `save` and pickle leave the
+        rest out.
+
+        Args:
+            texts: any number, also from a generator.
+            edits: made in each of them.
+            batch: the most texts that are read together; fewer where they are long.
+
+        Raises:
+            TypeError: if a text is no str.
+            ValueError: naming the text that is empty, or in which an edit is to change what is not
+                there.
+        """
+        return traces(self, self._rows, texts, edits, batch)
+
+    @torch.inference_mode()
+    def _rows(
+        self, ids: Tensor, there: Tensor | None, edits: Sequence[Edit]
+    ) -> Iterator[StreamTrace]:
+        encoder = self.encoder
+        embedding = encoder.embed(ids)
+        streams = [
+            (record.input, record.middle, record.output)
+            for record in encoder.walk(embedding, edits=edits, there=there)
+        ]
+        final = encoder.final_norm(streams[-1][-1])
+        lengths = [ids.shape[1]] * len(ids) if there is None else there.sum(1).tolist()
+        for row, n in enumerate(lengths):
+            blocks = []
+            for number, (before, middle, after) in enumerate(streams):
+                own = (before[row, :n], middle[row, :n], after[row, :n])
+                blocks.append(self._block_trace(number, own, edits_of(edits, number)))
+            yield StreamTrace(
+                ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], encoder.unembed
+            )
+
+    def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
+        """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits."""
+        with torch.inference_mode(False), torch.enable_grad():
+            trace: EncoderTrace = self.encoder(ids.clone(), edits)
+            return trace.logits
 
     def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
         """The blocks' records for ids, (*batch, T), one after the other, none kept."""

@@ -9,14 +9,16 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from ffnviz.models.edit import Edit, edited, edits_of
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.stream_roles import PARALLEL
-from ffnviz.models.external.watch import stream_in, stream_out
+from ffnviz.models.external.watch import stream_in, stream_out, with_stream, with_stream_in
 
 
 @dataclass(eq=False)
@@ -79,6 +81,17 @@ class Recording:
         return values.clone().reshape(*self.shape, values.shape[-1])
 
 
+def row_of(seen: Sequence[SeenBlock], row: int, n: int) -> list[SeenBlock]:
+    """What was recorded of one text of a batch, and of its first n tokens; nothing is copied."""
+    rows: list[SeenBlock] = []
+    for number, block in enumerate(seen):
+        own = {name: None if x is None else x[row : row + 1, :n] for name, x in vars(block).items()}
+        if number and block.input is seen[number - 1].output:
+            own["input"] = rows[-1].output
+        rows.append(SeenBlock(**own))  # type: ignore[arg-type]
+    return rows
+
+
 def there(values: Tensor | None) -> Tensor:
     """What a hook has seen.
 
@@ -98,11 +111,19 @@ NOW: ContextVar[Recording | None] = ContextVar("recording", default=None)
 
 
 @torch.inference_mode()
-def record(model: nn.Module, ids: Tensor, recording: Recording) -> Any:
-    """Run a pass over ids, (B, T), and fill the recording; what the network returned, if asked."""
+def record(model: nn.Module, ids: Tensor, recording: Recording, there: Tensor | None = None) -> Any:
+    """Run a pass over ids, (B, T), and fill the recording; what the network returned, if asked.
+
+    `there` is False where a text has ended and only fills its batch up, (B, T).
+    """
+    return passed(model, ids, recording, {} if there is None else {"attention_mask": there.long()})
+
+
+def passed(model: nn.Module, ids: Tensor, recording: Recording, more: Mapping[str, Any]) -> Any:
+    """The same, in whatever mode of PyTorch it is called, with more arguments."""
     token = NOW.set(recording)
     try:
-        return model(input_ids=ids)
+        return model(input_ids=ids, **more)
     except _BehindTheLastBlock:
         return None
     finally:
@@ -119,26 +140,37 @@ def unwatched() -> Iterator[None]:
         NOW.reset(token)
 
 
+# A network in memory may be proved again: its modules have one set of hooks all the same.
+_INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDictionary()
+
+
 def install(proof: Proof) -> None:
-    """Put the hooks on the proved modules; once for each network."""
+    """Put the hooks on the proved modules, once, in place of those of an earlier proof."""
     n_blocks = len(proof.blocks)
+    for proved in proof.blocks:
+        for _, module, _ in _hooks_of(proved, n_blocks):
+            for handle in _INSTALLED.pop(module, []):
+                handle.remove()
     done: set[tuple[str, int]] = set()
     for proved in proof.blocks:
         for kind, module, put in _hooks_of(proved, n_blocks):
             if (kind, id(module)) not in done:  # a block that runs again has them already
                 done.add((kind, id(module)))
-                put(module)
+                _INSTALLED.setdefault(module, []).append(put(module))
 
 
 def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Module, Any]]:
     ffn, stream = proved.ffn, proved.stream
 
-    def ends(_: nn.Module, _args: Any, returned: Any) -> None:
+    def ends(_: nn.Module, _args: Any, returned: Any) -> Any:
         now = NOW.get()
-        if now is not None and now.blocks and now.keeps:
-            now.now.output = now.whole(stream_out(returned))
-            if now.number == n_blocks - 1 and not now.to_the_end:
-                raise _BehindTheLastBlock
+        if now is None or not now.blocks or not now.keeps:
+            return None
+        returned = _edited(now, returned, "output")
+        now.now.output = now.whole(stream_out(returned))
+        if now.number == n_blocks - 1 and not now.to_the_end:
+            raise _BehindTheLastBlock
+        return returned
 
     yield "begins", proved.block, lambda m: m.register_forward_pre_hook(_begins, with_kwargs=True)
     yield "ends", proved.block, lambda m: m.register_forward_hook(ends)
@@ -150,19 +182,41 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
         yield "gate", ffn.gate.module, _writer("gate", always=False)
     yield "edit", ffn.down.module, lambda m: m.register_forward_pre_hook(_edits)
     yield "written", ffn.down.module, lambda m: m.register_forward_hook(_writes)
+    if proved.attention is not None:
+        attends = proved.attention.module
+        yield "edit attention", attends, lambda m: m.register_forward_hook(_attends)
     if stream.attention is not None:
         yield "attention", stream.attention.module, _writer("attention", always=True)
 
 
-def _begins(_: nn.Module, args: Any, kwargs: Any) -> None:
+def _edited(now: Recording, returned: Any, at: str) -> Any:
+    """What a module returned, with the edits made that are of this block and place."""
+    own = edits_of(now.edits, now.number, at)
+    if not own:
+        return returned
+    values = stream_out(returned)
+    batched = values.reshape(*now.shape, values.shape[-1])
+    return with_stream(returned, edited(batched, own, at).reshape(values.shape))
+
+
+def _begins(_: nn.Module, args: Any, kwargs: Any) -> Any:
     now = NOW.get()
     stream = stream_in(args, kwargs)
     if now is None or stream is None:
-        return
-    before = now.blocks[-1].output if now.chained and now.blocks else None
+        return None
+    own = edits_of(now.edits, len(now.blocks), "input")
+    before = now.blocks[-1].output if now.chained and now.blocks and not own else None
     if before is None:
         before = now.whole(stream) if now.keeps else stream.new_empty(0)
-    now.blocks.append(SeenBlock(before))
+    now.blocks.append(SeenBlock(edited(before, own, "input")))
+    if not own:
+        return None
+    return with_stream_in(args, kwargs, now.now.input.reshape(stream.shape))
+
+
+def _attends(_: nn.Module, _args: Any, returned: Any) -> Any:
+    now = NOW.get()
+    return None if now is None or not now.blocks else _edited(now, returned, "attention")
 
 
 def _reader(name: str) -> Any:
@@ -190,7 +244,7 @@ def _edits(_: nn.Module, args: Any) -> Any:
     now = NOW.get()
     if now is None or not now.blocks:
         return None
-    own = edits_of(now.edits, now.number)
+    own = edits_of(now.edits, now.number, "hidden")
     hidden = args[0]
     if now.show:
         _show(now, hidden)
@@ -219,6 +273,7 @@ def _writes(_: nn.Module, _args: Any, returned: Any) -> Any:
     instead = now.write.get(now.number)
     if instead is not None:
         returned = instead.to(returned).reshape(returned.shape)
+    returned = _edited(now, returned, "ffn")
     if now.holds:
         now.now.written = now.whole(returned)
     return returned

@@ -153,10 +153,20 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Exte
             name, f"its tokenizer cannot be loaded ({in_short(error)}). A tokenizer.json in its "
             "folder is what is needed",
         ) from error  # fmt: skip
+    return checked_tokenizer(fast, name, model)
+
+
+def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
+    """A tokenizer of transformers for a network with that many word vectors.
+
+    Raises:
+        CannotOpenError: if it does not tell which characters a token stands for, or has more
+            entries than the network has word vectors.
+    """
     if not getattr(fast, "is_fast", False):
         raise CannotOpenError(
-            name, "its tokenizer does not tell which characters a token stands for. A "
-            "tokenizer.json in its folder is what is needed",
+            name, "its tokenizer does not tell which characters a token stands for. A fast one is "
+            "what is needed: a folder that has a tokenizer.json gives one",
         )  # fmt: skip
     n_rows = _n_words(model, name)
     if len(fast) > n_rows:

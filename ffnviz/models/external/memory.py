@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import nn
 
+from ffnviz.models.card import Sizes
+
 BESIDE_WEIGHTS = 400 * 2**20  # a trace, the pages, and what loading itself needs
 LARGE = 2_000_000_000  # parameters from which on the CPU takes half precision
 
@@ -88,6 +90,23 @@ def _allowed_by_container() -> int:
         return most - int((group / "memory.current").read_text(encoding="ascii"))
     except (OSError, ValueError):  # no container, or one without a bound
         return 2**63
+
+
+def check_room(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
+    """See that the streams of so many tokens fit into memory, before they are computed.
+
+    Raises:
+        MemoryError: in a sentence, if they do not.
+    """
+    needed = sizes.trace_nbytes(n_tokens)
+    if needed < BESIDE_WEIGHTS:
+        return
+    free = free_bytes(device)
+    if needed + BESIDE_WEIGHTS > free:
+        raise MemoryError(
+            f"The stream of {n_tokens:,} tokens takes {gigabytes(needed)}, and "
+            f"{gigabytes(max(0, free))} of memory are free. Trace a shorter text, or fewer at once."
+        )
 
 
 def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:

@@ -1,6 +1,6 @@
 """A proved network of somebody else, seen through the same protocol as ours."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any
@@ -9,14 +9,25 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.models.arguments import check_ids, check_text
+from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.external import views
-from ffnviz.models.external.compare import rows
-from ffnviz.models.external.hooks import Recording, SeenBlock, install, record, there, unwatched
+from ffnviz.models.external.compare import error, rows
+from ffnviz.models.external.hooks import (
+    Recording,
+    SeenBlock,
+    install,
+    passed,
+    record,
+    row_of,
+    unwatched,
+)
+from ffnviz.models.external.hooks import there as there_or_fail
+from ffnviz.models.external.memory import check_room
 from ffnviz.models.external.proof import Proof
 from ffnviz.models.external.stream_roles import POST
-from ffnviz.models.external.tail import AT_ONCE, tail
+from ffnviz.models.external.tail import AT_ONCE, result_of, tail
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.external.tracing import RecordedPass, as_kept, block_trace
 from ffnviz.models.fingerprint import fingerprint
@@ -137,6 +148,39 @@ class ExternalNetwork:
             network=self, edits=tuple(edits),
         )  # fmt: skip
 
+    def traces(
+        self, texts: Iterable[str], edits: Sequence[Edit] = (), batch: int = BATCH
+    ) -> Iterator[Trace]:
+        """The traces of many texts, in their order, `batch` of them read at a time.
+
+        See Model.traces. Texts of one length alone are read together where the network does not
+        leave padding out, which was tried on its probe.
+        """
+        return traces(self, self._rows, texts, edits, batch, self._pads)
+
+    @cached_property
+    def _pads(self) -> bool:
+        """Whether a text with padding behind it, and masked, has the stream that it has alone."""
+        n = self.probe.shape[1] // 2
+        there = torch.ones_like(self.probe, dtype=torch.bool)
+        there[1, n:] = False
+        try:
+            padded = there_or_fail(self._seen(self.probe, there=there)[-1].output)
+        except Exception:  # each network's code raises what it likes
+            return False
+        alone = there_or_fail(self._seen(self.probe[1:, :n])[-1].output)
+        return error(padded[1:, :n], alone) <= self.proof.tolerance
+
+    @torch.inference_mode()
+    def _rows(
+        self, ids: Tensor, there: Tensor | None, edits: Sequence[Edit]
+    ) -> Iterator[StreamTrace]:
+        check_room(self.sizes, ids.numel(), self.device)
+        seen = self._seen(ids, edits, there=there)
+        lengths = [ids.shape[1]] * len(ids) if there is None else there.sum(1).tolist()
+        for row, n in enumerate(lengths):
+            yield self._traced(ids[row, :n], row_of(seen, row, n), edits)
+
     def run(
         self, ids: Tensor, edits: Sequence[Edit] = (), hold: Collection[int] = ()
     ) -> StreamTrace:
@@ -149,13 +193,40 @@ class ExternalNetwork:
         """
         words: Any = self.model
         check_ids(ids, len(words.get_input_embeddings().weight))
-        chained, blocks = self.proof.errors["E4"] == 0, list[BlockTrace]()
-        for number, seen in enumerate(self._seen(ids, edits, hold)):
+        check_room(self.sizes, ids.numel(), self.device)
+        return self._traced(ids, self._seen(ids, edits, hold), edits)
+
+    def _traced(self, ids: Tensor, seen: list[SeenBlock], edits: Sequence[Edit]) -> StreamTrace:
+        blocks, own = list[BlockTrace](), self._as_written(edits)
+        for number, each in enumerate(seen):
             # What one block writes the next one reads: it is kept once.
-            before = blocks[-1].output if chained and blocks else as_kept(seen.input, ids.shape)
-            own = RecordedPass(self.proof.blocks[number], seen, edits_of(edits, number), ids.shape)
-            blocks.append(block_trace(own, before, self.label))
+            same = blocks and each.input is seen[number - 1].output
+            before = blocks[-1].output if same else as_kept(each.input, ids.shape)
+            made = RecordedPass(self.proof.blocks[number], each, edits_of(own, number), ids.shape)
+            blocks.append(block_trace(made, before, self.label))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
+
+    def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
+        """The edits in units of what the modules write, which may be multiplied afterwards.
+
+        Raises:
+            NotForThisNetwork: for one of the attention's output, where no one module writes that.
+        """
+        own = []
+        for edit in edits:
+            proved = self.proof.blocks[edit.block]
+            r = 1.0
+            if edit.at == "ffn" and not proved.stream.written_norm:
+                r = proved.stream.multiplier
+            if edit.at == "attention":
+                if proved.attention is None:
+                    raise NotForThisNetwork(
+                        f"Not for {self.label}: no one module writes what its attention adds to "
+                        "the stream, so that cannot be edited."
+                    )
+                r = proved.attention.multiplier
+            own.append(edit.in_units_of(r))
+        return tuple(own)
 
     def _seen(
         self,
@@ -163,16 +234,17 @@ class ExternalNetwork:
         edits: Sequence[Edit] = (),
         hold: Collection[int] = (),
         write: Mapping[int, Tensor] | None = None,
+        there: Tensor | None = None,
     ) -> list[SeenBlock]:
-        n_tokens = self._checked(ids)
+        n_tokens, sizes = self._checked(ids), self.sizes
         for edit in edits:
-            edit.check(self.sizes.n_blocks, self.sizes.d_ff, n_tokens)
+            edit.check(sizes.n_blocks, sizes.d_ff, n_tokens, sizes.d_model)
         batch = ids.reshape(-1, n_tokens)
         recording = Recording(
-            (len(batch), n_tokens), tuple(edits), hold, write or {},
+            (len(batch), n_tokens), self._as_written(edits), hold, write or {},
             chained=self.proof.errors["E4"] == 0,
         )  # fmt: skip
-        record(self.model, batch, recording)
+        record(self.model, batch, recording, there)
         return recording.blocks
 
     def _checked(self, ids: Tensor) -> int:
@@ -180,6 +252,22 @@ class ExternalNetwork:
         if not 0 < n_tokens <= self.max_tokens:
             raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
         return n_tokens
+
+    def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
+        """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits.
+
+        Raises:
+            NotForThisNetwork: without a word head.
+        """
+        if self.head is None:
+            raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
+        with torch.inference_mode(False), torch.enable_grad():
+            batch = ids.clone().reshape(-1, self._checked(ids))
+            recording = Recording(
+                (len(batch), batch.shape[1]), self._as_written(edits), to_the_end=True
+            )
+            told = result_of(passed(self.model, batch, recording, {}))
+            return views.plain(told).reshape(*ids.shape, -1)
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
@@ -256,4 +344,4 @@ class ExternalNetwork:
         stream = self.proof.blocks[block].stream
         written = output if stream.written_norm else output / stream.multiplier
         last = self._seen(trace.ids, write={block: written})[-1].output
-        return views.plain(there(last)).reshape(output.shape)
+        return views.plain(there_or_fail(last)).reshape(output.shape)

@@ -44,6 +44,7 @@ def open_external(
     colour: str = COLOURS[0],
     say: Say = lambda _: None,
     label: str = "",
+    longest: int | None = None,
 ) -> ExternalNetwork:
     """A network, proved.
 
@@ -53,6 +54,7 @@ def open_external(
         colour: on pages.
         say: told how large it is before it is loaded, and what was proved.
         label: what pages call it; empty makes one of its folder's.
+        longest: the most tokens it is to read; None takes as many as it can.
 
     Raises:
         CannotOpenError: a sentence in plain words says what was wrong and what to do.
@@ -85,7 +87,7 @@ def open_external(
     about = f"{label}: {in_words}"
     network = proved_network(
         model, tokenizer, probe, changed, wanted.name, name or slug(label),
-        label if dtype == "float32" else f"{label} ({dtype})", colour, about,
+        label if dtype == "float32" else f"{label} ({dtype})", colour, about, longest,
     )  # fmt: skip
     for line in network.proof.in_words:
         say(line)
@@ -102,6 +104,7 @@ def proved_network(
     label: str,
     colour: str,
     about: str = "",
+    longest: int | None = None,
 ) -> ExternalNetwork:
     """A network in memory, proved on a probe; see `prove` for `probe` and `changed`.
 
@@ -114,8 +117,8 @@ def proved_network(
         raise CannotOpenError(
             asked, f"it cannot be shown, as its equations could not be proved. {error}"
         ) from error
-    longest = longest_text(model, probe)
-    return ExternalNetwork(name, label, colour, model, tokenizer, proof, probe, longest, about)
+    most = longest_text(model, probe, longest)
+    return ExternalNetwork(name, label, colour, model, tokenizer, proof, probe, most, about)
 
 
 def label_of(name: str) -> str:

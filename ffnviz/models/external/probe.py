@@ -6,12 +6,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ffnviz.models.external.blocks import text_config
+from ffnviz.models.encoder.config import LARGEST
+from ffnviz.models.external.blocks import find_blocks, text_config
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 
-LONGEST = 128  # tokens; as many as the twins read
+LONGEST = 128  # tokens that pages show; as many as the twins read
+UNSAID = 4_096  # tokens, where a network names no limit
+TRIED = 2_048  # tokens; what reads more has no table of positions that ends early
 PROBE = "She opened the door and looked out at the rain."
 PROBED = 24  # tokens of it at most
 
@@ -83,19 +86,40 @@ def _lengths(model: Any) -> Iterator[int]:
     yield from (length for length in (most - 2, most // 2, most // 4) if length > 1)
 
 
+class _BehindTheFirstBlock(Exception):  # noqa: N818, as nothing is wrong
+    """The network's tables of positions have been used."""
+
+
 @torch.inference_mode()
-def longest_text(model: Any, probe: Tensor) -> int:
-    """The most tokens it reads, at most as many as the twins do: tried, as tables may be offset."""
+def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
+    """The most tokens it reads, at most `longest`: tried as far as the end of the first block.
+
+    Tables of positions may be offset, so that the last few of what the configuration names do not
+    exist.
+    """
     room = positions(model)
-    most = min(LONGEST, room or LONGEST)
-    if most == LONGEST and (room is None or room >= 2 * LONGEST):
+    most = min(longest or LARGEST, room or UNSAID)
+    if most > TRIED or (room or LARGEST) >= 2 * most:
         return most
     for length in (most, most - 2, most // 2):
         if length <= probe.shape[1]:
             break
-        try:
-            model(input_ids=probe[:1, :1].expand(1, length))
-        except Exception:  # noqa: S112  # it cannot read that many
-            continue
-        return length
+        if _reads(model, probe[:1, :1].expand(1, length)):
+            return length
     return int(probe.shape[1])
+
+
+def _reads(model: Any, ids: Tensor) -> bool:
+    def stop(*_: object) -> None:
+        raise _BehindTheFirstBlock
+
+    hook = find_blocks(model)[0].register_forward_hook(stop)
+    try:
+        model(input_ids=ids)
+    except _BehindTheFirstBlock:
+        return True
+    except Exception:  # each network's code raises what it likes
+        return False
+    finally:
+        hook.remove()
+    return True

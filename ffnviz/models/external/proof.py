@@ -15,6 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.models.external.attention_roles import AttentionRoles, find_attention
 from ffnviz.models.external.blocks import find_blocks
 from ffnviz.models.external.compare import TOLERANCE, error, rows
 from ffnviz.models.external.experts import n_experts
@@ -45,6 +46,7 @@ class ProvedBlock:
     raw: Any  # what it returned on the probe
     ffn: FfnRoles  # who does what in its FFN
     stream: StreamRoles  # how that is added
+    attention: AttentionRoles | None = None  # what the attention adds; None: no one module does
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,4 +151,5 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
             if not n:
                 raise
             raise NotProvedError(failure.equation, MIXTURE.format(n=n), number) from failure
-        yield ProvedBlock(seen.block, seen.raw, ffn, stream)
+        attention = find_attention(seen, ffn, stream)
+        yield ProvedBlock(seen.block, seen.raw, ffn, stream, attention)

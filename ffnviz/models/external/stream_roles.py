@@ -77,17 +77,17 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
     for middle, norm in [*middles, (read, None)]:
         made_by = before if norm is None else None
         for written, after in writes:
-            found = _fitted(y, middle, written)
+            found = fitted(y, middle, written)
             yield StreamRoles(PRE, norm, made_by, after, None, None, *found)
             for last in later:
                 if last is not after and same(last.output, y):
-                    found = _fitted(rows(last.input), middle, written)
+                    found = fitted(rows(last.input), middle, written)
                     yield StreamRoles(POST, norm, made_by, after, last, None, *found)
     shared = before if before and same(before.input, seen.input) else None
     for written, after in writes:
         for call in seen.calls[:place]:
             if call.output.shape[-1] == y.shape[-1] and call.output.numel() == y.numel():
-                found = _fitted(y, x, rows(call.output) + written)
+                found = fitted(y, x, rows(call.output) + written)
                 yield StreamRoles(PARALLEL, shared, None, after, None, call, *found)
 
 
@@ -105,7 +105,7 @@ def _norms(seen: BlockPass) -> list[Call]:
 
 
 @torch.inference_mode()
-def _fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
+def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
     """The r for which first + r·written is nearest to the sum, and how far it is off.
 
     It is measured against what was written, so that a large stream hides nothing. The second error

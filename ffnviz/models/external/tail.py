@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from types import MethodType
 from typing import Any, Protocol
 
 import torch
@@ -48,12 +49,16 @@ def _skipped(blocks: Sequence[HasBlock], stream: Tensor) -> Iterator[None]:
 
 def _make_skippable(block: nn.Module, raw: Any) -> None:
     inner: Any = block.forward
+    method = getattr(inner, "__func__", None)
 
-    def forward(*args: Any, **kwargs: Any) -> Any:
+    def forward(self: nn.Module, *args: Any, **kwargs: Any) -> Any:
         given = GIVEN.get()
-        return inner(*args, **kwargs) if given is None else with_stream(raw, given)
+        if given is not None:
+            return with_stream(raw, given)
+        return method(self, *args, **kwargs) if method else inner(*args, **kwargs)
 
-    block.forward = forward
+    # Bound, so that a copy of the network that somebody makes runs its own weights.
+    block.forward = MethodType(forward, block)
     block._ffnviz_skips = True  # type: ignore[assignment]
 
 

@@ -41,7 +41,7 @@ def ffn_stages(proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor) -> FeedF
     with unwatched():
         pre, value, hidden = proved.ffn.stages(x.to(weight.dtype))
         hidden = edited(hidden, edits)
-        written = proved.ffn.down.module(hidden)
+        written = edited(proved.ffn.down.module(hidden), edits, "ffn")
     return as_record(proved, x, pre, value, hidden, written)
 
 

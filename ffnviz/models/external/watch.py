@@ -39,6 +39,17 @@ def stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:
     return next((x for x in values if isinstance(x, Tensor) and x.is_floating_point()), None)
 
 
+def with_stream_in(
+    args: tuple[Any, ...], kwargs: dict[str, Any], stream: Tensor
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The same call with another stream."""
+    old = stream_in(args, kwargs)
+    return (
+        tuple(stream if x is old else x for x in args),
+        {name: stream if x is old else x for name, x in kwargs.items()},
+    )
+
+
 def stream_out(returned: Any) -> Any:
     """What a module wrote: the first of what it returned."""
     return returned[0] if isinstance(returned, tuple | list) and returned else returned

@@ -96,8 +96,8 @@ def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
     """What is done to the set, block by block."""
     tokens = None if values[WHERE] == "all" else [run.place]
     by = 0.0 if values[DO] == "zero" else values[BY]
-    how = {"value": by} if values[DO] == "fix" else {"scale": by}
-    return [Edit(block, members, tokens=tokens, **how) for block, members in neurons.items()]
+    scale, value = (None, by) if values[DO] == "fix" else (by, None)
+    return [Edit(block, some, scale, value, tokens) for block, some in neurons.items()]
 
 
 def how_far(run: Run, changed: Change) -> Cell:
@@ -117,7 +117,7 @@ def how_far(run: Run, changed: Change) -> Cell:
 
 def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
     """How much worse masked words are guessed, once that is asked for."""
-    everywhere = tuple((e.block, tuple(e.neurons), e.scale, e.value) for e in edits)
+    everywhere = tuple((e.block, tuple(e.neurons or ()), e.scale, e.value) for e in edits)
     setup = (run.card.id, run.device, everywhere)
 
     def after(measured: Measured[ProbeLoss]) -> Sequence[Cell]:

@@ -86,8 +86,8 @@ def bent(layer: nn.Linear) -> Bent:
 class Deaf(SelfAttention):
     """Attention that hears nobody: a linear layer a token."""
 
-    def forward(self, x: Tensor) -> AttentionRecord:
-        record = super().forward(x)
+    def forward(self, x: Tensor, there: Tensor | None = None) -> AttentionRecord:
+        record = super().forward(x, there)
         output = self.project_out(record.values.transpose(-3, -2).flatten(-2))
         return AttentionRecord(x, record.queries, record.keys, record.values, output, record.causal)
 

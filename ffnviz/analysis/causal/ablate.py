@@ -1,0 +1,129 @@
+"""What a part of a block does for a word: it is taken away, and the word is measured again."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import SupportsIndex
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.causal.activations import rows_of
+from ffnviz.analysis.causal.measure import Measure, at_once, judged_at
+from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.edit import Edit
+from ffnviz.models.network import Network
+
+NEEDS = (Capability.WORD_HEAD,)
+WAYS = ("zero", "mean", "resample")
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """A measure with and without a part.
+
+    Attributes:
+        plain: of the network as it is.
+        values: of each pass without the part, (1,); drawn, (draws,).
+        divergence: KL(plain ‖ ablated) between the softmaxes there, in nats, the passes' mean.
+    """
+
+    plain: float
+    values: NDArray[np.float64]
+    divergence: float
+
+    @property
+    def ablated(self) -> float:
+        """The mean of the passes without the part."""
+        return float(self.values.mean())
+
+    @property
+    def effect(self) -> float:
+        """ablated − plain."""
+        return self.ablated - self.plain
+
+    @property
+    def error(self) -> float:
+        """The standard error of that mean: s / √draws; 0 where nothing was drawn."""
+        n = len(self.values)
+        return float(self.values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+
+
+@torch.inference_mode()
+def ablate(
+    network: Network,
+    text: str,
+    measure: Measure,
+    block: int,
+    neurons: Iterable[SupportsIndex] | None = None,
+    *,
+    at: str = "hidden",
+    tokens: Sequence[int] | None = None,
+    how: str = "zero",
+    reference: Iterable[str] = (),
+    draws: int = 16,
+    seed: int = 0,
+    token: int | None = None,
+) -> Ablation:
+    """A measure with a part of a block taken away.
+
+    h ← 0 ("zero"); h ← the mean of h over the tokens of reference texts ("mean"; Wang et al. 2022,
+    section 3); h ← h at a token of them drawn at random, all neurons of one token together
+    ("resample"; Chan et al. 2022, "resampling ablation"), with a standard error.
+
+    Args:
+        network: any.
+        text: what it reads.
+        measure: of the logits, such as `logit_difference` makes.
+        block: from 0.
+        neurons: which; None takes all, and with at="ffn" a block's whole FFN.
+        at: the place in the block, as Edit has them.
+        tokens: at which tokens; None takes all.
+        how: "zero", "mean" or "resample".
+        reference: texts for the mean and the draws; special tokens are left out.
+        draws: passes with drawn values.
+        seed: of the draws.
+        token: where it is measured; None takes the mask, or the last token of who reads from left
+            to right.
+
+    Raises:
+        ValueError: naming what is not there.
+        NotForThisNetwork: without a word head.
+    """
+    require(network, NEEDS)
+    if how not in WAYS:
+        raise ValueError(f"how = {how!r} is not allowed: one of {', '.join(WAYS)}.")
+    if draws < 2:
+        raise ValueError(f"draws = {draws}: at least 2, as the error is told from their spread.")
+    plain = network.trace(text)
+    sizes, changed = network.sizes, Edit(block, neurons, value=0.0, tokens=tokens, at=at)
+    changed.check(sizes.n_blocks, sizes.d_ff, len(plain.tokens), sizes.d_model)
+    place = judged_at(network, plain, token)
+    if how == "zero":
+        edits = [Edit(block, neurons, scale=0.0, tokens=tokens, at=at)]
+    else:
+        rows = rows_of(network, reference, block, at)
+        rows = rows if changed.neurons is None else rows[:, changed.neuron_places]
+        n = len(plain.tokens) if tokens is None else len(changed.token_places)
+        edits = [
+            Edit(block, neurons, value=value, tokens=tokens, at=at)
+            for value in _values(rows, how, n, draws, seed, at_once(network, len(plain.tokens)))
+        ]
+    found, apart = [], []
+    for edit in edits:
+        n = len(edit.value) if isinstance(edit.value, Tensor) and edit.value.ndim == 3 else 1
+        logits = network.run(plain.ids.expand(n, -1), [edit]).logits_at(place)
+        found += measure(logits).double().tolist()
+        apart += [divergence(plain.logits_at(place), each) for each in logits]
+    return Ablation(float(measure(plain.logits_at(place))), np.array(found), float(np.mean(apart)))
+
+
+def _values(rows: Tensor, how: str, n: int, draws: int, seed: int, together: int) -> list[Tensor]:
+    """What is put in: the mean, (width,), or draws, (passes, n, width), `together` at most."""
+    if how == "mean":
+        return [rows.mean(dim=0)]
+    generator = torch.Generator().manual_seed(seed)
+    drawn = torch.randint(len(rows), (draws, n), generator=generator).to(rows.device)
+    return [rows[some] for some in torch.split(drawn, together)]

@@ -1,0 +1,64 @@
+"""What a trace has at a place where an Edit can be made."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.edit import PLACES
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.trace import BlockStages, Trace
+
+
+def activations(network: Network, block: BlockStages, at: str) -> Tensor:
+    """What `Edit(…, at=at)` would change: (*batch, T, d_ff) of "hidden", else (…, d_model).
+
+    Raises:
+        ValueError: for a place that is none.
+        NotForThisNetwork: for the attention of a network that does not record it, where it is not
+            simply added to the stream.
+    """
+    if at not in PLACES:
+        raise ValueError(f"at = {at!r} is not allowed: one of {', '.join(PLACES)}.")
+    if at == "hidden":
+        return block.ffn.hidden
+    if at == "ffn":
+        return block.ffn.output
+    if at == "attention":
+        try:
+            return block.attention.output
+        except NotForThisNetwork:
+            require(network, (Capability.PRE_NORM,))
+            return block.middle - block.input
+    stream: Tensor = getattr(block, at)
+    return stream
+
+
+@torch.inference_mode()
+def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
+    """What all tokens that were typed have there, (n, width), of many texts.
+
+    Raises:
+        ValueError: if there are no texts.
+    """
+    found = []
+    for text in texts:
+        trace = network.trace(text)
+        typed = [place for place, token in enumerate(trace.tokens) if not token.special]
+        found.append(activations(network, trace.blocks[block], at)[typed])
+    if not found:
+        raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
+    return torch.cat(found)
+
+
+def check_block(trace: Trace, block: int) -> None:
+    """See that there is such a block.
+
+    Raises:
+        ValueError: if there is not.
+    """
+    if not 0 <= block < len(trace.blocks):
+        raise ValueError(
+            f"There is no block {block}: they count from 0 to {len(trace.blocks) - 1}."
+        )

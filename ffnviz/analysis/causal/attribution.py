@@ -1,0 +1,97 @@
+"""Direct logit attribution: a logit as the sum of what each part wrote into the stream."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ffnviz.analysis.causal.measure import LogitDifference, judged_at, network_of
+from ffnviz.analysis.needs import Capability, require, word_head
+from ffnviz.analysis.neurons.intervention import direct_contributions
+from ffnviz.models.trace import Trace
+
+NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM)
+
+
+@dataclass(frozen=True)
+class LogitAttribution:
+    """A logit, or a difference of two, taken apart; all in logits.
+
+    Attributes:
+        total: as the network computed it.
+        embedding: what the words' vectors and positions add.
+        attention: what each block's attention adds, (n_blocks,).
+        ffn: what each block's FFN adds, its bias included, (n_blocks,).
+        bias: the final norm's and the word head's.
+        neurons: the strongest, as (block, neuron), the largest |contribution| first, (k, 2).
+        contributions: of those, (k,); they are parts of `ffn`.
+    """
+
+    total: float
+    embedding: float
+    attention: NDArray[np.float64]
+    ffn: NDArray[np.float64]
+    bias: float
+    neurons: NDArray[np.int64]
+    contributions: NDArray[np.float64]
+
+    @property
+    def residue(self) -> float:
+        """What rounding leaves between the sum of all terms and the network's number."""
+        terms = self.embedding + self.bias + self.attention.sum() + self.ffn.sum()
+        return float(self.total - terms)
+
+
+@torch.inference_mode()
+def logit_attribution(
+    trace: Trace, measure: LogitDifference, token: int | None = None, k: int = 10
+) -> LogitAttribution:
+    """Σ parts · (γ ⊙ (E_w − mean)) / σ, σ of the whole last stream held as it was.
+
+    The stream is the sum of the embedding and of what attention and FFN of each block wrote; the
+    final norm is linear but for σ (Elhage et al. 2021, "direct path"; nostalgebraist 2020). What a
+    part does to later parts is in those.
+
+    Args:
+        trace: of any network whose parts add up.
+        measure: the word, and the word it is compared with, as `logit_difference` makes it.
+        token: where; None takes the mask, or the last token of who reads from left to right.
+        k: how many neurons.
+
+    Raises:
+        NotForThisNetwork: for a post-LN network, or without a plain word head.
+    """
+    network = network_of(trace)
+    require(network, NEEDS)
+    place = judged_at(network, trace, token)
+    head, words = word_head(network)
+    entries, signs = [measure.word], [1.0]
+    if measure.instead is not None:
+        entries, signs = [measure.word, measure.instead], [1.0, -1.0]
+    vector = torch.tensor(signs).double() @ words.vectors[entries].cpu().double()
+    along, bias = vector, 0.0
+    if head.norm is not None:
+        norm = head.norm.double()
+        along = norm.undivided_along(vector) / norm.scale(
+            trace.blocks[-1].output[place].cpu().double()
+        )
+        bias = 0.0 if norm.bias is None else float(norm.bias @ vector)
+    if head.bias is not None:
+        bias += sum(s * float(head.bias[w]) for w, s in zip(entries, signs, strict=True))
+    neurons = np.zeros((network.sizes.n_blocks, network.sizes.d_ff))
+    for word, sign in zip(entries, signs, strict=True):
+        neurons += sign * direct_contributions(network, trace, place, word)
+    flat = neurons.ravel()
+    best = np.argsort(-np.abs(flat), kind="stable")[:k]
+    streams = [[x[place].cpu().double() for x in (b.input, b.middle, b.output)]
+               for b in trace.blocks]  # fmt: skip
+    return LogitAttribution(
+        total=float(measure(trace.logits_at(place))),
+        embedding=float(trace.embedding[place].cpu().double() @ along),
+        attention=np.array([float((m - x) @ along) for x, m, _ in streams]),
+        ffn=np.array([float((y - m) @ along) for _, m, y in streams]),
+        bias=bias,
+        neurons=np.stack(np.unravel_index(best, neurons.shape), axis=-1),
+        contributions=flat[best],
+    )

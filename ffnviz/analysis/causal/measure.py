@@ -1,0 +1,106 @@
+"""What an intervention is judged by: one number of the logits at a token."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.network import Network
+from ffnviz.models.trace import Trace, usual_token
+
+# The logits at one token, (…, vocab_size), to a number each, (…).
+Measure = Callable[[Tensor], Tensor]
+AT_ONCE = 2**26  # hidden values of one block in a batch of interventions
+
+
+@dataclass(frozen=True)
+class LogitDifference:
+    """logit(word) − logit(instead); of one word alone, its logit.
+
+    Attributes:
+        word: its entry in the vocabulary.
+        instead: that of the word it is compared with, if there is one.
+    """
+
+    word: int
+    instead: int | None = None
+
+    def __call__(self, logits: Tensor) -> Tensor:
+        """The number of logits, (…, vocab_size) -> (…)."""
+        found = logits[..., self.word]
+        return found if self.instead is None else found - logits[..., self.instead]
+
+
+def logit_difference(
+    network: Network, word: str | int, instead: str | int | None = None
+) -> LogitDifference:
+    """The measure of how much rather a network says one word than another.
+
+    Args:
+        network: whose vocabulary it is.
+        word: as it stands in a text, with its space if it has one, or its entry.
+        instead: the same; None takes the logit of the word alone.
+
+    Raises:
+        ValueError: if a word is no one token.
+        NotForThisNetwork: without a word head.
+    """
+    require(network, (Capability.WORD_HEAD,))
+    return LogitDifference(
+        word_id(network, word), None if instead is None else word_id(network, instead)
+    )
+
+
+def word_id(network: Network, word: str | int) -> int:
+    """The entry of the vocabulary that a word is.
+
+    Raises:
+        ValueError: if there is no such entry, or the word is no one token.
+    """
+    if isinstance(word, int):
+        if not 0 <= word < network.sizes.vocab_size:
+            raise ValueError(
+                f"There is no entry {word} in the vocabulary: they count from 0 to "
+                f"{network.sizes.vocab_size - 1:,}."
+            )
+        return word
+    tokens = [token for token in network.tokenizer.encode(word).tokens if not token.special]
+    if len(tokens) != 1:
+        read = " + ".join(repr(network.tokenizer.word(token.id)) for token in tokens) or "nothing"
+        raise ValueError(f"{word!r} is no one token of this network, but {read}.")
+    return tokens[0].id
+
+
+def network_of(trace: Trace) -> Network:
+    """The network that a trace is of.
+
+    Raises:
+        ValueError: if it was saved or pickled, which leaves its network out.
+    """
+    if trace.network is None:
+        raise ValueError(
+            "This trace was saved or pickled, which leaves its network out. Trace the text again."
+        )
+    network: Network = trace.network
+    return network
+
+
+def judged_at(network: Network, trace: Trace, token: int | None) -> int:
+    """The token whose logits are measured: the one asked for, or else the usual one.
+
+    Raises:
+        ValueError: if there is no such token.
+    """
+    n = len(trace.tokens)
+    if token is None:
+        causal = network.card.causal and not network.card.has_mask
+        return n - 1 if causal else usual_token(trace.tokens, network.tokenizer.mask_id)
+    if not -n <= token < n:
+        raise ValueError(f"There is no token {token}: they count from 0 to {n - 1}.")
+    return range(n)[token]
+
+
+def at_once(network: Network, n_tokens: int) -> int:
+    """How many passes over so many tokens are made together."""
+    return max(1, AT_ONCE // (n_tokens * network.sizes.d_ff))

@@ -1,0 +1,98 @@
+"""From a neuron of one block to the neurons of a later one, through the stream."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.causal.activations import check_block
+from ffnviz.analysis.causal.measure import judged_at, network_of
+from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.edit import Edit
+from ffnviz.models.external.compare import TOLERANCE, error
+from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.trace import Trace
+from ffnviz.models.views import FfnView, Norm
+
+NEEDS = (Capability.PRE_NORM,)
+
+
+@dataclass(frozen=True)
+class NeuronPaths:
+    """What one neuron does to the pre-activations of a later block's neurons, at one token.
+
+    Attributes:
+        direct: through the stream alone, the later norm's scale held as it was, (d_ff,).
+        total: pre-activation with it minus that without it, all between computed anew, (d_ff,).
+        strongest: the neurons with the largest |direct|, the largest first, (k,).
+    """
+
+    direct: NDArray[np.float64]
+    total: NDArray[np.float64]
+    strongest: NDArray[np.int64]
+
+    @property
+    def rest(self) -> NDArray[np.float64]:
+        """total − direct: by the norm's scale, and by what is between the two blocks, (d_ff,)."""
+        apart: NDArray[np.float64] = self.total - self.direct
+        return apart
+
+
+@torch.inference_mode()
+def neuron_paths(
+    trace: Trace, block: int, neuron: int, to_block: int, token: int | None = None, k: int = 10
+) -> NeuronPaths:
+    """h value_n · (γ ⊙ (key_m − mean)) / σ for every neuron m of a later block.
+
+    What the neuron wrote at the token, read by each later key through the norm in front of it, with
+    σ of the stream there held as it was (Elhage et al. 2021, "virtual weights"). The total is
+    measured with the neuron set to zero at that token alone.
+
+    Args:
+        trace: without edits, of any network whose parts add up.
+        block: of the neuron, from 0.
+        neuron: which.
+        to_block: a later one.
+        token: where; None takes the mask, or the last token of who reads from left to right.
+        k: how many are named.
+
+    Raises:
+        ValueError: if there is no such neuron, or that block is not a later one.
+        NotForThisNetwork: for a post-LN network, or a norm that is neither LayerNorm nor RMSNorm.
+    """
+    network = network_of(trace)
+    require(network, NEEDS)
+    check_block(trace, block)
+    check_block(trace, to_block)
+    if to_block <= block:
+        raise ValueError(f"Block {to_block} does not come after block {block}.")
+    place = judged_at(network, trace, token)
+    without = network.run(trace.ids, [Edit(block, [neuron], scale=0.0, tokens=[place])])
+    own, later = trace.blocks[block].ffn, trace.blocks[to_block]
+    view = network.ffn(to_block)
+    norm, stream = _read(network, view, later.input, later.middle, later.ffn.input)
+    written = own.hidden[place, neuron].double() * network.ffn(block).values[neuron].double()
+    seen = norm.undivided(written.cpu()) / norm.scale(stream[place].cpu().double())
+    direct = (view.keys.cpu().double() @ seen).numpy()
+    pre, bare = later.ffn.pre_activation, without.blocks[to_block].ffn.pre_activation
+    total = (pre[place].double() - bare[place].double()).cpu().numpy()
+    return NeuronPaths(direct, total, np.argsort(-np.abs(direct), kind="stable")[:k])
+
+
+def _read(
+    network: Network, view: FfnView, before: Tensor, middle: Tensor, read: Tensor
+) -> tuple[Norm, Tensor]:
+    """The norm in front of an FFN, and the stream that it is of: parallel blocks norm their input.
+
+    Raises:
+        NotForThisNetwork: if neither gives what the FFN reads.
+    """
+    for stream in (middle, before):
+        if view.norm is not None and error(view.norm(stream), read) <= 5 * TOLERANCE[read.dtype]:
+            return view.norm.double(), stream
+    raise NotForThisNetwork(
+        f"Not for {network.card.label}: its FFN reads the stream through something else than one "
+        "LayerNorm or RMSNorm."
+    )

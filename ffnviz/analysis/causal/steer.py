@@ -1,0 +1,96 @@
+"""Steering: a direction in the stream, found between texts, and added to another's pass."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.causal.activations import activations, check_block
+from ffnviz.analysis.causal.measure import judged_at
+from ffnviz.models.edit import Edit
+from ffnviz.models.network import Network
+from ffnviz.models.trace import Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Contrast:
+    """The mean of some activations minus the mean of others.
+
+    Attributes:
+        direction: the difference, (width,).
+        error: its standard error, √(s²₊/n₊ + s²₋/n₋), by component, (width,).
+        block: where it was found.
+        at: the place there, as Edit has them.
+    """
+
+    direction: Tensor
+    error: Tensor
+    block: int
+    at: str
+
+
+@torch.inference_mode()
+def contrast(
+    network: Network,
+    texts: Iterable[str],
+    others: Iterable[str],
+    block: int,
+    *,
+    at: str = "output",
+    token: int | None = None,
+) -> Contrast:
+    """mean(a | texts) − mean(a | others), (width,): the difference in means (Rimsky et al. 2024).
+
+    Args:
+        network: any.
+        texts: at least two that have what is looked for.
+        others: at least two that have it not.
+        block: from 0.
+        at: the place in the block, as Edit has them.
+        token: of each text; None takes the mask, or the last token of who reads from left to right.
+
+    Raises:
+        ValueError: for fewer than two texts of a kind, as the error is told from their spread.
+    """
+    means, errors = [], []
+    for some in (texts, others):
+        rows = [_row(network, network.trace(text), block, at, token) for text in some]
+        if len(rows) < 2:
+            raise ValueError("Give at least two texts of each kind: the error is their spread's.")
+        found = torch.stack(rows)
+        means.append(found.mean(dim=0))
+        errors.append(found.var(dim=0) / len(rows))
+    return Contrast(means[0] - means[1], (errors[0] + errors[1]).sqrt(), block, at)
+
+
+def _row(network: Network, trace: Trace, block: int, at: str, token: int | None) -> Tensor:
+    check_block(trace, block)
+    return activations(network, trace.blocks[block], at)[judged_at(network, trace, token)]
+
+
+def steer(
+    network: Network,
+    text: str,
+    direction: Tensor,
+    block: int,
+    strength: float = 1.0,
+    *,
+    at: str = "output",
+    tokens: Sequence[int] | None = None,
+) -> Trace:
+    """a ← a + strength · direction, at all tokens or some (Turner et al. 2023).
+
+    Args:
+        network: any.
+        text: what it reads.
+        direction: (width,), such as `contrast` finds.
+        block: from 0.
+        strength: what it is multiplied with.
+        at: the place in the block, as Edit has them.
+        tokens: which; None takes all.
+
+    Raises:
+        ValueError: naming what is not there.
+    """
+    return network.trace(text, [Edit(block, add=strength * direction, tokens=tokens, at=at)])

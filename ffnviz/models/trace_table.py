@@ -1,0 +1,134 @@
+"""Traces as data: those of several texts in a row, and as an xarray.Dataset with named axes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from jaxtyping import Int
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
+from ffnviz.models.installing import install
+from ffnviz.models.lazy_values import LazyValue
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.trace import BlockTrace, StreamTrace, Trace
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class JoinedTrace(StreamTrace):
+    """The tokens of several texts in a row, for what is counted or averaged over all of them.
+
+    Shapes are as in StreamTrace, with T the tokens of all. An attention is that of one text: it is
+    found in `traces`.
+
+    Attributes:
+        traces: those that were joined.
+        texts: for each token, the place of its text among them, (T,).
+        places: for each token, its place in its text, (T,).
+    """
+
+    traces: tuple[Trace, ...]
+    texts: Int[Tensor, "tokens"]
+    places: Int[Tensor, "tokens"]
+
+    def __repr__(self) -> str:
+        return f"JoinedTrace({len(self.traces)} texts, {len(self.ids)} tokens)"
+
+    def to_xarray(self, logits: bool = False) -> Any:
+        """See Trace.to_xarray; `text` and `place` are further coordinates of each token."""
+        told = dataset(self, [t for trace in self.traces for t in trace.tokens], logits)
+        return told.assign_coords(text=("token", self.texts.numpy()),
+                                  place=("token", self.places.numpy()))  # fmt: skip
+
+
+def joined(traces: Iterable[Trace]) -> JoinedTrace:
+    """The tokens of several traces in a row; see Trace.cat."""
+    some = tuple(traces)
+    if not some:
+        raise ValueError("There are no traces to be joined.")
+    widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in some}
+    if len(widths) > 1:
+        raise ValueError(f"These traces are of networks of different sizes: {sorted(widths)}.")
+    lengths = [len(trace.tokens) for trace in some]
+    blocks = tuple(
+        BlockTrace(
+            torch.cat([trace.blocks[number].input for trace in some]),
+            torch.cat([trace.blocks[number].middle for trace in some]),
+            torch.cat([trace.blocks[number].output for trace in some]),
+            LazyValue[AttentionRecord](_no_attention),
+            LazyValue[FeedForwardRecord](partial(_fed, some, number)),
+        )
+        for number in range(len(some[0].blocks))
+    )
+    return JoinedTrace(
+        torch.cat([trace.ids for trace in some]),
+        torch.cat([trace.embedding for trace in some]),
+        blocks,
+        torch.cat([trace.final for trace in some]),
+        some[0].unembed,
+        traces=some,
+        texts=torch.repeat_interleave(torch.arange(len(some)), torch.tensor(lengths)),
+        places=torch.cat([torch.arange(n) for n in lengths]),
+    )
+
+
+def _fed(traces: tuple[Trace, ...], number: int) -> FeedForwardRecord:
+    """A block's stages, made of those that each trace has; what one holds is not made again."""
+    stages = []
+    for trace in traces:
+        lazy = trace.blocks[number].ffn_stages
+        held = lazy.held
+        stages.append(lazy.get())
+        if held is None:
+            lazy.forget()  # here it is kept once, for all
+    kind = type(stages[0])
+    return kind(**{name: torch.cat([getattr(s, name) for s in stages]) for name in vars(stages[0])})
+
+
+def _no_attention() -> AttentionRecord:
+    raise NotForThisNetwork("Attention is within a text: see the blocks of `traces`.")
+
+
+def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
+    """The streams and the FFNs' stages of a trace without a batch dimension; see Trace.to_xarray.
+
+    Raises:
+        ImportError: in a sentence, without xarray.
+    """
+    try:
+        import xarray
+    except ImportError as error:
+        raise ImportError(
+            f"to_xarray needs the package xarray. Install it: {install('xarray')}"
+        ) from error
+    streams = ("block", "token", "component")
+    told: dict[str, Any] = {
+        name: (streams, _stacked([getattr(block, name) for block in trace.blocks]))
+        for name in ("input", "middle", "output")
+    }
+    records = [block.ffn for block in trace.blocks]
+    told["ffn_input"] = (streams, _stacked([record.input for record in records]))
+    told["ffn_output"] = (streams, _stacked([record.output for record in records]))
+    neurons = ("block", "token", "neuron")
+    told["pre_activation"] = (neurons, _stacked([record.pre_activation for record in records]))
+    told["hidden"] = (neurons, _stacked([record.hidden for record in records]))
+    gated = [record.value for record in records if isinstance(record, GatedFeedForwardRecord)]
+    if gated:
+        told["value"] = (neurons, _stacked(gated))
+    told["embedding"] = (streams[1:], trace.embedding.cpu().numpy())
+    told["final"] = (streams[1:], trace.final.cpu().numpy())
+    if logits:
+        told["logits"] = (("token", "word"), trace.logits.float().cpu().numpy())
+    words = [token.special or token.text for token in tokens]
+    coordinates = {"word_typed": ("token", words), "id": ("token", trace.ids.cpu().numpy())}
+    return xarray.Dataset(told, coordinates)
+
+
+def _stacked(values: list[Tensor]) -> NDArray[np.float32]:
+    stacked: NDArray[np.float32] = torch.stack(values).float().cpu().numpy()
+    return stacked

@@ -1,0 +1,50 @@
+"""Other people's networks for interventions, and the same with hooks by hand beside them."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from ffnviz.models.external.in_memory import from_module
+from ffnviz.models.external.network import ExternalNetwork
+from tests.models.external.by_hand import NAMES, hooked, logits_of
+from tests.models.external.families import FAMILIES, build
+from tests.models.external.tokenizers import byte_level, word_piece
+
+KINDS = ["GPT-2", "GPT-NeoX", "Llama", "Granite"]  # LayerNorm, parallel, gated RMSNorm, multiplied
+SOURCE, TARGET, REFERENCE = "the cat sat", "the mat sat", ["a door", "she sat on it", "out"]
+
+
+@cache
+def network_of_kind(family: str) -> ExternalNetwork:
+    tokenizer = word_piece() if family == "BERT" else byte_level()
+    return from_module(build(FAMILIES[family]), tokenizer, family)
+
+
+def ids_of(network: ExternalNetwork, text: str) -> Tensor:
+    return torch.tensor([network.tokenizer.encode(text).ids])
+
+
+def by_hand(
+    family: str, ids: Tensor, block: int, at: str, change: Callable[[Tensor], Tensor]
+) -> Tensor:
+    """Logits, (T, vocab_size), of the network with a hook."""
+    return logits_of(hooked(family, block, at, change), ids)[0]
+
+
+def seen(family: str, ids: Tensor, block: int, at: str) -> Tensor:
+    """What a hook sees at a place, (T, width)."""
+    found: list[Tensor] = []
+
+    def look(x: Tensor) -> Tensor:
+        found.append(x[0].clone())
+        return x
+
+    by_hand(family, ids, block, at, look)
+    return found[0]
+
+
+def module_of(model: nn.Module, family: str, block: int, path: str) -> Any:
+    return model.get_submodule(f"{NAMES[family].blocks}.{block}.{path}")

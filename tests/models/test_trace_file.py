@@ -1,0 +1,147 @@
+"""Traces saved, read again, joined, and as data with named axes."""
+
+import builtins
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.testing import assert_allclose
+from safetensors.torch import load_file
+
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.trace import Trace, token_slice
+from ffnviz.models.trace_file import TraceFileError
+from tests.analysis.networks import ours
+
+TEXT = "The cat sat on the [MASK]."
+TEXTS = [TEXT, "She", "Where is the little girl?"]
+EDITS = [
+    Edit(0, [3, 4], value=torch.tensor([0.5, 0.25]), tokens=[1, 2]),
+    Edit(1, add=torch.ones(16), at="output"),
+    Edit(1, [2], scale=0.0),
+]
+
+
+@pytest.fixture(params=["gelu", "swiglu"])
+def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
+    return ours(tokenizer, activation=request.param)
+
+
+def test_what_is_read_is_what_was_saved_to_the_bit(model: Model, tmp_path: Path) -> None:
+    trace, path = model.trace(TEXT, EDITS), tmp_path / "a.safetensors"
+    _ = trace.blocks[0].ffn, trace.blocks[1].attention, trace.logits
+    trace.save(path)
+    read = Trace.load(path)
+    assert (read.text, read.tokens, read.n_left_out) == (TEXT, trace.tokens, 0)
+    assert read.edits == trace.edits
+    for name in ("ids", "embedding", "final", "logits"):
+        assert torch.equal(getattr(read, name), getattr(trace, name)), name
+    for one, other in zip(read.blocks, trace.blocks, strict=True):
+        for name in ("input", "middle", "output"):
+            assert torch.equal(getattr(one, name), getattr(other, name)), name
+    for name, value in vars(trace.blocks[0].ffn).items():
+        assert torch.equal(getattr(read.blocks[0].ffn, name), value), name
+    assert type(read.blocks[0].ffn) is type(trace.blocks[0].ffn)
+    assert torch.equal(read.blocks[1].attention.weights, trace.blocks[1].attention.weights)
+    for asked in (lambda: read.blocks[1].ffn, lambda: read.blocks[0].attention):
+        with pytest.raises(RuntimeError, match="saved or pickled without its network"):
+            asked()
+
+
+def test_anything_that_reads_safetensors_reads_it(model: Model, tmp_path: Path) -> None:
+    trace = model.trace(TEXT)
+    _ = trace.blocks[1].ffn
+    trace.save(tmp_path / "a.safetensors")
+    tensors = load_file(tmp_path / "a.safetensors")
+    assert torch.equal(tensors["blocks.1.ffn.hidden"], trace.blocks[1].ffn.hidden)
+    assert "blocks.0.ffn.hidden" not in tensors
+
+
+def test_of_a_batch_and_of_a_slice_the_whole_text_is_saved_and_no_other(
+    model: Model, tmp_path: Path
+) -> None:
+    made = list(model.traces(TEXTS))
+    made[1].save(tmp_path / "row")
+    assert torch.equal(Trace.load(tmp_path / "row").final, made[1].final)
+    one = len(made[1].tokens) * 16 * 4
+    assert (tmp_path / "row").stat().st_size < 6 * one + 3_000
+    token_slice(made[0], range(2)).save(tmp_path / "slice")
+    assert torch.equal(Trace.load(tmp_path / "slice").final, made[0].final)
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\x08\0\0\0\0\0\0\0{}      ", b"x" * 99])
+def test_a_file_that_is_no_trace_is_named(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "odd").write_bytes(content)
+    with pytest.raises(TraceFileError, match="odd is no trace that was saved"):
+        Trace.load(tmp_path / "odd")
+    with pytest.raises(TraceFileError, match="nowhere: there is no such file"):
+        Trace.load(tmp_path / "nowhere")
+
+
+def test_joined_traces_are_their_tokens_in_a_row(model: Model) -> None:
+    made = [model.trace(text) for text in TEXTS]
+    row = Trace.cat(made)
+    assert row.ids.tolist() == [token.id for trace in made for token in trace.tokens]
+    for number, block in enumerate(row.blocks):
+        hidden = torch.cat([trace.blocks[number].ffn.hidden for trace in made])
+        assert torch.equal(block.ffn.hidden, hidden)
+        assert torch.equal(block.output, torch.cat([t.blocks[number].output for t in made]))
+    assert_allclose(row.logits, torch.cat([trace.logits for trace in made]), atol=1e-5)
+    for place, (text, own) in enumerate(zip(row.texts, row.places, strict=True)):
+        assert made[int(text)].tokens[int(own)].id == row.ids[place]
+    with pytest.raises(NotForThisNetwork, match="within a text"):
+        _ = row.blocks[0].attention
+    with pytest.raises(ValueError, match="no traces to be joined"):
+        Trace.cat([])
+
+
+def test_joining_keeps_no_stages_in_what_was_joined(model: Model) -> None:
+    made = [model.trace(text) for text in TEXTS]
+    _ = made[0].blocks[0].ffn
+    _ = Trace.cat(made).blocks[0].ffn
+    assert [t.blocks[0].ffn_stages.held is not None for t in made] == [True, False, False]
+
+
+def test_networks_of_different_sizes_are_not_joined(model: Model, tokenizer: Tokenizer) -> None:
+    other = ours(tokenizer, n_blocks=1)
+    with pytest.raises(ValueError, match=r"different sizes: \[\(1, 16\), \(2, 16\)\]"):
+        Trace.cat([model.trace("a"), other.trace("a")])
+
+
+def test_named_axes_hold_the_traces_numbers(model: Model) -> None:
+    pytest.importorskip("xarray")
+    trace = model.trace(TEXT)
+    data: Any = trace.to_xarray(logits=True)
+    assert data.sizes == {"block": 2, "token": len(trace.tokens), "component": 16, "neuron": 32,
+                          "word": 300}  # fmt: skip
+    hidden = data.hidden.isel(block=1, neuron=7)
+    assert np.array_equal(hidden, trace.blocks[1].ffn.hidden[:, 7])
+    assert np.array_equal(data.output.isel(block=0), trace.blocks[0].output)
+    assert np.array_equal(data.logits, trace.logits)
+    assert ("value" in data) == model.card.gated
+    assert list(data.word_typed.values) == [token.text for token in trace.tokens]
+    row: Any = Trace.cat([trace, model.trace("She")]).to_xarray()
+    assert list(row.text.values) == [0] * len(trace.tokens) + [1] * (
+        len(row.token) - len(data.token)
+    )
+    assert row.hidden.groupby("text").mean().sizes["text"] == 2
+
+
+def test_without_xarray_it_says_how_to_install_it(
+    model: Model, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = builtins.__import__
+
+    def without(name: str, *rest: Any) -> Any:
+        if name == "xarray":
+            raise ImportError(name)
+        return whole(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ImportError, match=r"needs the package xarray\. Install it: pip install '"):
+        model.trace(TEXT).to_xarray()
