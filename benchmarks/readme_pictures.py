@@ -4,13 +4,14 @@ import io
 
 from PIL import Image
 from playwright.sync_api import Page as Tab
+from playwright.sync_api import ViewportSize
 
 from benchmarks.served import served
 from benchmarks.serving import chromium, free_port
 from ffnviz.models.assets import ASSETS
 
 SENTENCE, CHOSEN = "She drank a cup of [MASK].", "cup"
-WINDOW, SHOWN = {"width": 1280, "height": 720}, (960, 540)
+WINDOW, SHOWN = ViewportSize(width=1280, height=720), (960, 540)
 KEY_MS, LOOK_MS, LAST_MS = 90, 1_600, 3_500  # how long a frame stays
 SLOW = 12  # times as slow as it is played, so that screenshots keep up
 LARGEST = 3_000_000  # bytes

@@ -120,10 +120,9 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
     token = run.labels[run.token] if run else ""
-    takes = run is not None and page.name == "journey"
+    take = partial(export_widget.ask, run) if run and page.name == "journey" else None
     return bar_cell(
-        page.title, part, state.sentence, network, token, "bar",
-        partial(export_widget.ask, run) if takes else None,
+        page.title, part, state.sentence, network, token, "bar", take,
         menu.entries(session), partial(menu.do, session, page), menu.outcome(),
     )  # fmt: skip
 

@@ -56,6 +56,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         run.labels,
         Shown(values[STATION], head, token, before, after),
         key="decoder-picture",
-        asks=replace(view.asks(run, STATION, computed), token=lambda place: set_to(TOKEN, place + 1)),
+        asks=replace(
+            view.asks(run, STATION, computed), token=lambda place: set_to(TOKEN, place + 1)
+        ),
     )  # fmt: skip
     return Sheet([row(picture)])
