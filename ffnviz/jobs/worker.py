@@ -22,7 +22,8 @@ def main() -> None:
     if hasattr(os, "nice"):
         os.nice(STEP_BACK)
     freeze_loaded_objects()
-    orders = sys.stdin.buffer
+    # Not sys.stdin's own buffer: Python locks that as it ends, and the inbox may be reading.
+    orders = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whoever prints does not disturb
     use(receive(orders))

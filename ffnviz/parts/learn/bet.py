@@ -65,8 +65,8 @@ def words(course: Course, at: int) -> Cell:
     """Both networks' likeliest words."""
     moment, labels = course.moments[at], _labels(course)
     sentence: Sentence = [
-        quoted(as_read(moment[0].text)), ": ", number(moment[0].words[0]), " or ",
-        f"{moment[1].words[0]}?",
+        quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
+        f"{labels[1][0]} says “{moment[1].words[0]}”.",
     ]  # fmt: skip
     panels = [
         Panel(label, record.words, np.array(record.probabilities), colour)
@@ -80,9 +80,9 @@ def losses(course: Course, at: int) -> Cell:
     moment, labels = course.moments[at], _labels(course)
     first, second = (record.held_out for record in moment)
     sentence: Sentence = [
-        f"On sentences they have not trained on, {labels[0][0]} has a loss of ",
-        number(f"{first.loss:.2f}"), f" nats, {labels[1][0]} {second.loss:.2f}; among their five "
-        f"likeliest is the word in {percent(first.top5)} and {percent(second.top5)}.",
+        f"{labels[0][0]}'s loss on unseen sentences is ", number(f"{first.loss:.2f}"),
+        f" nats, {labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
+        f"{percent(first.top5)} and {percent(second.top5)}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "learn-loss", "relu"),
