@@ -26,6 +26,7 @@ from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES, journey
 from ffnviz.parts.moved import MOVED
 from ffnviz.parts.part import Page, Part
+from ffnviz.parts.places import stations_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
@@ -99,7 +100,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     parts = page_controls.part_list(session, page, run)
     if run is None:
         return Frame(above, side=parts)
-    if parts:
+    if stations_of(page.name, part.name):
         parts = [page_controls.block_map(page, part, run), *parts]
     above += page_controls.left_out_notice(run)
     took = [journey.timing_line(run)] if page.name == "journey" else []
