@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from ffnviz.lecture.classroom import arrivals, sqlite_people
+from ffnviz.lecture.classroom import arrivals, sqlite_people, store_redis
 from ffnviz.lecture.classroom.arrivals import AT_ONCE, EACH_S, Arrivals, RushError
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.live_class import MOST_PEOPLE, Opened
@@ -129,7 +129,8 @@ def test_the_lecturer_empties_a_class_that_ghosts_have_filled(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(arrivals, "AT_ONCE", 2 * GHOSTS)
-    monkeypatch.setattr(sqlite_people, "MOST_PEOPLE", GHOSTS)
+    for module in (sqlite_people, store_redis):
+        monkeypatch.setattr(module, "MOST_PEOPLE", GHOSTS)
 
     async def all_come() -> None:
         code, secret = door.opened.code, door.opened.secret

@@ -45,7 +45,8 @@ def test_it_says_which_index_is_open_and_how_much_of_it_is_drawn() -> None:
     assert "7,787 tokens of 938 sentences of our probe set; a token activates" in every.said
     assert "2,048 of 2,048 neurons, the first 500 in the table." in every.said
     found = few.cells["all-neurons"]
-    assert words(found).startswith(f"{len(found.data['rows'])} of 2,048 neurons. F1")
+    assert words(found).startswith(f"{len(found.data['rows'])} of 2,048 neurons. Click a row")
+    assert "F1: how well" in words(found)
 
 
 @pytest.mark.parametrize(("twin", "last"), [("relu", "max"), ("gelu", "min")])

@@ -133,8 +133,8 @@ def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
 
 def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
     shown = drawn("neurons", "switch", text=TEXT, off="2:0-2047")
-    assert "How much worse does it guess 2,000 masked words" in shown.said
     measurement, result = measured(switch.sheet(shown.run, Values({"off": "2:0-2047"})), shown)
+    assert measurement.label == "Try it on 2,000 masked words"
     (cell,) = measurement.after(result)
     n, plain, edited, worse = re.findall(r"[\d,]+\.?\d*", words(cell))[:4]
     assert int(n.replace(",", "")) > 2_000

@@ -23,7 +23,7 @@ from tests.sent_cells import sent_cells
 
 
 def test_with_two_networks_there_is_nothing_to_choose() -> None:
-    (network, block) = sent_cells(opened(""))["network"]["controls"]
+    (network, block, _) = sent_cells(opened(""))["network"]["controls"]
     assert (network["options"], block["options"]) == (["ReLU", "GELU"], ["block 1", "block 2"])
 
 

@@ -9,7 +9,6 @@ from ffnviz.parts.places import PLACES, STATIONS, parts_at
 from ffnviz.state.actions import OpenPage
 from tests.run_factory import run_of
 
-
 WHOLE = ("journey", "learn")  # pages about the way through all of the network
 
 

@@ -1,5 +1,7 @@
 """A part of several views shows the one that was chosen, or says why it cannot."""
 
+from dataclasses import replace
+
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.model import load
 from ffnviz.parts import PAGES
@@ -40,10 +42,11 @@ def shown(sheet: Sheet) -> list[str]:
 
 def offered(sheet: Sheet) -> list[str]:
     """The views that one can choose."""
-    choice, many = sheet.controls or ()
-    assert isinstance(choice, Setting)
+    *choices, many = sheet.controls or ()
     assert many is MANY
-    return list(choice.options.values())
+    return [
+        words for each in choices if isinstance(each, Setting) for words in each.options.values()
+    ]
 
 
 def test_a_part_has_the_settings_of_all_views_once_and_needs_what_all_need() -> None:
@@ -55,7 +58,15 @@ def test_the_chosen_view_is_shown_and_those_that_can_be_are_offered() -> None:
     alone = run_of(load("relu"), "The cat sat.")
     sheet = part().sheet(alone, Values({"a_view": "one", "many": "3"}))
     assert shown(sheet) == ["one: ReLU, 3"]
-    assert offered(sheet) == ["one network"]
+    assert offered(sheet) == [], "a choice of one is none"
+
+
+def test_where_there_is_a_second_network_both_views_are_offered() -> None:
+    alone = run_of(load("relu"), "The cat sat.")
+    pair = replace(alone, partner=run_of(load("gelu"), "The cat sat.").subject)
+    sheet = part().sheet(pair, Values())
+    assert shown(sheet) == ["two: ReLU, 1"]
+    assert offered(sheet) == ["two networks", "one network"]
 
 
 def test_instead_of_what_cannot_be_shown_there_is_a_reason_and_another_view() -> None:
@@ -63,7 +74,7 @@ def test_instead_of_what_cannot_be_shown_there_is_a_reason_and_another_view() ->
     why, said = shown(sheet)
     assert why.startswith("“two networks” cannot be shown for this network. There is no second")
     assert said == "one: ReLU, 1"
-    assert offered(sheet) == ["one network"]
+    assert offered(sheet) == []
 
 
 def test_a_line_says_in_a_few_words_what_one_sees() -> None:

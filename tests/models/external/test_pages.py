@@ -76,7 +76,7 @@ def test_every_part_works_or_says_why_not(kind: str, heads: list[str]) -> None:
             away.append((page, part))
         else:
             warned = [c for c in sent_cells(app).values() if c.get("tone") == "warning"]
-            assert heads or warned, (page, part)
+            assert heads or warned or page == "learn", (page, part)  # it shows what one trains
             assert not [head for head in heads if "nan" in head.split()]
     ours = {
         (page, part)
@@ -133,7 +133,8 @@ WITH_TOKENS = (
 
 def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[str]) -> None:
     app = opened("", text="the cat sat", twin=KINDS["BERT"], partner="relu", token="3")
-    *_, switch = sent_cells(app)["any-network"]["controls"]
+    *_, switch, gpu = sent_cells(app)["any-network"]["controls"]
+    assert gpu["label"] == "GPU"
     assert (switch["label"], switch["on"]) == ("Show and count [CLS] and [SEP]", True)
     network = registry.open_network(KINDS["BERT"], "cpu")
     hidden = network.trace("the cat sat").blocks[1].ffn.hidden
