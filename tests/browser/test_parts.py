@@ -76,7 +76,9 @@ def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
     )
     if view != "CPU and GPU" and page.name != "learn":  # before somebody trains there are words
         journey.page.wait_for_function(PAINTED, arg="")
-        journey.page.locator(".sentence").first.wait_for()  # what is measured has been
+        journey.page.locator(
+            ".sheet > .rows .sentence:visible"
+        ).first.wait_for()  # what is measured has been
 
 
 def opened(journey: Journey, page: Page, **query: str) -> Journey:

@@ -140,7 +140,7 @@ def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
     assert int(n.replace(",", "")) > 2_000
     assert 3 < float(plain) < float(edited) < 12
     assert float(worse) == pytest.approx(float(edited) - float(plain), abs=2e-3)
-    assert measurement.after(replace(result, setup=())) == measurement.before
+    assert list(measurement.after(replace(result, setup=()))) == list(measurement.before) == []
 
 
 def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
@@ -162,7 +162,7 @@ def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
     assert n > 2_000
     assert after > 100 > before
     assert len(passages.data["rows"]) == 10
-    assert measurement.after(replace(result, setup=())) == measurement.before
+    assert list(measurement.after(replace(result, setup=()))) == list(measurement.before) == []
 
 
 def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
