@@ -23,13 +23,14 @@ def what_it_knows(run: Run) -> list[str]:
         return []
     count = sum(weight.numel() for weight in ours(run.model).encoder.parameters())
     record = record_of(run.model)
-    also = ", articles and single sentences of our time" if record.sentences else ""
+    besides = {"articles": record.articles, "single sentences of our time": record.sentences}
+    also = "".join(f", {text}" for text, read in besides.items() if read)
     writes = "often writes" if record.sentences else "writes"
     return [
         f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
         "has thousands of times as many. It has one task: to guess hidden words. It answers no "
         "questions and looks nothing up.",
-        f"It learnt English from old novels and other old books{also}, "
+        f"It learnt English from old novels and other old books{also}: "
         f"{record.tokens[-1] / 1e6:.1f} million tokens in all. So it knows grammar better than "
         f"facts, and it {writes} as people wrote a hundred years ago.",
         "Words of other languages, and signs that are rare in these books, it reads piece by "

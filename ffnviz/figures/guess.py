@@ -7,16 +7,16 @@ from ffnviz.figures.wording import Sentence, quoted
 MOST = 3  # words
 
 
-def of_what_it_read(books: Sequence[str], sentences: bool = False) -> Sentence:
+def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Sentence:
     """The books that a network was trained on; nothing if nobody knows.
 
     Args:
         books: their names, a file's each, in the order of the alphabet.
-        sentences: whether it was trained on single sentences too.
+        besides: what else it was trained on.
     """
     if not books:
         return []
-    end = ", single everyday sentences, and nothing else. " if sentences else ", and nothing else. "
+    end = ", ".join(["", *besides, "and nothing else. "])
     first, last = _title(books[0]), _title(books[-1])
     if len(books) == 1:
         return ["It has read one book, ", (first, "typed"), end]

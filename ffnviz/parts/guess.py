@@ -57,9 +57,10 @@ def _guesses(run: Run) -> bool:
     return run.card.has_mask and run.card.has_word_head
 
 
-def _what_it_read(network: Network) -> tuple[tuple[str, ...], bool]:
+def _what_it_read(network: Network) -> tuple[tuple[str, ...], list[str]]:
     try:
         record = record_of(network)
     except NotForThisNetwork:
-        return (), False
-    return record.books, record.sentences
+        return (), []
+    besides = {"encyclopedia articles": record.articles, "everyday sentences": record.sentences}
+    return record.books, [text for text, read in besides.items() if read]

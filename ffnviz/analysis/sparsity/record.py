@@ -13,6 +13,7 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.model import MODELS, RECORD
 from ffnviz.models.network import Network, NotForThisNetwork
 
+ARTICLES = "encyclopedia-articles"  # the one text to train on that is no book
 NEEDS = (Capability.RECORD,)
 
 
@@ -22,6 +23,7 @@ class TrainingRecord:
 
     seed: int  # its initial weights follow from this and the configuration
     books: tuple[str, ...]  # the names of those it was trained on, in the order of the alphabet
+    articles: bool  # whether it was trained on articles of an encyclopedia too
     sentences: bool  # whether it was trained on single sentences too
     tokens: NDArray[np.int64]  # seen at each point, (n,); the first is 0, before the first step
     loss: NDArray[np.float64]  # at the masked tokens, in nats, (n,)
@@ -62,12 +64,15 @@ def _read(path: Path) -> TrainingRecord:
     points, final = record["points"], record["final"]
     corpora = [run["corpus"] for run in (record, *record.get("further", []))]
 
+    texts = {name for each in corpora for name in each["training_books"]}
+
     def over_blocks(read: Any) -> NDArray[np.float64]:
         return np.array([[read(block) for block in point["blocks"]] for point in points])
 
     return TrainingRecord(
         seed=record["recipe"]["seed"],
-        books=tuple(sorted({name for each in corpora for name in each["training_books"]})),
+        books=tuple(sorted(texts - {ARTICLES})),
+        articles=ARTICLES in texts,
         sentences=any("sentences" in each for each in corpora),
         tokens=np.array([point["tokens"] for point in points]),
         loss=np.array([point["loss"] for point in points]),

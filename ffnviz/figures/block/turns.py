@@ -70,7 +70,9 @@ def arrives(
         ],
         "layout": layout(
             token_axis(labels),
-            axis("length of the gradient that arrives", type="log", exponentformat="power"),
+            axis(
+                "length of the gradient that arrives", type="log", dtick=1, exponentformat="power"
+            ),
             shapes=[marked(token)],
             margin={"l": 84, "r": 20, "t": 44, "b": 56},
         ),

@@ -35,12 +35,12 @@ def one_word(run: Run, found: Sharing) -> Cell:
         f" of its norm, its input by {percent(max(found.inputs))}.",
     ]  # fmt: skip
     panels = [
-        Bars("FFN input, distance from the chosen one", names, np.array(found.inputs), "@muted"),
+        Bars("FFN input", names, np.array(found.inputs), "@muted"),
         Bars("FFN output", names, np.array(found.outputs), f"@{run.card.colour}"),
     ]
     return chart_cell(
         Head(sentence, "lab-word", run.card.colour),
-        named_bars(panels, "distance / norm"),
+        named_bars(panels, "distance from the chosen one / norm"),
         "How far the same word's inputs and outputs lie apart in its contexts.",
         height=min(330, 130 + 44 * len(names)),
     )
