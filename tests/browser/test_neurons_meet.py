@@ -29,7 +29,7 @@ def test_from_the_card_to_the_neuron(new_page: OpenPage, twins: dict[str, Model]
     assert number_box(journey) == "77"
     assert journey.query()["twin"] == "gelu"
     values = hidden(twins, "gelu", 1)[:, 77]
-    fires = int((values > 0.1).sum())
+    fires = int((abs(values) > 0.1).sum())
     assert f"Neuron 2:77 fires on {fires} of {len(values)} tokens" in journey.sentence("fires")
 
 

@@ -22,7 +22,8 @@ def off_linear(
         twin: the accent.
     """
     parts = list(tried)
-    names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in parts]
+    short_names = [name.removeprefix("all ") for name in parts]
+    names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in short_names]
     return {
         "data": [
             {"type": "bar", "orientation": "h", "name": label, "y": names,

@@ -92,8 +92,8 @@ def products(
             "marker": {"color": [f"@{twin}" if mine else "@muted" for mine in ffn]},
         }],
         "layout": layout(
-            axis("% of the best on this machine; beside the bars, multiply-adds",
-                 range=[0, max(125.0, 130 * float(shares.max()))]),
+            axis("% of the best on this machine; beside the bars, multiply-adds a second",
+                 range=[0, max(125.0, 150 * float(shares.max()))]),
             axis("", autorange="reversed", showgrid=False),
             margin={"l": 190, "r": 20, "t": 12, "b": 56},
             shapes=[{"type": "line", "x0": 100, "x1": 100, "y0": 0, "y1": 1, "yref": "paper",

@@ -51,7 +51,7 @@ def bars(run: Run, result: Throughput, under: Sentence) -> Cell:
             [p.name for p in result.products],
             [p.shape for p in result.products],
             shares,
-            [_amount(p.per_second) + " / s" for p in result.products],
+            [f"{p.per_second / 1e9:,.1f} G/s" for p in result.products],
             [p.name.startswith(("W₁", "W₂")) for p in result.products],
             run.card.colour,
         ),

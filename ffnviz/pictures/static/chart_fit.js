@@ -14,6 +14,7 @@ const TALL = 1035; // the window that heights are given for
 const [LEAST, MOST] = [0.62, 1.5];
 const SMALLEST = 12; // pixels, of type
 const [BAR, BESIDE] = [20, 12]; // pixels, with the gap between bars; of one of those that stand together
+const ROW = 14; // pixels, of a map: its name must be read
 const LOW = 320; // pixels: what is as low as this anyway stays
 const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
 const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
@@ -26,6 +27,12 @@ function barsNeed({ figure: { data, layout }, shapes }) {
   return Math.max(BAR, BESIDE * beside) * Math.max(0, ...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0);
 }
 
+// The same for the rows of maps.
+function mapsNeed({ figure: { data, layout }, shapes }) {
+  const rows = data.filter(({ type }) => type === "heatmap").map(({ z }) => shapes[z?.array]?.[0] ?? z?.length ?? 0);
+  return rows.length ? ROW * Math.max(...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0) : 0;
+}
+
 // A higher window has higher charts, a lower one lower ones, less what stands `under` them; a phone
 // scrolls anyway. One that stands alone takes all the room there is. With it, how much of what it
 // was given `more` it took, and the least it could.
@@ -35,7 +42,7 @@ export function heightFor(view, width, room = null, under = 0, more = 0) {
   if (isPhone(width)) return [height, 0, 0];
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
   const own = Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
-  const lowest = view.figure.layout.meta?.panels > MANY ? FEWER * own : Math.max(Math.min(LOWEST, LOWEST_SHARE * height), barsNeed(view));
+  const lowest = view.figure.layout.meta?.panels > MANY ? FEWER * own : Math.max(Math.min(LOWEST, LOWEST_SHARE * height), barsNeed(view), Math.min(own, mapsNeed(view)));
   const fewest = Math.round(Math.min(0, lowest - own)), given = Math.max(more, fewest);
   return [own + given, given, fewest];
 }
