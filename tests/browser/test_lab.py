@@ -103,6 +103,7 @@ def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str
 
     journey.page.on("dialog", noticed)
     journey.page.goto(f"{journey.address}/lab")
+    journey.chips.first.wait_for()
     journey.box.fill(typed)
     journey.box.press("Enter")
     expect(journey.chips).to_have_count(len(twins["relu"].trace(typed).tokens))
