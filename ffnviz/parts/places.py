@@ -1,5 +1,7 @@
 """Where in a block each part is: the stations of a token's way, and the parts about each."""
 
+from functools import cache
+
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 
@@ -63,7 +65,8 @@ def stations_of(page: str, part: str) -> tuple[str, ...]:
     return PLACES.get((page, part), ())
 
 
-def parts_at(station: str) -> list[tuple[Page, Part]]:
+@cache  # the same on every run of every page
+def parts_at(station: str) -> tuple[tuple[Page, Part], ...]:
     """What is about a station, but not about all of the block; the most particular comes first."""
     about = [
         (page, part)
@@ -71,4 +74,4 @@ def parts_at(station: str) -> list[tuple[Page, Part]]:
         for part in page.parts
         if station in (places := stations_of(page.name, part.name)) and places != BLOCK
     ]
-    return sorted(about, key=lambda each: len(PLACES[each[0].name, each[1].name]))
+    return tuple(sorted(about, key=lambda each: len(PLACES[each[0].name, each[1].name])))
