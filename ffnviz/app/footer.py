@@ -1,11 +1,11 @@
-"""The foot of every part: the order in which the parts tell their story, and what helps."""
+"""The footer of every part: the order in which the parts tell their story, and what helps."""
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.foot import foot_cell
+from ffnviz.pictures.footer import footer_cell
 from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 
@@ -39,8 +39,8 @@ def what_it_knows(run: Run) -> list[str]:
     ]
 
 
-def foot(page: Page, part: Part, run: Run) -> Cell:
-    """The foot of a part."""
+def footer(page: Page, part: Part, run: Run) -> Cell:
+    """The footer of a part."""
     coming = following(page, part, run)
     there, its = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
@@ -49,9 +49,9 @@ def foot(page: Page, part: Part, run: Run) -> Cell:
         label = f"Next: {its.title}"
     else:
         label = f"Next: {there.title}" + (f" · {its.title}" if len(there.parts) > 1 else "")
-    return foot_cell(
+    return footer_cell(
         label,
         run.subject.per_network("what it knows", lambda: what_it_knows(run)),
-        key="foot",
+        key="footer",
         on_next=lambda: OpenPage(there.name, its.name),
     )

@@ -104,7 +104,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
         parts = [page_controls.block_map(page, part, run), *parts]
     above += page_controls.left_out_notice(run)
     took = [journey.timing_line(run)] if page.name == "journey" else []
-    return Frame(above, [*took, footer.foot(page, part, run)], parts)
+    return Frame(above, [*took, footer.footer(page, part, run)], parts)
 
 
 def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> Sheet:

@@ -13,7 +13,7 @@ from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import journey_file
-from ffnviz.export.runs import run_of
+from ffnviz.export.runs import exported_run
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.lecture.tables import LectureError
@@ -58,7 +58,7 @@ def export(
     names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
     networks = [opened(name, device, dtype, revision) for name in names]
     try:
-        run = run_of(networks, with_masks(text))
+        run = exported_run(networks, with_masks(text))
         journey = with_bar("pictures", lambda progress: journey_file(run, progress))
     except (TooLargeError, ValueError) as error:
         raise click.ClickException(str(error)) from error

@@ -9,7 +9,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, journey_of
-from ffnviz.export.runs import run_of
+from ffnviz.export.runs import exported_run
 from ffnviz.state.run import Run
 
 CLICKS = "Click a token, a neuron, a network or a block."
@@ -92,7 +92,7 @@ def _fitting(tried: Sequence[tuple[int, int]], largest: int) -> int:
 def _beginning(run: Run, n_tokens: int) -> Run:
     """The run of the first tokens alone."""
     networks = [traced.network for traced in (run.subject, run.partner) if traced is not None]
-    return run_of(networks, run.trace.text[: run.trace.tokens[n_tokens - 1].end])
+    return exported_run(networks, run.trace.text[: run.trace.tokens[n_tokens - 1].end])
 
 
 def _html(run: Run, notice: str, progress: Progress) -> str:

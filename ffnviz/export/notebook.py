@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from ffnviz.export.journey_file import journey_file
-from ffnviz.export.runs import run_of
+from ffnviz.export.runs import exported_run
 from ffnviz.models.encoder.model import MODELS, TWINS, Model, load
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
@@ -54,7 +54,7 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
             "Show a trace of the same text without edits."
         )
     network: Network = trace.network
-    run = run_of([network, *_other_twin(network)], trace.text, trace)
+    run = exported_run([network, *_other_twin(network)], trace.text, trace)
     return Shown(journey_file(run).html, height)
 
 

@@ -11,7 +11,7 @@ from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.state import State
 
 
-def run_of(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
+def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
     """The Journey's run of a sentence.
 
     Args:

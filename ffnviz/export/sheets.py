@@ -13,16 +13,16 @@ from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog, State
 
 
-def followed(part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog) -> State:
+def followed(part: Part, state: State, make_run: Callable[[State], Run], catalog: Catalog) -> State:
     """The state once the part has set what follows from the run."""
     if part.follow is None:
         return state
-    action = part.follow(run_of(state), Values(state.settings))
+    action = part.follow(make_run(state), Values(state.settings))
     return state if action is None else reduce(state, action, catalog)
 
 
 def cells_shown(
-    part: Part, state: State, run_of: Callable[[State], Run], catalog: Catalog
+    part: Part, state: State, make_run: Callable[[State], Run], catalog: Catalog
 ) -> list[Cell]:
     """All cells of a part's sheet, in order; what it measures is measured at once.
 
@@ -31,11 +31,11 @@ def cells_shown(
     Args:
         part: of any page.
         state: what is looked at; settings of the part are part of it.
-        run_of: what is computed for a state.
+        make_run: what is computed for a state.
         catalog: what there is to be looked at.
     """
-    state = followed(part, state, run_of, catalog)
-    run = run_of(state)
+    state = followed(part, state, make_run, catalog)
+    run = make_run(state)
     sheet = part.sheet(run, Values(state.settings))
 
     def look(measurement: Measurement[Any]) -> Measured[Any] | None:

@@ -14,7 +14,7 @@ from ffnviz.models.encoder.folder import COUNTS
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.encoder.model import load as load_ours
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.external.opening import COLOURS, label_of, open_external, slug
+from ffnviz.models.external.opening import COLOURS, default_label, open_external, slug
 from ffnviz.models.external.probe import LONGEST
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.external.wanted import LoadRequest
@@ -28,7 +28,7 @@ def available_networks() -> Mapping[str, NetworkRequest | None]:
     """All that one can choose from, by their ids; None stands for a twin of ours."""
     found: dict[str, NetworkRequest | None] = {}
     for asked in config().networks:
-        name = first = slug(label_of(asked.name))
+        name = first = slug(default_label(asked.name))
         number = 2
         while name in found or name in TWINS:
             name, number = f"{first}-{number}", number + 1
@@ -90,8 +90,10 @@ def colour_of(place: int) -> str:
 
 def _label(name: str) -> str:
     """What pages call it: its folder, with the one above where another network has the same."""
-    label = label_of(name)
-    same = [each for each in available_networks().values() if each and label_of(each.name) == label]
+    label = default_label(name)
+    same = [
+        each for each in available_networks().values() if each and default_label(each.name) == label
+    ]
     path = Path(name).expanduser()
     above = path.resolve().parent.name if path.exists() else ""
     return f"{above}/{label}" if len(same) > 1 and above else label

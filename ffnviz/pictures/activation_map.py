@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.colour_scale import scale_end
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_numbers, as_order
-from ffnviz.pictures.reach import reach
 from ffnviz.pictures.sent import entry, one_of, place
 
 WIDE = 2_048  # hidden units; of a wider layer neighbours are sent as one where it would be long
@@ -98,7 +98,7 @@ def maps_cell(
             "texts": list(shown.texts), "token": shown.token, "d_ff": shown.hidden.shape[1],
             "column": column,
         })  # fmt: skip
-    largest = reach([shown.hidden for shown in maps])
+    largest = scale_end([shown.hidden for shown in maps])
     header = {
         "maps": told,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},

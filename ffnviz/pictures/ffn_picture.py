@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.colour_scale import scale_end
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_order
-from ffnviz.pictures.reach import reach
 from ffnviz.pictures.sent import one_of, place
 
 
@@ -58,7 +58,7 @@ def ffn_cell(
         return None if chosen is None else on_choose(chosen)
 
     scales = {
-        scale: reach([stage.values for stage in stages if stage.scale == scale])
+        scale: scale_end([stage.values for stage in stages if stage.scale == scale])
         for scale in dict.fromkeys(stage.scale for stage in stages)
     }
     header: dict[str, Any] = {

@@ -19,7 +19,7 @@ def spans(words: Words) -> list[list[str]]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class Question:
     """A question."""
 
     ask: Words  # the question
@@ -39,7 +39,7 @@ class Told:
     sentence: str
     say: Words  # what is said; empty where the page shows something else
     look: str  # the picture that is lit, by the name of its note; all are, if empty
-    question: Asked | None  # asked before
+    question: Question | None  # asked before
     notes: Words  # for the speaker
     coming: str  # the next scene's words, for the speaker
     minutes: int  # planned for the scenes on the way; 0 if none are

@@ -26,7 +26,7 @@ from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
 from ffnviz.analysis.neurons.working import logit, output_component, pre_activation
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.analysis.sparsity.bend import curve, landing, reach
+from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
@@ -224,7 +224,7 @@ def test_what_a_trace_alone_tells(net: Network) -> None:
     trace = net.trace(TEXT)
     stages = trace.blocks[0].ffn
     hidden, before = f64(stages.hidden), f64(stages.pre_activation)
-    edges = np.linspace(*reach([trace], 0), 20)
+    edges = np.linspace(*value_range([trace], 0), 20)
     landed = landing(trace, 0, TOKEN, edges, 0.1)
     assert landed.shares.sum() == pytest.approx(1)
     assert landed.below_zero == pytest.approx((before < 0).mean(), abs=1e-6)

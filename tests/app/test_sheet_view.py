@@ -40,12 +40,12 @@ HIDDEN = text_setting("of")
 
 def test_a_cell_travels_once() -> None:
     app = opened("sparsity", part="keep")
-    assert {"rail", "chips", "concentration", "keep-words", "foot"} <= set(sent_cells(app))
+    assert {"rail", "chips", "concentration", "keep-words", "footer"} <= set(sent_cells(app))
     assert sent_cells(app.run()) == {}
     app.query_params["keep"] = "10"
     again = sent_cells(app.run())
     assert {"rail", "keep-words"} <= set(again)
-    assert not {"chips", "examples", "foot"} & set(again), "what stayed is not sent again"
+    assert not {"chips", "examples", "footer"} & set(again), "what stayed is not sent again"
 
 
 def test_a_browser_that_lost_it_asks_and_gets_all() -> None:

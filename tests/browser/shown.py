@@ -18,7 +18,7 @@ from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
-from ffnviz.pictures.foot import foot_cell
+from ffnviz.pictures.footer import footer_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
 from ffnviz.pictures.local_storage import storage_cell
@@ -31,7 +31,7 @@ from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.scene_list import Listed, scene_list_cell
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
-from ffnviz.pictures.story import Asked, Told, story_cell
+from ffnviz.pictures.story import Question, Told, story_cell
 from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.verdicts import Claim, verdicts_cell
@@ -161,9 +161,9 @@ def show_bar(seed: int) -> None:
     mount_cell(cell)
 
 
-def show_foot(seed: int) -> None:
+def show_footer(seed: int) -> None:
     knows = ["It is small.", f"It read {seed} books."]
-    mount_cell(foot_cell(f"Next: {seed}", knows, "foot", never))
+    mount_cell(footer_cell(f"Next: {seed}", knows, "foot", never))
 
 
 def show_welcome(_: int) -> None:
@@ -179,7 +179,7 @@ def show_classroom(_: int) -> None:
 
 
 def show_story(seed: int) -> None:
-    question = Asked(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
+    question = Question(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
     cell = story_cell(
         Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "", [f"It is {seed}."],
              "", question, ["Notes."], "Third", 8, presenting=False, exploring=False, strayed=False,
@@ -299,7 +299,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "code": show_code,
     "drawing": show_drawing,
     "examples": show_examples,
-    "foot": show_foot,
+    "footer": show_footer,
     "welcome": show_welcome,
     "words_box": show_words_box,
     "ffn_picture": show_ffn,

@@ -17,7 +17,7 @@ from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import PICTURES
 from ffnviz.export.journey_file import ExportedJourney, journey_file
-from ffnviz.export.runs import run_of
+from ffnviz.export.runs import exported_run
 from ffnviz.figures.wording import percent
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -43,7 +43,7 @@ def twins() -> list[Model]:
 
 @pytest.fixture(scope="module")
 def taken(twins: list[Model]) -> ExportedJourney:
-    return journey_file(run_of(twins, TEXT))
+    return journey_file(exported_run(twins, TEXT))
 
 
 def test_it_holds_every_token_block_and_network_to_the_bit(
@@ -118,7 +118,9 @@ def test_a_file_of_a_sentence_is_small_and_of_a_long_one_below_3_mb(
     assert (taken.n_left_out, taken.notice) == (0, "")
     trace = twins[0].trace(LONG)
     n_all, room = len(trace.tokens) + trace.n_left_out, LARGEST // 2
-    long = journey_file(run_of(twins, LONG), largest=room)  # three times as quick as the whole
+    long = journey_file(
+        exported_run(twins, LONG), largest=room
+    )  # three times as quick as the whole
     assert 0.9 * room < len(long.html.encode()) <= room
     assert 12 <= long.n_tokens < n_all
     assert long.n_tokens + long.n_left_out == n_all
@@ -132,7 +134,7 @@ def test_a_file_of_a_sentence_is_small_and_of_a_long_one_below_3_mb(
 @pytest.mark.parametrize("name", [*SHAPES, *STRANGERS])
 def test_a_network_of_any_kind_is_taken_home_alone(name: str, tokenizer: Tokenizer) -> None:
     text = "a" if name == "wide" else "The cat sat."
-    run = run_of([network(name, tokenizer)], text)
+    run = exported_run([network(name, tokenizer)], text)
     if name == "wide":  # 65,537 neurons: a token takes more than a megabyte
         with pytest.raises(TooLargeError, match="One token of this network takes more room"):
             journey_file(run)
@@ -176,7 +178,7 @@ def test_a_twin_brings_the_other_and_an_edited_trace_is_refused(twins: list[Mode
 
 def test_what_does_not_fit_at_all_is_refused_in_a_sentence(twins: list[Model]) -> None:
     with pytest.raises(TooLargeError, match="Take a smaller network"):
-        journey_file(run_of(twins, TEXT), largest=200_000)
+        journey_file(exported_run(twins, TEXT), largest=200_000)
 
 
 def test_it_loads_nothing_and_runs_nothing_else(taken: ExportedJourney) -> None:
@@ -205,7 +207,7 @@ def small(model_folder: Path) -> Model:
 
 @pytest.fixture(scope="module")
 def plain(small: Model) -> Markup:
-    return markup(journey_file(run_of([small], "a")).html)
+    return markup(journey_file(exported_run([small], "a")).html)
 
 
 def same(html: str, plain: Markup) -> None:
@@ -226,6 +228,6 @@ def test_typed_text_is_never_markup(plain: Markup, text: str) -> None:
 
 def test_a_sentence_that_would_break_out_stays_a_sentence(small: Model, plain: Markup) -> None:
     text = "".join(each for each in NASTY if each != "\ud800")
-    html = journey_file(run_of([small], text)).html
+    html = journey_file(exported_run([small], text)).html
     same(html, plain)
     assert contents(html)[0]["sentence"] == text

@@ -41,7 +41,7 @@ def curve(activation: str | Activation, low: float, high: float, n: int = 241) -
     return Curve(x.detach().numpy(), value.detach().numpy(), slope.numpy())
 
 
-def reach(traces: list[ForwardPass], block: int) -> tuple[float, float]:
+def value_range(traces: list[ForwardPass], block: int) -> tuple[float, float]:
     """The least and the largest pre-activation of a block over several traces, in half units."""
     values = [trace.blocks[block].ffn.pre_activation for trace in traces]
     low = min(float(value.min()) for value in values)

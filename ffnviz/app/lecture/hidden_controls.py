@@ -8,7 +8,7 @@ SELECTORS = {
     "network": '[data-cell$="network"]',
     "parts": '[data-cell="part-list"]',
     "tokens": '[data-cell="chips"]',
-    "foot": '[data-cell="foot"]',
+    "foot": '[data-cell="footer"]',
 }
 
 

@@ -12,7 +12,7 @@ from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.trace import usual_token
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.story import Asked, Told, story_cell
+from ffnviz.pictures.story import Question, Told, story_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
@@ -142,7 +142,7 @@ def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) ->
     if scene.question is not None and run is not None and here:
         asked = scene.question
         answer = asked.answer if exactly else None
-        question = Asked(computed(asked.ask, run), asked.options, answer)
+        question = Question(computed(asked.ask, run), asked.options, answer)
     after = next((each for each in path if each > place), None)
     return Told(
         lecture=lecture.title,

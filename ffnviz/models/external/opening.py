@@ -82,7 +82,7 @@ def open_external(
     tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
     probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
     model = without_chance(transformers, model, missing, probe, config, folder, wanted, size)
-    label = label or label_of(wanted.name)
+    label = label or default_label(wanted.name)
     dtype = dtype_name(size.dtype)
     about = f"{label}: {in_words}"
     network = proved_network(
@@ -121,7 +121,7 @@ def proved_network(
     return ExternalNetwork(name, label, colour, model, tokenizer, proof, probe, most, about)
 
 
-def label_of(name: str) -> str:
+def default_label(name: str) -> str:
     """What a page calls a network of that folder or name."""
     path = Path(name).expanduser()
     folder = path.resolve() if path.exists() else path

@@ -18,7 +18,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.figures.block.strip import Series, alike, over_layers
 from ffnviz.figures.layout import escaped
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.jobs.serial_queue import heavy
+from ffnviz.jobs.serial_lock import SERIAL_LOCK
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -54,7 +54,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """Four pictures of what follows from what is taken away."""
     without, depth, seed = values[WITHOUT], values[LAYERS], values[SEED]
     token, phi, colour = min(run.token, MOST_TOKENS - 1), run.card.phi.name, run.card.colour
-    with heavy():
+    with SERIAL_LOCK:
         x = entered(run.trace, seed)
         result = strip(x, depth, token, without, phi, seed)
         full = run.subject.per_sentence(

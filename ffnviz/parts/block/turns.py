@@ -16,7 +16,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.block import turns as figures
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.jobs.serial_queue import heavy
+from ffnviz.jobs.serial_lock import SERIAL_LOCK
 from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -70,7 +70,7 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
     """What arrives of a gradient."""
     block, colour, labels = run.state.block, run.card.colour, _labels(run)
     read = what_is_read(run.trace, block, run.token)
-    with heavy():
+    with SERIAL_LOCK:
         recurrent = through_recurrent(run.model, block, read, gain, bends=phi == "tanh")
         blocks = run.subject.per_sentence(
             ("through blocks", block, run.token), lambda: through_blocks(run.model, block, read)

@@ -17,7 +17,7 @@ from ffnviz.analysis.lab.residual import (
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.jobs.serial_queue import heavy
+from ffnviz.jobs.serial_lock import SERIAL_LOCK
 from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -38,7 +38,7 @@ MOST_TOKENS = 40
 def sheet(run: Run, values: Values) -> Sheet:
     """The stream's norms and two untrained stacks over the verdicts."""
     depth, subject = values[LAYERS], experiment_subject(run)
-    with heavy():
+    with SERIAL_LOCK:
         drawn = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
     residual = try_residual(subject, depth, drawn=drawn)
     head = Head(tally(residual.findings), "lab-residual", run.card.colour)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.analysis.sparsity.awake import awake
-from ffnviz.analysis.sparsity.bend import curve, landing, reach
+from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import training_record
 from ffnviz.analysis.sparsity.threshold import share_against_threshold
@@ -49,7 +49,7 @@ def test_gelu_and_its_slope_follow_from_the_normal_distribution() -> None:
 
 
 def test_every_pre_activation_lands_in_a_bin(trace: Trace) -> None:
-    low, high = reach([trace], 1)
+    low, high = value_range([trace], 1)
     edges = np.linspace(low, high, 12)
     landed = landing(trace, 1, 2, edges, 0.1)
     assert landed.shares.sum() == pytest.approx(1)

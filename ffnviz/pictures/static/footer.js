@@ -1,11 +1,11 @@
-// The foot of every part: what comes next, and what helps whoever is lost.
+// The footer of every part: what comes next, and what helps whoever is lost.
 
 import { each, element } from "./element.js";
 import { makeHelp } from "./help.js";
 import { glossary } from "./terms.js";
 import { fillWelcome } from "./welcome.js";
 
-export const styles = ["help.css", "foot.css"];
+export const styles = ["help.css", "footer.css"];
 
 async function fillGlossary(box) {
   const entries = (await glossary()).sort((a, b) => a.title.localeCompare(b.title, "en"));
@@ -18,7 +18,7 @@ export function mount(tell) {
   const knows = makeHelp("What does the network know?", () => {});
   const helps = [makeHelp("New here?", fillWelcome), makeHelp("Glossary", fillGlossary), knows];
   return {
-    element: element("nav", { class: "foot", "aria-label": "Where to go from here" },
+    element: element("nav", { class: "footer", "aria-label": "Where to go from here" },
       ...helps.flatMap(({ button, box }) => [button, box]), next),
     update(data) {
       next.textContent = `${data.next} →`;

@@ -1,4 +1,4 @@
-"""The foot of a part: what comes next, the glossary, what the network knows."""
+"""The footer of a part: what comes next, the glossary, what the network knows."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from ffnviz.pictures.cell import Cell
 
 
-def foot_cell(following: str, knows: Sequence[str], key: str, on_next: Callable[[], Any]) -> Cell:
-    """The foot of a page.
+def footer_cell(following: str, knows: Sequence[str], key: str, on_next: Callable[[], Any]) -> Cell:
+    """The footer of a page.
 
     Args:
         following: what comes next, as its button says it.
@@ -16,4 +16,4 @@ def foot_cell(following: str, knows: Sequence[str], key: str, on_next: Callable[
         on_next: called when the person goes on.
     """
     data = {"next": following, "knows": list(knows)}
-    return Cell("foot", key, data, events={"next": lambda _: on_next()})
+    return Cell("footer", key, data, events={"next": lambda _: on_next()})

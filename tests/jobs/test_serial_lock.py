@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ffnviz.jobs.serial_queue import heavy
+from ffnviz.jobs.serial_lock import SERIAL_LOCK
 
 
 def test_never_more_than_one_is_inside() -> None:
@@ -15,7 +15,7 @@ def test_never_more_than_one_is_inside() -> None:
 
     def visit(number: int) -> int:
         all_here.wait(60)
-        with heavy():
+        with SERIAL_LOCK:
             inside.append(number)
             time.sleep(0.01)  # the others would come in now
             together = len(inside)
@@ -27,11 +27,11 @@ def test_never_more_than_one_is_inside() -> None:
 
 
 def fails() -> None:
-    with heavy():
+    with SERIAL_LOCK:
         raise ValueError("out of memory")
 
 
 def test_who_fails_inside_gives_the_place_back() -> None:
     with pytest.raises(ValueError, match="out of memory"):
         fails()
-    assert not heavy().locked()
+    assert not SERIAL_LOCK.locked()

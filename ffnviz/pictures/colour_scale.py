@@ -9,7 +9,7 @@ QUANTILE = 0.995
 TOWERING = 4.0  # times as large: what is drawn at a quarter of the scale is still seen
 
 
-def reach(values: Sequence[NDArray[np.floating]]) -> float:
+def scale_end(values: Sequence[NDArray[np.floating]]) -> float:
     """The magnitude that the ends of a colour scale stand for: the largest, as a rule.
 
     The first token of many trained networks has values a hundred times as large as all others
@@ -19,10 +19,10 @@ def reach(values: Sequence[NDArray[np.floating]]) -> float:
     Args:
         values: of what shares the scale, (T, n) each, a row a token; or (n,), of one token.
     """
-    return max((_reach(np.abs(each)) for each in values), default=0.0)
+    return max((_end_of(np.abs(each)) for each in values), default=0.0)
 
 
-def _reach(magnitude: NDArray[np.floating]) -> float:
+def _end_of(magnitude: NDArray[np.floating]) -> float:
     largest = float(magnitude.max(initial=0.0))
     others = magnitude
     if magnitude.ndim > 1 and len(magnitude) > 1:
