@@ -13,6 +13,7 @@ import click
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.cli.hosts import allowed_hosts, host_names
+from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import dtype_option
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.live_class import ClassStoreError
@@ -93,9 +94,9 @@ setting = partial(click.option, show_default=True, show_envvar=True)
 @dtype_option
 @setting(
     "--lecture",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=LectureFile(),
     envvar=LECTURE,
-    help="A lecture to show instead of the built-in one: a .toml file, as the page saves it.",
+    help="The lecture to begin with: a .toml file, as the page saves it, or “course”.",
 )
 @setting(
     "--index",

@@ -8,15 +8,17 @@ import torch
 
 from ffnviz.app.main import build_catalog
 from ffnviz.cli.device import device_option
+from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import opened, sentence_options
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import journey_file
 from ffnviz.export.runs import exported_run
-from ffnviz.lecture.chosen import OURS, lecture_file
+from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.lecture.tables import LectureError
+from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
@@ -28,14 +30,20 @@ NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
 @click.command()
 @sentence_options
 @click.option(
-    "--lecture", is_flag=False, flag_value=str(OURS), metavar="[FILE]",
-    help="A whole lecture instead of a sentence: a .toml file; ours if no file is named.",
+    "--lecture", is_flag=False, flag_value="ffn", type=LectureFile(), metavar="[FILE]",
+    help="A whole lecture instead of a sentence: a .toml file, or a built-in one: "
+    f"{' or '.join(BUILT_IN)}.",
+)  # fmt: skip
+@click.option(
+    "--worksheet", is_flag=True,
+    help="Of a lecture: its questions and gaps to fill in, and the solutions, to print on A4.",
 )  # fmt: skip
 @device_option
 @threads_option(default=1)
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
-    "ffnviz-journey.html or ffnviz-lecture.html if absent. One that is there is replaced.",
+    "ffnviz-journey.html, ffnviz-lecture.html or ffnviz-worksheet.html if absent. One that is "
+    "there is replaced.",
 )  # fmt: skip
 def export(
     text: str,
@@ -43,15 +51,19 @@ def export(
     model: str | None,
     dtype: str | None,
     revision: str | None,
-    lecture: str | None,
+    lecture: Path | None,
+    worksheet: bool,
     device: torch.device,
     out: Path | None,
 ) -> None:
     """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins."""
-    out = out or Path("ffnviz-journey.html" if lecture is None else "ffnviz-lecture.html")
+    if worksheet and lecture is None:
+        raise click.BadParameter("a worksheet is made of a --lecture.", param_hint="--worksheet")
+    kind = "journey" if lecture is None else "worksheet" if worksheet else "lecture"
+    out = out or Path(f"ffnviz-{kind}.html")
     check_file(out)
     if lecture is not None:
-        _save(_lecture(Path(lecture), device), out, "")
+        _save(_lecture(lecture, device, worksheet), out, "")
         return
     if not text.strip():
         raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
@@ -67,12 +79,14 @@ def export(
     _save(journey.html, out, f", {journey.n_tokens} tokens")
 
 
-def _lecture(path: Path, device: torch.device) -> str:
-    """The HTML of a lecture, whose scenes show the twins, as the app does."""
+def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
+    """The HTML of a lecture, whose scenes show the twins, as the app does, or its worksheet."""
     logging.getLogger(NO_SESSION).disabled = True  # it says again and again that there is none here
     try:
         rooms = build_catalog()
         lecture = lecture_file(path, rooms)
+        if worksheet:
+            return worksheet_html(lecture, rooms, device.type)
         return with_bar("scenes", lambda tell: lecture_html(lecture, rooms, device.type, tell))
     except (LectureError, ModelFolderError, TooLargeError, RuntimeError) as error:
         raise click.ClickException(str(error)) from error

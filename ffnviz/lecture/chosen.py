@@ -1,4 +1,4 @@
-"""Which lecture is followed: the visitor's own, the one that `ffnviz app` was given, or ours."""
+"""Which lecture is followed: a built-in one by name, the visitor's own, or the server's."""
 
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from ffnviz.models.assets import ASSETS
 from ffnviz.models.config import config
 from ffnviz.state.state import Catalog
 
-OURS = ASSETS / "lectures" / "ffn.toml"
+BUILT_IN = {name: ASSETS / "lectures" / f"{name}.toml" for name in ("ffn", "course")}
+OURS = BUILT_IN["ffn"]
 OWN = "own_lecture"
 
 
@@ -37,11 +38,17 @@ def _of_server(path: Path, _catalog: Catalog) -> Lecture:
     return lecture_file(path, _catalog)
 
 
-def lecture_of(catalog: Catalog) -> Lecture:
+def lecture_of(catalog: Catalog, named: str = "") -> Lecture:
     """The lecture of this visitor.
+
+    Args:
+        catalog: what its scenes can show.
+        named: a built-in one; if it is none, the visitor's own, or else the server's.
 
     Raises:
         LectureError: if the server's file is gone, or is none any more.
     """
+    if named in BUILT_IN:
+        return _of_server(BUILT_IN[named], catalog)
     own: Lecture | None = st.session_state.get(OWN)
     return own or _of_server(config().lecture or OURS, catalog)

@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 LARGEST = 10_000
+LONGEST_NAME = 20  # characters of a lecture's name
 PRESENT = {"1": True, "explore": False}  # in the URL → whether the scene alone is on the screen
 HIDEABLE = ("pages", "sentence", "network", "parts", "tokens", "foot")
-NAMES = ("scene", "path", "present", "hide", "class")
+NAMES = ("scene", "path", "present", "hide", "class", "lecture")
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,15 @@ class ViewOptions:
     exploring: bool = False
     hide: tuple[str, ...] = ()  # which of HIDEABLE are not on the page, in that order
     follows: str = ""  # the code of the class that is followed; empty if none is
+    lecture: str = ""  # the built-in lecture, by its name; empty for the visitor's or the server's
 
     def to_url(self) -> dict[str, str]:
         """The URL's parameters for what differs from the default."""
         params: dict[str, str] = {}
         if self.scene is not None:
             params["scene"] = str(self.scene + 1)
+            if self.lecture:
+                params["lecture"] = self.lecture
             if self.short:
                 params["path"] = "short"
             if self.presenting:
@@ -47,6 +51,7 @@ def view_options_from_url(params: Mapping[str, str]) -> ViewOptions:
     scene = min(int(number), LARGEST) - 1 if known else None
     present = params.get("present", "") if scene is not None else ""
     hidden = params.get("hide", "").split(",")
+    lecture = params.get("lecture", "") if scene is not None else ""
     return ViewOptions(
         scene,
         scene is not None and params.get("path") == "short",
@@ -54,6 +59,7 @@ def view_options_from_url(params: Mapping[str, str]) -> ViewOptions:
         not PRESENT.get(present, True),
         tuple(name for name in HIDEABLE if name in hidden),
         class_code(params.get("class", "")),
+        lecture if lecture.isidentifier() and len(lecture) <= LONGEST_NAME else "",
     )
 
 

@@ -57,7 +57,8 @@ def test_the_place_is_looked_at_before_anything_is_computed(
     ("arguments", "why"),
     [
         (["--text", "  "], "it is empty. Give a sentence."),
-        (["--lecture", "not-there.toml"], "not-there.toml cannot be read"),
+        (["--lecture", "not-there.toml"], "not-there.toml' does not exist"),
+        (["--text", "A cat.", "--worksheet"], "a worksheet is made of a --lecture"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],
 )

@@ -3,7 +3,7 @@
 from functools import cache
 
 import ffnviz.app.main
-from ffnviz.lecture.chosen import OURS, lecture_file
+from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.state.run import Run
@@ -17,8 +17,8 @@ def catalog() -> Catalog:
 
 
 @cache
-def lecture() -> Lecture:
-    return lecture_file(OURS, catalog())
+def lecture(name: str = "ffn") -> Lecture:
+    return lecture_file(BUILT_IN[name], catalog())
 
 
 def run_of_scene(scene: Scene) -> Run:

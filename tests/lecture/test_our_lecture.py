@@ -1,7 +1,8 @@
-"""The built-in lecture: each scene can be shown, and its answers are what the networks compute."""
+"""The built-in lectures: each scene can be shown, and answers are what the networks compute."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from ffnviz.analysis.lab.linearity import try_linearity
@@ -16,6 +17,7 @@ from ffnviz.state.view_options import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 
 SCENES = {scene.title: scene for scene in lecture().scenes}
+COURSE = {scene.title: scene for scene in lecture("course").scenes}
 WORDS = 160  # a minute is so many, spoken slowly
 
 
@@ -27,9 +29,10 @@ def percent(text: str) -> float:
     return float(text.removesuffix("%")) / 100
 
 
-@pytest.mark.parametrize("title", SCENES)
-def test_a_scene_can_be_shown_and_all_its_numbers_are_there(title: str) -> None:
-    scene = SCENES[title]
+@pytest.mark.parametrize(
+    "scene", [*SCENES.values(), *COURSE.values()], ids=lambda scene: scene.title
+)
+def test_a_scene_can_be_shown_and_all_its_numbers_are_there(scene: Scene) -> None:
     run = run_of_scene(scene)
     page = next(page for page in PAGES if page.name == scene.state.page)
     assert not page.part(scene.state.part).missing(run)
@@ -138,3 +141,35 @@ def test_the_shorter_path_is_a_story_of_its_own_and_fits_its_minutes() -> None:
     texts = [said(ours.scenes[place].say, run_of_scene(ours.scenes[place])) for place in path]
     assert sum(len(text.split()) for text in texts) / WORDS < ours.short_minutes / 2
     assert 15 <= len(ours.scenes) <= 20
+
+
+def test_every_answer_of_the_course_is_what_is_computed() -> None:
+    def is_answer(scene: Scene, wanted: str) -> bool:
+        question = scene.question
+        return question is not None and question.options[question.answer] == wanted
+
+    scene = COURSE["Why a Transformer"]
+    assert is_answer(scene, fact(scene, "says").strip("“”"))
+    scene = COURSE["What it costs"]
+    assert is_answer(scene, "Two thirds")
+    assert 0.6 < percent(fact(scene, "ffn_of_block")) < 0.7
+    scene = COURSE["Why wider first"]
+    weights = run_of_scene(scene).model.ffn(0).keys.double().cpu().numpy()
+    assert is_answer(scene, f"At most {np.linalg.matrix_rank(weights):,}")
+    scene = COURSE["How few are active"]
+    assert is_answer(scene, "Between a tenth and a quarter")
+    assert 0.1 < percent(fact(scene, "awake_share")) < 0.25
+    scene = COURSE["Who said it"]
+    assert is_answer(scene, "It becomes less likely, and still wins")
+    assert fact(scene, "without_ffn") == fact(scene, "says")
+    says, without = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_ffn"))
+    assert without < says
+
+
+def test_the_course_fits_its_minutes_and_asks_in_each_third() -> None:
+    course = lecture("course")
+    texts = [said(scene.say, run_of_scene(scene)) for scene in course.scenes]
+    assert sum(len(text.split()) for text in texts) / WORDS < course.minutes / 2
+    asked = [place for place, scene in enumerate(course.scenes) if scene.question is not None]
+    thirds = {3 * place // len(course.scenes) for place in asked}
+    assert thirds == {0, 1, 2}

@@ -9,15 +9,18 @@ hidden = st.lists(st.sampled_from(HIDEABLE), unique=True).map(
     lambda names: tuple(name for name in HIDEABLE if name in names)
 )
 inside = st.builds(
-    lambda scene, short, talk, hide, code: ViewOptions(scene, short, talk[0], talk[1], hide, code),
+    lambda scene, short, talk, hide, code, lecture: ViewOptions(
+        scene, short, talk[0], talk[1], hide, code, lecture
+    ),
     st.integers(0, 9_000),
     st.booleans(),
     st.sampled_from([(False, False), (True, False), (True, True)]),
     hidden,
     st.sampled_from(["", "ABCD23"]),
+    st.sampled_from(["", "course"]),
 )
 showings = inside | st.builds(ViewOptions, hide=hidden)
-names = st.sampled_from(["scene", "path", "present", "hide", "class", "text"])
+names = st.sampled_from(["scene", "path", "present", "hide", "class", "lecture", "text"])
 values = st.text(max_size=20) | st.integers().map(str) | st.sampled_from(["1", "explore", "short"])
 
 

@@ -10,8 +10,9 @@ from urllib.parse import urlsplit, urlunsplit
 import segno
 import streamlit as st
 
+from ffnviz.app.lecture.story import followed_lecture
 from ffnviz.app.session import Session
-from ffnviz.lecture.chosen import OWN, lecture_of
+from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.classroom.live_class import (
     GONE,
     LONGEST_SENTENCE,
@@ -41,7 +42,7 @@ OURS = ("localhost", "127.0.0.1", "::1")
 def open_class(session: Session) -> None:
     """A class that follows this page, from now on."""
     try:
-        opened = server_store().open(written_lecture(lecture_of(session.catalog), session.catalog))
+        opened = server_store().open(written_lecture(followed_lecture(session), session.catalog))
     except ClassStoreError:
         st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
         return
@@ -164,8 +165,8 @@ def follow(session: Session) -> None:
     if lecture is not None:
         st.session_state[OWN] = lecture
     place = course.place
-    showing = replace(session.view_options, scene=place.scene, short=place.short, exploring=False)
-    session.set_view_options(replace(showing, presenting=False))
+    showing = replace(session.view_options, scene=place.scene, short=place.short, lecture="")
+    session.set_view_options(replace(showing, presenting=False, exploring=False))
     session.do(ShowState(from_url(place.page, place.query, session.catalog)))
 
 
@@ -185,7 +186,7 @@ def tell_class(session: Session, run: Run | None) -> None:
         return
     state = replace(run.state, token=run.token)
     place = ClassPosition(state.page, to_url(state, session.catalog), showing.scene, showing.short)
-    lecture = lecture_of(session.catalog)
+    lecture = followed_lecture(session)
     if st.session_state.get(TOLD) == (place, lecture):
         return
     try:

@@ -125,7 +125,9 @@ def show(session: Session, lecture: Lecture, place: int) -> None:
     """A scene as a hall would see it; whoever ends that is here again."""
     st.session_state[OWN] = lecture
     st.session_state[DESK], st.session_state[PREVIEWING] = None, True
-    session.set_view_options(replace(session.view_options, short=False, presenting=True))
+    session.set_view_options(
+        replace(session.view_options, short=False, presenting=True, lecture="")
+    )
     go(session, place)
 
 

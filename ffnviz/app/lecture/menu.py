@@ -7,6 +7,7 @@ from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import LEFT, ask, start
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import config
 from ffnviz.parts.part import Page
@@ -40,14 +41,13 @@ def entries(session: Session) -> list[tuple[str, str]]:
     left: ViewOptions | None = st.session_state.get(LEFT)
     found = []
     if left is not None and left.scene is not None and session.view_options.scene is None:
-        place = lecture.path(left.short)
+        place = lecture_of(session.catalog, left.lecture).path(left.short)
         at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
         found.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
     found.append(("short", short_label(session)))
-    minutes = f", {lecture.minutes} minutes" if lecture.minutes else ""
-    whole = f"{len(lecture.scenes)} scenes{minutes}"
     found += [
-        ("whole", f"The whole lecture ({whole})"),
+        ("whole", f"The whole lecture ({_length(lecture)})"),
+        ("course", f"A course, in a textbook's order ({_length(_course(session))})"),
         ("present", "Present it: only the scene, large"),
         ("add", "Add this view to my lecture"),
         ("desk", _desk_label()),
@@ -59,6 +59,15 @@ def entries(session: Session) -> list[tuple[str, str]]:
     return found
 
 
+def _course(session: Session) -> Lecture:
+    return lecture_of(session.catalog, "course")
+
+
+def _length(lecture: Lecture) -> str:
+    minutes = f", {lecture.minutes} minutes" if lecture.minutes else ""
+    return f"{len(lecture.scenes)} scenes{minutes}"
+
+
 def _desk_label() -> str:
     n = len(draft().scenes)
     return f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"
@@ -68,9 +77,11 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
     """What a button of the menu asks for, on a page with these pictures."""
     if what in ("short", "whole"):
         start(session, short=what == "short", anew=True)
+    elif what == "course":
+        start(session, short=False, anew=True, lecture=what)
     elif what == "return":
         left: ViewOptions = st.session_state[LEFT]
-        start(session, short=left.short)
+        start(session, short=left.short, lecture=left.lecture)
     elif what == "present":
         if session.view_options.scene is None:
             start(session, short=False)

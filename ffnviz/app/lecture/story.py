@@ -24,6 +24,15 @@ BEFORE = "before_lecture"  # what the visitor looked at when they began it: a St
 BEGUN = "lecture_begun"
 
 
+def followed_lecture(session: Session) -> Lecture:
+    """The lecture that the visitor is in, or would begin.
+
+    Raises:
+        LectureError: if its file is gone, or is none any more.
+    """
+    return lecture_of(session.catalog, session.view_options.lecture)
+
+
 def begin(session: Session) -> None:
     """Who comes by a link that names a scene and nothing else is shown that scene."""
     if st.session_state.setdefault(BEGUN, False):
@@ -36,20 +45,28 @@ def begin(session: Session) -> None:
 
 def go(session: Session, place: int) -> None:
     """To a scene, as the lecture has it."""
-    lecture = lecture_of(session.catalog)
+    lecture = followed_lecture(session)
     place = min(place, len(lecture.scenes) - 1)
     session.set_view_options(replace(session.view_options, scene=place, exploring=False))
     session.do(ShowState(lecture.scenes[place].state))
 
 
-def start(session: Session, *, short: bool, anew: bool = False) -> None:
-    """To where the visitor left this path, or to its beginning."""
+def start(session: Session, *, short: bool, anew: bool = False, lecture: str = "") -> None:
+    """To where the visitor left this path, or to its beginning.
+
+    Args:
+        session: the visitor's.
+        short: whether the shorter path is taken.
+        anew: whether it begins with the first scene.
+        lecture: a built-in one, by its name.
+    """
     if session.view_options.scene is None:
         st.session_state[BEFORE] = session.state
     left: ViewOptions | None = st.session_state.get(LEFT)
     known = None if left is None or anew or left.short != short else left.scene
-    first = lecture_of(session.catalog).path(short)[0] if known is None else known
-    session.set_view_options(replace(session.view_options, scene=first, short=short))
+    first = lecture_of(session.catalog, lecture).path(short)[0] if known is None else known
+    showing = replace(session.view_options, scene=first, short=short, lecture=lecture)
+    session.set_view_options(showing)
     go(session, first)
 
 
@@ -79,7 +96,7 @@ def ask(session: Session, what: str) -> None:
 def _give_back(session: Session, place: int) -> None:
     """The visitor's own sentence and network, unless they have typed another in the lecture."""
     before: State | None = st.session_state.pop(BEFORE, None)
-    scenes, state = lecture_of(session.catalog).scenes, session.state
+    scenes, state = followed_lecture(session).scenes, session.state
     if before is not None and state.sentence == scenes[min(place, len(scenes) - 1)].state.sentence:
         same = (before.page, before.part) == (state.page, state.part)
         settings = before.settings if same else ()
@@ -112,7 +129,7 @@ def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     if showing.scene is None:
         return []
     try:
-        lecture = lecture_of(session.catalog)
+        lecture = followed_lecture(session)
     except LectureError as error:
         problem: list[str | tuple[str, str]] = [
             "The lecture cannot be shown. ",

@@ -1,0 +1,105 @@
+"""A lecture as a worksheet: its questions, and its sentences without their numbers, on A4."""
+
+from collections.abc import Callable, Sequence
+from html import escape
+from string import Formatter
+
+from ffnviz.lecture.facts import computed
+from ffnviz.lecture.scene import Lecture, Question, Scene
+from ffnviz.state.run import Run
+from ffnviz.state.run_factory import make_run
+from ffnviz.state.state import Catalog
+
+# What a sentence is about; without it nobody could look up the rest.
+GIVEN = frozenset({"sentence", "token", "block", "network", "partner", "neuron", "cost_tokens"})
+FEWEST_GAPS = 2  # of a sentence that is asked for
+TICK, TICKED = "☐", "☒"
+STYLE = """
+@page { size: A4; margin: 16mm 18mm }
+body { font: 11.5pt/1.45 "Source Sans 3", "Helvetica Neue", Arial, sans-serif; color: #000;
+  max-width: 174mm; margin: 0 auto; padding: 8mm 0 }
+h1 { font-size: 17pt; line-height: 1.2; margin: 0 0 2mm }
+h2 { font-size: 13pt; margin: 6mm 0 2mm }
+p, ol { margin: 0 0 2mm } ol { padding-left: 7mm }
+li { margin-bottom: 2.6mm; break-inside: avoid } li::marker { font-weight: 600 }
+.name { display: flex; gap: 8mm; margin: 3mm 0 } .name span { flex: 1; border-bottom: 1px solid }
+.gap { display: inline-block; min-width: 20mm; border-bottom: 1px solid #000 }
+.options { display: flex; flex-wrap: wrap; gap: 0 7mm }
+.new { break-before: page } b { font-weight: 700 }
+@media print { body { padding: 0; max-width: none } }
+"""
+
+Runs = Callable[[Scene], Run]
+
+
+def worksheet_html(lecture: Lecture, catalog: Catalog, device: str = "cpu") -> str:
+    """A page to print: the worksheet, and on sheets of their own its solutions.
+
+    Args:
+        lecture: whose questions and sentences they are.
+        catalog: what there is to be looked at.
+        device: where the networks run, as PyTorch names it.
+    """
+
+    def run(scene: Scene) -> Run:
+        return make_run(scene.state, device, catalog.networks)
+
+    title = escape(lecture.title)
+    sheets = [_sheet(lecture, run, solved) for solved in (False, True)]
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title} · worksheet'
+        f"</title><style>{STYLE}</style></head><body>\n"
+        f'<section><h1>{title}</h1><p class="name">Name <span></span> Date <span></span></p>'
+        f"{sheets[0]}</section>\n"
+        f'<section class="new"><h1>{title}: solutions</h1>{sheets[1]}</section></body></html>\n'
+    )
+
+
+def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
+    asked = [
+        _question(scene.question, run(scene), solved)
+        for scene in lecture.scenes
+        if scene.question is not None
+    ]
+    gaps = [scene for scene in lecture.scenes if len(_gaps(scene.say)) >= FEWEST_GAPS]
+    told = [_told(scene, run(scene), solved) for scene in gaps]
+    return (
+        _numbered("Guess first", "Tick what you expect before the scene shows it.", asked)
+        + _numbered("Look it up", "Each is a scene, and its page shows the numbers.", told)
+    )  # fmt: skip
+
+
+def _numbered(title: str, how: str, items: Sequence[str]) -> str:
+    if not items:
+        return ""
+    return f"<h2>{title}</h2><p>{how}</p><ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
+
+
+def _question(question: Question, run: Run, solved: bool) -> str:
+    options = "".join(
+        f"<span>{TICKED if solved and place == question.answer else TICK} {escape(option)}</span>"
+        for place, option in enumerate(question.options)
+    )
+    return f'{escape(_words(question.ask, run))}<span class="options">{options}</span>'
+
+
+def _told(scene: Scene, run: Run, solved: bool) -> str:
+    """A scene's sentence, with a gap or a bold number for each that is computed."""
+    said = [f"<b>{escape(scene.title)}.</b> "]
+    for text, name, _, _ in Formatter().parse(scene.say):
+        said.append(escape(text))
+        if name in GIVEN:
+            said.append(escape(_words(f"{{{name}}}", run)))
+        elif name is not None:
+            fact = escape(_words(f"{{{name}}}", run))
+            said.append(f"<b>{fact}</b>" if solved else '<span class="gap">&nbsp;</span>')
+    return "".join(said)
+
+
+def _gaps(said: str) -> list[str]:
+    names = [name for _, name, _, _ in Formatter().parse(said) if name is not None]
+    return [name for name in names if name not in GIVEN]
+
+
+def _words(said: str, run: Run) -> str:
+    return "".join(part if isinstance(part, str) else part[0] for part in computed(said, run))

@@ -1,0 +1,69 @@
+"""A worksheet: questions unanswered, sentences without their numbers, and the solutions apart."""
+
+import re
+from html import unescape
+
+import pytest
+
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.reading import read_lecture
+from ffnviz.lecture.worksheet import worksheet_html
+from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said
+
+TAG = re.compile(r"<[^>]+>")
+
+
+@pytest.fixture(scope="module")
+def sheets() -> tuple[str, str]:
+    html = worksheet_html(lecture("course"), catalog())
+    task, solutions = html.split('<section class="new">')
+    return task, solutions
+
+
+def items(sheet: str) -> list[str]:
+    return [unescape(TAG.sub("", item)) for item in re.findall(r"<li>(.*?)</li>", sheet)]
+
+
+def test_what_is_asked_is_not_answered_on_the_same_sheet(sheets: tuple[str, str]) -> None:
+    task, solutions = sheets
+    asked = [scene for scene in lecture("course").scenes if scene.question is not None]
+    assert "☒" not in task
+    assert solutions.count("☒") == len(asked)
+    for scene, solved in zip(asked, items(solutions), strict=False):
+        assert scene.question is not None
+        assert f"☒ {scene.question.options[scene.question.answer]}" in solved
+
+
+def test_gaps_are_where_the_solutions_have_what_is_computed(sheets: tuple[str, str]) -> None:
+    task, solutions = sheets
+    solved = {item.split(". ")[0]: item for item in items(solutions)}
+    compared = 0
+    for scene in lecture("course").scenes:
+        if scene.title in solved:
+            words = said(scene.say, run_of_scene(scene))
+            assert solved[scene.title] == f"{scene.title}. {words}"
+            compared += 1
+    assert compared >= 8
+    numbers = len(re.findall(r"<b>", solutions)) - compared
+    assert task.count('class="gap"') == numbers > 20
+
+
+def test_what_a_lecturer_typed_is_text() -> None:
+    written = """
+        title = "<b>Title</b>"
+        [[scene]]
+        title = "<i>one</i>"
+        say = "<img src=x> {awake} of {d_ff} & more"
+        [scene.view]
+        page = "journey"
+        text = "<script>alert(1)</script>"
+        [scene.question]
+        ask = "<u>{sentence}</u>?"
+        options = ["<a>", "b"]
+        answer = 1
+    """
+    html = worksheet_html(read_lecture(written, catalog(), FACTS), catalog())
+    for markup in ("<img", "<script", "<i>", "<u>", "<a>"):
+        assert markup not in html
+    assert "&lt;img src=x&gt;" in html
+    assert "&lt;script&gt;" in html
