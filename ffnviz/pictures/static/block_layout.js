@@ -15,6 +15,9 @@ const WIDE = { words: 0.085, arch: 26, caption: 46, note: 26, note_tight: 42, ca
 const NARROW = { words: 26, arch: 30, caption: 0, note: 0, caption_along: 27, unit: 46 };
 
 export const NARROW_BELOW = 700;
+const TYPE = 18; // pixels of the type that these heights are for
+const LEAST_TYPE = 16;
+const NAME = 4; // a station's name fits where type is this part of a map's width
 const ROOM_FOR_NAMES = 70; // pixels of a map, below which long names are broken
 
 /**
@@ -24,8 +27,9 @@ const ROOM_FOR_NAMES = 70; // pixels of a map, below which long names are broken
  * @param n how many tokens have a lane
  * @param width of the picture, in pixels
  * @param lanes how many pixels all lanes take, where the flow runs from left to right
+ * @param page size of the page's type, in pixels; a talk's is too large for many stations
  */
-export function layOut(stations, n, width, lanes) {
+export function layOut(stations, n, width, lanes, page) {
   const narrow = width < NARROW_BELOW;
   const own = narrow ? NARROW : WIDE;
   const words = narrow ? own.words : Math.min(110, Math.max(64, own.words * width));
@@ -33,26 +37,28 @@ export function layOut(stations, n, width, lanes) {
   const before = stations.map(({ kind }) => BEFORE[kind] ?? OTHERS);
   const units = END + [...before, ...parts.flat().map(([, size]) => size)].reduce((a, b) => a + b, 0);
   const unit = narrow ? own.unit : (width - words) / units;
-  const first = own.arch + own.caption; // across, where the lanes begin
+  const type = narrow ? page : Math.max(LEAST_TYPE, Math.min(page, unit / NAME));
+  const larger = narrow ? 1 : Math.max(1, type / TYPE), caption = own.caption * larger;
+  const first = own.arch + caption; // across, where the lanes begin
   const across = narrow ? width - own.arch : lanes;
   let at = words;
   const laid = stations.map((_, i) => {
     const enter = at;
     at += before[i] * unit;
-    const caption = at;
+    const named = at;
     at += own.caption_along;
     const start = at;
     const made = parts[i].map(([kind, size]) => ({ kind, start: at, end: (at += size * unit) }));
-    return { enter, caption, start, end: at, parts: made };
+    return { enter, caption: named, start, end: at, parts: made };
   });
   const length = at + END * unit, tight = !narrow && unit < ROOM_FOR_NAMES;
   const lane = across / n;
-  const note = tight ? own.note_tight : own.note;
+  const note = (tight ? own.note_tight : own.note) * larger;
   const place = (along, end, from, to) => (narrow
     ? { left: from, top: along, width: to - from, height: end - along }
     : { left: along, top: from, width: end - along, height: to - from });
   return {
-    narrow, tight, words, first, lane, length, unit, stations: laid, across,
+    narrow, tight, type, caption, note, words, first, lane, length, unit, stations: laid, across,
     arch: own.arch,
     width: narrow ? width : length,
     height: narrow ? length : first + across + note,

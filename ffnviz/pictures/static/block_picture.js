@@ -7,6 +7,7 @@ import { given, took } from "./filling.js";
 import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
+import { typeSize } from "./type_size.js";
 
 export const styles = ["tip.css", "block_picture.css"];
 
@@ -127,9 +128,12 @@ export function mount(tell) {
     const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
     const own = within(share * innerHeight), lanes = within(own + given(root));
     took(root, lanes - own, LANES.lowest - own, LANES.highest - own);
-    const layout = layOut(shown.stations, shown.words.length, width, lanes);
+    const layout = layOut(shown.stations, shown.words.length, width, lanes, typeSize());
     root.classList.toggle("narrow", layout.narrow);
     root.classList.toggle("tight", layout.tight);
+    for (const [name, pixels] of [["--type", layout.type], ["--caption", layout.caption], ["--note", layout.note - 2]]) {
+      root.style.setProperty(name, `${pixels}px`);
+    }
     flow.style.height = `${layout.height}px`;
     svg.setAttribute("width", layout.width);
     svg.setAttribute("height", layout.height);

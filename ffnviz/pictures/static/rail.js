@@ -234,6 +234,7 @@ export function mount(tell) {
         there.element.classList.toggle("bare", Boolean(control.bare));
         there.update(control);
       });
+      root.getRootNode().host?.toggleAttribute("data-busy", controls.some(({ busy }) => busy)); // a talk shows that
     },
     destroy() { made.forEach((control) => control.destroy?.()); },
   };
