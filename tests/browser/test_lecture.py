@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
-from ffnviz.lecture.chosen import OURS, lecture_file
+from ffnviz.lecture.chosen import BUILT_IN, OURS, lecture_file
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_parts import FAULTS, FITTED, FRAMES
@@ -23,6 +23,9 @@ def at(journey: Journey) -> str:
 
 
 LAST_ROW = 24  # pixels, of the smallest type in a talk
+OF_A_BLOCK = 16  # of the names of many stations in one row
+THERE = """() => [...document.querySelectorAll(".sheet > .rows .cell")]
+    .some((cell) => cell.checkVisibility() && cell.getBoundingClientRect().height > 30)"""
 FITS = """() => { const m = document.querySelector('[data-testid="stMain"]');
     return m.scrollHeight <= m.clientHeight && m.scrollWidth <= m.clientWidth; }"""
 
@@ -215,6 +218,35 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     journey.settle()
     page.keyboard.press("Escape")
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
+
+
+def test_the_course_is_chosen_from_the_menu_presented_to_its_end_and_fits_a_hall(
+    new_page: OpenPage,
+) -> None:
+    titles = [scene.title for scene in lecture_file(BUILT_IN["course"], catalog()).scenes]
+    journey = new_page(width=1920, height=1080)
+    page, wrong = journey.page, []
+    page.goto(f"{journey.address}/")
+    journey.settle()
+    page.get_by_role("button", name="Lecture", exact=True).click()
+    journey.press(f"A course, in a textbook's order ({len(titles)} scenes, 45 minutes)")
+    journey.wait_for("She opened")
+    assert journey.query()["lecture"] == "course"
+    page.reload()
+    journey.settle()
+    assert at(journey) == titles[0]
+    page.get_by_role("button", name="Present").click()
+    journey.settle()
+    for title in titles:
+        expect(page.locator(".story h2").first).to_have_text(title)
+        journey.settle()
+        if page.locator(".story .question.open").count():
+            page.keyboard.press("PageDown")
+        expect(page.locator(".story .say")).to_be_visible()
+        page.wait_for_function(THERE, timeout=90_000)  # some measure first
+        wrong += complaints(journey, ((1920, 1080),), OF_A_BLOCK)
+        page.keyboard.press("PageDown")
+    assert wrong == []
 
 
 def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
