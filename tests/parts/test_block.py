@@ -130,4 +130,4 @@ def test_with_nothing_taken_away_the_tokens_stay_apart() -> None:
     assert float(re.findall(r"[\d.]+", said)[1]) > 0.1
     assert seen.controls["Take away"]["stop"] == "00000"
     names = [line["name"] for line in seen.cells["strip-apart"].data["figure"]["data"]]
-    assert names == ["nothing taken away", "ReLU, trained"]
+    assert names == ["complete", "ReLU, trained"]

@@ -9,10 +9,10 @@ from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -69,10 +69,10 @@ def words(course: Course, at: int) -> Cell:
         f"{labels[1][0]} says “{moment[1].words[0]}”.",
     ]  # fmt: skip
     panels = [
-        Panel(label, record.words, np.array(record.probabilities), colour)
+        Bars(label, record.words, np.array(record.probabilities), colour)
         for (label, colour), record in zip(labels, moment, strict=True)
     ]
-    return prediction_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words")
+    return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
 
 
 def losses(course: Course, at: int) -> Cell:
