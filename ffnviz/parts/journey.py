@@ -172,7 +172,7 @@ def all_blocks(run: Run) -> Cell:
     return chart_cell(
         Head(sentences.of_blocks(shares.mean(axis=1), threshold), "overview", run.card.colour),
         overview(shares, run.labels, run.state.block, run.card.colour),
-        "The share of neurons that each token wakes, in each block.",
+        "The share of neurons that each token activates, in each block.",
         height=min(520, 130 + 16 * len(shares)),
         on_choose=ChooseBlock,
     )

@@ -132,7 +132,7 @@ def on_other_sentences(
     setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token, *chosen)
     before = (text_cell(
         "planted-ask",
-        "How far does it spread? Read all probe sentences, with one word in five hidden.",
+        "How far does its effect spread? Try it on all probe sentences, one word in five hidden.",
     ),)  # fmt: skip
 
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:

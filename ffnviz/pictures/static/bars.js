@@ -39,7 +39,7 @@ const asShare = (share) => `${100 * share}%`;
 export function mount(tell) {
   let shown = null;
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
-  const root = element("div", { class: "bars" }, panels, unit);
+  const root = element("figure", { class: "bars" }, panels, unit);
   const makePanel = () => element("section", {}, element("h3"), element("ol"));
   const makeRow = (clickable) => () => element("li", {},
     clickable ? element("button", { type: "button" }, element("bdi")) : element("bdi"),
