@@ -37,7 +37,7 @@ function quiet({ muted, background }) {
 const asShare = (share) => `${100 * share}%`;
 
 export function mount(tell) {
-  let shown = null;
+  let shown = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
   const root = element("figure", { class: "bars" }, panels, unit);
   const makePanel = () => element("section", {}, element("h3"), element("ol"));
@@ -69,10 +69,12 @@ export function mount(tell) {
     const lines = new Set([...panels.children].map(({ offsetTop }) => offsetTop)).size || 1;
     const clickable = shown.panels.some(({ ids }) => ids), own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
     const room = roomOf(host), lowest = Math.min(own, LOWEST * page);
-    let height = own, count = n, more = 0;
+    let height = own, more = 0;
+    count = n;
     if (room !== null) {
-      const around = root.offsetHeight - sum([...panels.querySelectorAll("ol")].slice(0, lines), ({ offsetHeight }) => offsetHeight);
-      const left = (room - (host.hasAttribute("data-alone") ? around - (root.querySelector(".head")?.offsetHeight ?? 0) : around)) / lines;
+      const high = (some) => some.reduce((all, { offsetHeight }) => all + offsetHeight, 0);
+      const lists = [...panels.querySelectorAll("ol")].slice(0, lines), apart = [...root.querySelectorAll(":scope > :is(.head, .under)")];
+      const left = (room - root.offsetHeight + high(lists) + high(apart)) / lines;
       count = clampTo(1, n, Math.floor(left / (1.4 * page)));
       height = Math.min(left / count, IN_HALL * page / TYPE);
     } else if (innerWidth > PHONE && host.closest(".sheet > .rows")) {
@@ -86,9 +88,9 @@ export function mount(tell) {
     root.style.setProperty("--row", `${height}px`);
     const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstChild?.clientWidth ?? 0) / ACROSS;
     root.style.setProperty("--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`);
-    for (const list of panels.querySelectorAll("ol")) [...list.children].forEach((item, at) => { item.hidden = at >= count; });
+    for (const list of panels.querySelectorAll("ol")) cut(list);
   }
-  const sum = (some, of) => some.reduce((all, one) => all + of(one), 0);
+  const cut = (list) => [...list.children].forEach((item, at) => { item.hidden = at >= count; });
   for (const event of ["resize", "room"]) addEventListener(event, fit); // filling.js says the second
   const seen = new ResizeObserver(fit); // it is there now, or stands in another width
   seen.observe(panels);
@@ -114,9 +116,12 @@ export function mount(tell) {
         list.style.setProperty("--said", `${3.1 + LETTER * Math.max(0, ...panel.said.map(({ length }) => length))}em`);
         const arrive = reorder(list, panel.names);
         each(list, panel.names, makeRow(panel.ids !== null), (item, _, place) => writeRow(item, panel, place, scales[at], theme));
+        cut(list);
         arrive();
       });
-      fit();
+      const lines = [data.leads, ...data.panels.map(({ names, ids }) => [names.length, ids !== null])].join();
+      if (lines !== fitted) fit(); // it asks the browser for sizes
+      fitted = lines;
     },
     destroy() {
       seen.disconnect();
