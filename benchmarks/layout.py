@@ -5,6 +5,8 @@ the foot, in squares of 20 pixels, as a share of the whole window. A card that i
 picture is empty around it.
 """
 
+import sys
+
 from playwright.sync_api import Page as Tab
 
 from benchmarks.measure import machine
@@ -48,7 +50,7 @@ def looked_at(tab: Tab, address: str, size: tuple[int, int]) -> tuple[float, int
     """The empty share of the window, and how many pixels do not fit it."""
     tab.set_viewport_size({"width": size[0], "height": size[1]})
     tab.goto(address)
-    tab.wait_for_function(READY, timeout=120_000)
+    tab.wait_for_function(READY, timeout=300_000)  # all claims take a while
     tab.wait_for_timeout(REST_MS)
     empty, beyond = tab.evaluate(COVERED, SQUARE)
     return float(empty), int(beyond)
@@ -63,7 +65,8 @@ def main() -> None:
         tab = browser.new_page()
         tab.goto(server.url)  # the welcome is for who comes for the first time
         tab.evaluate("localStorage.setItem('ffnviz-welcome-closed', 'yes')")
-        for page in PAGES:
+        wanted = sys.argv[1:]  # pages; all if none is named
+        for page in [page for page in PAGES if not wanted or page.name in wanted]:
             for part in page.parts:
                 address = f"{server.url}/{page.name}?part={part.name}&repeats=5"
                 seen = [looked_at(tab, address, size) for size in SIZES]

@@ -27,7 +27,7 @@ from ffnviz.pictures.payload import as_numbers, as_order
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
 
-PICTURES = ("chips", "ffn_picture", "prediction", "activation_map", "neuron_card")
+PICTURES = ("chips", "ffn_picture", "bars", "activation_map", "neuron_card")
 NOTES = ("tokens", "ffn", "gated", "prediction", "nearest", "maps", "any-maps", "neuron")
 WORDS = 8  # that a neuron writes, as on the page
 MOST_WORK = 5e10  # products for what neurons write: some seconds on two cores
@@ -117,7 +117,7 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
         for stage, values in ffn.arrays.items():
             stages.setdefault(stage, []).append(values)
         ffns.append(_kept(ffn))
-        predictions.append(_kept(words) if words.picture == "prediction" else None)
+        predictions.append(_kept(words) if words.picture == "bars" else None)
     for stage, rows in stages.items():
         if stage not in ("order", "hidden"):
             arrays[f"{name} {stage}"] = np.stack(rows)

@@ -78,7 +78,7 @@ function makeData(journey, arrays, shapes) {
 
   const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token });
   const prediction = (state) => views[nameOf(state)].prediction[state.token];
-  return { chips, ffn_picture: ffn, prediction, activation_map: maps, neuron_card: card };
+  return { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card };
 }
 
 // A row of buttons, one of which is pressed.

@@ -47,7 +47,7 @@ def tally(findings: Sequence[Finding]) -> Sentence:
     """What became of the textbooks' claims; what people often think is counted apart."""
     taught = [finding for finding in findings if finding.said is Said.TEXTBOOKS]
     thought = len(findings) - len(taught)
-    told: Sentence = _counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught)
+    told: Sentence = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
     if thought:
         one = thought == 1
         told.append(
@@ -60,7 +60,7 @@ def tally_of_all(findings: Sequence[Finding]) -> Sentence:
     """The same for all experiments, with what became of what people often think."""
     taught, thought = ([finding for finding in findings if finding.said is said] for said in Said)
     return [
-        *_counted("Of {} claims in textbooks, ", "The one claim in textbooks ", taught), " ",
+        *_counted("Of {} textbook claims, ", "The one textbook claim ", taught), " ",
         *_counted("Of {} that people often think, ", "The one that people often think ", thought),
     ]  # fmt: skip
 

@@ -20,12 +20,12 @@ from ffnviz.parts.guess import asked, under_guess
 from ffnviz.parts.part import NEURONS
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.neuron_card import neuron_card_cell
-from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron, ChooseOrder, OpenNeuron, OpenPage
 from ffnviz.state.run import Run, TracedModel, token_labels
@@ -33,7 +33,7 @@ from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
 
 FEW_BLOCKS = 4  # of more, one picture shows them all
-WIDTHS = (1.3, 2.9)
+WIDTHS = (1.45, 2.8)
 DOORS = {  # of a stage of the FFN's picture: the part about it, its page and name
     "x": ("Encoder block", "block", "block"),
     "pre": ("The activation function", "sparsity", "bend"),
@@ -134,13 +134,14 @@ def what_it_says(run: Run) -> Cell:
     sentence = sentences.of_prediction(
         run.labels[run.token], _best(told), _best(without), block, asked(run)
     )
-    return prediction_cell(
+    return bars_cell(
         Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False)),
         [
-            Panel("with the FFN", told.words, told.probabilities, run.card.colour),
-            Panel(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
+            Bars("with the FFN", told.words, told.probabilities, run.card.colour),
+            Bars(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
         key="prediction",
+        leads=True,
     )
 
 
@@ -151,12 +152,14 @@ def nearest_input_words(run: Run) -> Cell:
         nearest = nearest_words(run.model, run.trace, run.token)
     except NotForThisNetwork as error:
         return text_cell("prediction", f"{why} {error}", tone="info")
-    return prediction_cell(
+    return bars_cell(
         Head(sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0]),
              "nearest", run.card.colour),
-        [Panel("nearest by cosine", nearest.words, nearest.cosines.clip(0),
-               run.card.colour, of="cosine")],
+        [Bars("nearest by cosine", nearest.words, nearest.cosines.clip(0),
+               run.card.colour)],
         key="prediction",
+        of="cosine",
+        leads=True,
     )  # fmt: skip
 
 
@@ -169,7 +172,7 @@ def all_blocks(run: Run) -> Cell:
     return chart_cell(
         Head(sentences.of_blocks(shares.mean(axis=1), threshold), "overview", run.card.colour),
         overview(shares, run.labels, run.state.block, run.card.colour),
-        "The share of neurons that each token wakes, in each block.",
+        "The share of neurons that each token activates, in each block.",
         height=min(520, 130 + 16 * len(shares)),
         on_choose=ChooseBlock,
     )

@@ -9,6 +9,7 @@ from ffnviz.app.rail import rail_cell
 from ffnviz.figures.layout import axis, layout
 from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -27,7 +28,6 @@ from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.pictures.points import points_cell
-from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.scene_list import Listed, scene_list_cell
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
@@ -116,10 +116,10 @@ def show_card(seed: int, n_tokens: int = 5) -> None:
     mount_cell(cell, f"card {seed}")
 
 
-def show_prediction(seed: int) -> None:
+def show_bars(seed: int) -> None:
     shares = np.sort(np.random.default_rng(seed).dirichlet(np.ones(4)))[::-1]
-    panels = [Panel(title, texts(4), shares, "relu") for title in ("with", "without")]
-    mount_cell(prediction_cell(HEAD, panels, "prediction"), f"prediction {seed}")
+    panels = [Bars(title, texts(4), shares, "relu") for title in ("with", "without")]
+    mount_cell(bars_cell(HEAD, panels, "bars"), f"bars {seed}")
 
 
 def show_passages(seed: int) -> None:
@@ -311,7 +311,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "page_bar": show_bar,
     "passages": show_passages,
     "points": show_points,
-    "prediction": show_prediction,
+    "bars": show_bars,
     "progress": show_progress,
     "rail": show_rail,
     "saving": show_saving,

@@ -49,7 +49,7 @@ def test_the_mask_drives_the_page_until_another_token_is_chosen(new_page: OpenPa
     assert chosen.all_inner_texts() == ["opened"]
     assert journey.query()["token"] == "2"
     assert "“opened”" in journey.page.locator(".picture .sentence").inner_text()
-    assert "“opened”" in journey.page.locator(".prediction .sentence").inner_text()
+    assert "“opened”" in journey.page.locator(".leads .sentence").inner_text()
     assert journey.page.locator(".maps .labels .chosen").all_inner_texts() == ["opened"] * 2
 
 

@@ -88,7 +88,7 @@ def read(page: Page, twins: dict[str, Model]) -> None:
         drawn(page, token)
         model = twins[network]
         trace = model.trace(TEXT)
-        panels = page.locator(".prediction li")
+        panels = page.locator(".leads li")
         without = predict_without_ffn(model, trace, block, token)
         for found, told in (
             (panels.first, predict(model, trace, token)),
@@ -125,8 +125,8 @@ def read(page: Page, twins: dict[str, Model]) -> None:
     expect(page.locator(".ffn_picture .term-box:popover-open")).to_be_visible()
     page.keyboard.press("Escape")
     with page.expect_download() as saved:
-        page.locator(".prediction").get_by_role("button", name="Save or enlarge").click()
-        page.locator(".prediction").get_by_role("button", name="Save as PNG").click()
+        page.locator(".leads").get_by_role("button", name="Save or enlarge").click()
+        page.locator(".leads").get_by_role("button", name="Save as PNG").click()
     assert Path(saved.value.path()).stat().st_size > 10_000
 
 
@@ -181,7 +181,7 @@ def test_our_lecture_is_one_file_that_keys_lead_through(browser: Browser, tmp_pa
         page.wait_for_function(HUNG, arg=0)
         chips = page.get_by_role("group", name="Tokens of the sentence").locator("[aria-pressed]")
         chips.nth(1).click()
-        expect(page.locator(".prediction .sentence")).to_contain_text("“smiled” is not hidden")
+        expect(page.locator(".leads .sentence")).to_contain_text("“smiled” is not hidden")
         for width, height, scheme in ((390, 844, "dark"), (1920, 1080, "light")):
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

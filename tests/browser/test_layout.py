@@ -38,7 +38,7 @@ def test_a_telephone_shows_one_column_and_nothing_sticks_out(new_page: OpenPage)
     assert main.evaluate("(m) => m.scrollWidth <= m.clientWidth")
     boxes = [
         journey.page.locator(selector).bounding_box()
-        for selector in (".prediction", ".picture", "article", ".maps")
+        for selector in (".leads", ".picture", "article", ".maps")
     ]
     tops = [box["y"] for box in boxes if box]
     assert len(tops) == 4
@@ -107,7 +107,7 @@ def test_on_a_telephone_the_page_says_its_name_and_the_drawer_closes(new_page: O
     page = journey.page
     picture = page.locator('.picture [data-stage="x"] canvas').bounding_box()
     assert picture is not None
-    guess = page.locator(".prediction").bounding_box()
+    guess = page.locator(".leads").bounding_box()
     assert guess is not None
     assert guess["y"] <= 300
     name = page.get_by_role("heading", level=1)

@@ -58,5 +58,6 @@ def test_bars_change_their_length_within_a_fifth_of_a_second(
     new_page: OpenPage, *, moving: bool
 ) -> None:
     journey = new_page(moving=moving).open(text=SENTENCE).settle()
-    lasts = float(journey.page.evaluate(BAR).removesuffix("s"))
+    told = journey.page.evaluate(BAR).split(", ")
+    lasts = max(float(each.removesuffix("s")) for each in told)
     assert 0 < lasts <= 0.2 if moving else lasts == 0

@@ -20,7 +20,7 @@ def test_a_name_is_kept_in_the_url_and_goes_from_page_to_page_as_a_file(
     journey.settle()
     journey.page.get_by_label("Words, with commas between them").fill("is, has")
     journey.settle()
-    expect(journey.chart("named")).to_contain_text("“<i>verbs</i> | of being”: ")
+    expect(journey.chart("named")).to_contain_text("“<i>verbs</i> | of being” is right about ")
     journey.press("Keep this name")
     assert "469" in journey.query()["names"]
     with journey.page.expect_download() as download:

@@ -294,7 +294,7 @@ SAVED = """async (host) => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["activation_map", "ffn_picture", "neuron_card", "prediction"])
+@pytest.mark.parametrize("name", ["activation_map", "ffn_picture", "neuron_card", "bars"])
 def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(
     plain: PlainPage, name: str
 ) -> None:
@@ -304,7 +304,7 @@ def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(
     words = [text for text, *_ in found["texts"]]
     assert words[:2] == ["A title & more", "A <b>sentence</b>."]
     assert found["images"] == {"activation_map": 2, "ffn_picture": 3}.get(name, 0)
-    if name == "prediction":
+    if name == "bars":
         assert words.count("w0") == 2
         assert "rgb(184, 79, 0)" in found["fills"]  # ReLU's own colour
         high = {text: float(y) for text, _, y in found["texts"]}

@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from ffnviz.app.mounting import mount_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.prediction import Panel, prediction_cell
 from tests.browser import shown
 from tests.browser.conftest import OpenPage
 from tests.browser.plain_page import PlainPage
@@ -46,8 +46,8 @@ def test_a_chart_with_a_line_under_it_is_as_high_as_without(plain: PlainPage, hi
 
 
 def test_what_was_typed_stays_text_below_the_bars(plain: PlainPage) -> None:
-    panel = Panel("with", ["a", "b"], np.array([0.6, 0.4]), "relu")
-    cell = prediction_cell(UNDER, [panel], "bars")
+    panel = Bars("with", ["a", "b"], np.array([0.6, 0.4]), "relu")
+    cell = bars_cell(UNDER, [panel], "bars")
     host = plain.hang("bars", lambda: mount_cell(cell, "bars"))
     expect(host.locator(".under")).to_have_text(LINE)
     expect(host.locator(".under bdi")).to_have_text(["<b>phone", "<b>ph + one"])
@@ -59,6 +59,6 @@ def test_what_was_typed_stays_text_below_the_bars(plain: PlainPage) -> None:
 
 def test_the_guess_at_a_modern_sentence_says_what_the_network_has_read(new_page: OpenPage) -> None:
     page = new_page().open(text="My laptop ran out of [MASK]").page
-    line = page.locator(".prediction .under")
+    line = page.locator(".leads .under")
     expect(line).to_contain_text("It has read")
     expect(line).to_contain_text("“laptop” as la + pt + op")

@@ -78,9 +78,9 @@ def test_words_and_percentages_are_those_of_the_softmax(
             for token in range(len(trace.tokens)):
                 best = shares[token].topk(10)
                 panel, without = view["prediction"][token]["panels"]
-                assert panel["words"] == [model.tokenizer.label(int(i)) for i in best.indices]
-                assert panel["probabilities"] == pytest.approx(best.values.tolist(), abs=1e-5)
-                assert without["words"] == others[token]
+                assert panel["names"] == [model.tokenizer.label(int(i)) for i in best.indices]
+                assert panel["values"] == pytest.approx(best.values.tolist(), abs=1e-5)
+                assert without["names"] == others[token]
                 asleep = 0.1 if model.name == "gelu" else 0
                 awake = int((record.ffn.hidden[token].abs() > asleep).sum())
                 said = "".join(text for text, _ in view["ffn"][token]["head"]["spans"])

@@ -9,7 +9,7 @@ from ffnviz.figures.dimensions.plane import planes
 from ffnviz.figures.dimensions.rank import effective_ranks, spectra
 from ffnviz.figures.timing.timing import growth, products, side_by_side, stages
 from ffnviz.figures.vocabulary.distribution import distribution
-from ffnviz.figures.vocabulary.lens import early_words, followed, waterfall
+from ffnviz.figures.vocabulary.lens import early_words
 from ffnviz.figures.vocabulary.writing import steps
 from tests.figures.schema import Line, checked
 
@@ -108,15 +108,6 @@ def test_the_lens_is_a_table_of_words() -> None:
     )
     assert drawn.data[0].text[0][0] == "&lt;a&gt;<br><b>50%</b>"
     np.testing.assert_allclose(drawn.data[0].z, [[50, 10], [90, 0]])
-    way = checked(followed(["s"], np.array([0.5]), [12_345], "relu"))
-    assert way.data[0].text[0] == "<b>50%</b> rank 12,345"
-
-
-def test_the_waterfall_ends_at_the_logit() -> None:
-    drawn = checked(waterfall(["a", "b"], np.array([3.0, -1.0]), 2.0, "gelu"))
-    assert list(drawn.data[0].measure) == ["relative", "relative", "total"]
-    np.testing.assert_allclose(drawn.data[0].y, [3, -1, 2])
-    assert list(drawn.data[0].text) == ["+3.00", "−1.00", "<b>2.00</b>"]
 
 
 def test_stages_stand_in_order_with_their_quartiles() -> None:

@@ -87,7 +87,7 @@ def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
     assert journey["journey"] == 0
     assert journey["start"]["token"] == token
     assert arrays["j0 gelu 1 hidden"].shape == (len(trace.tokens), 2_048)
-    assert [each["name"] for each in chart["pictures"]] == ["chart"]
+    assert [each["name"] for each in chart["pictures"]] == ["bars"]
     assert chart["question"]["options"][1] == "</script><b>No</b>"
     assert chart["question"]["ask"][1] == ["2,048", "number"]
     assert len(several["pictures"]) > 1

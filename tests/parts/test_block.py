@@ -82,7 +82,7 @@ def test_the_decoder_sees_what_is_written_and_asks_the_sentence() -> None:
     seen = drawn("block", "decoder", text=TEXT, written="A dog")
     picture = seen.cells["decoder-picture"].data
     assert (picture["words"], picture["token"]) == (["A", "dog"], 1)
-    assert "“dog” sees what was written up to it" in seen.said
+    assert "“dog” sees what has been written so far" in seen.said
     assert "borrows the encoder's weights" in seen.said
     assert seen.controls["Written so far"]["text"] == "A dog"
     assert drawn("block", "decoder", written="A dog", written_token="1").said.startswith("“A”")
@@ -130,4 +130,4 @@ def test_with_nothing_taken_away_the_tokens_stay_apart() -> None:
     assert float(re.findall(r"[\d.]+", said)[1]) > 0.1
     assert seen.controls["Take away"]["stop"] == "00000"
     names = [line["name"] for line in seen.cells["strip-apart"].data["figure"]["data"]]
-    assert names == ["nothing taken away", "ReLU, trained"]
+    assert names == ["complete", "ReLU, trained"]

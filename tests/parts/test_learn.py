@@ -57,7 +57,7 @@ def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
 ) -> None:
     found = cells(train, run, course(moments))
     last = moments[-1][0]
-    assert found["learn-words"].data["panels"][0]["words"] == list(last.words)
+    assert found["learn-words"].data["panels"][0]["names"] == list(last.words)
     assert "step 60 of 60" in found["learn-bar"].data["said"]
     assert "by frequency alone" in words(found["learn-loss"])
     assert found["learn-map"].arrays["learn.hidden"].shape == (len(last.tokens), 256)
@@ -67,7 +67,7 @@ def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
 
 def test_the_slider_goes_back_and_lets_go_at_the_end(run: Run, moments: Sequence[Moment]) -> None:
     found = cells(train, run, course(moments), learn_at="2")
-    assert found["learn-words"].data["panels"][0]["words"] == list(moments[2][0].words)
+    assert found["learn-words"].data["panels"][0]["names"] == list(moments[2][0].words)
     move = found["learn-bar"].events["move"]
     assert move(1).settings == {"learn_at": "1"}
     assert move(len(moments) - 1).settings == {"learn_at": None}

@@ -27,7 +27,7 @@ NOTHING: tuple[Any, ...] = (None, True, -1, 0.5, 10**9, "0", [], {})
 
 def panel(shown: Drawn, key: str, at: int) -> list[str]:
     """The words at the bars of one panel."""
-    names: list[str] = shown.cells[key].data["figure"]["data"][at]["meta"]["names"]
+    names: list[str] = shown.cells[key].data["panels"][at]["names"]
     return names
 
 

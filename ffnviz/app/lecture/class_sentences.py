@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
+import numpy as np
 import streamlit as st
 
 from ffnviz.analysis.neurons.pool import WORDS, Pool, Woken, read_pool
@@ -12,19 +13,21 @@ from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.app import measuring
 from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
-from ffnviz.figures.class_pool import neurons_of_class
+from ffnviz.figures.layout import isolated, shortened
 from ffnviz.figures.wording import Sentence as Words
-from ffnviz.figures.wording import number, percent
+from ffnviz.figures.wording import neuron_name, number, percent
 from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.parts.sheet import Button, Measurement, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenNeuron, OpenPage
 from ffnviz.state.run import Run, token_labels
+
+LONGEST = 60  # letters, of the words that a neuron fires at
 
 
 def is_open() -> bool:
@@ -142,18 +145,23 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
               " is active in ", number(f"{most.sentences} of {len(texts)}"),
               ". Click a bar to meet its neuron."]
     )  # fmt: skip
-    return chart_cell(
-        Head(told, "class-neurons", run.card.colour),
-        neurons_of_class(
-            [(each.neuron, each.sentences, each.mean, words_of(run, texts, each))
-             for each in pool.woken],
-            len(texts), run.state.block, run.card.colour,
-        ),
-        "The neurons that most of the sentences activate.",
-        key="class-neurons",
-        height=420,
-        on_choose=lambda neuron: _meet(session, run, neuron),
+    woken = pool.woken
+    bars = Bars(
+        "", [neuron_name(run.state.block, each.neuron) for each in woken],
+        np.array([each.mean for each in woken]), run.card.colour,
+        np.array([each.neuron for each in woken], dtype=np.int64),
+        said=[f"in {each.sentences} of {len(texts)}: "
+              f"{isolated(shortened(words_of(run, texts, each), LONGEST))}" for each in woken],
     )  # fmt: skip
+    return bars_cell(
+        Head(told, "class-neurons", run.card.colour),
+        [bars],
+        key="class-neurons",
+        alt="The neurons that most of the sentences activate.",
+        of="largest value in a sentence, on average; how many sentences activate it, and where",
+        named="neuron",
+        on_choose=lambda neuron: _meet(session, run, neuron),
+    )
 
 
 def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:

@@ -85,7 +85,7 @@ def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sent
         parts += [f"the {what} turns ", quoted(label)] if place == 0 else [f"the {what}"]
         turned = f"{angle:.0f}°"
         parts += [" by ", number(turned) if place == len(turns) - 1 else turned]
-    return [*parts, ". Tokens mix in the attention alone; elsewhere each stays in its lane."]
+    return [*parts, ". Tokens mix only in the attention; everywhere else each keeps to its lane."]
 
 
 def _norm(vector: Vector) -> float:
@@ -97,7 +97,8 @@ def asked_most(label: str, asked: Sequence[str], weights: Array | None, token: i
     mean = np.zeros(len(asked)) if weights is None else weights[:, token].mean(axis=0)
     most = int(mean.argmax())
     return [
-        quoted(label), " sees what was written up to it, and nothing later. In the sentence at the "
-        "top it attends most to ", quoted(asked[most]), " (", number(percent(float(mean[most]))),
-        "). No decoder was trained: this one borrows the encoder's weights.",
+        quoted(label), " sees what has been written so far, never what follows. In the sentence "
+        "at the top it attends most to ", quoted(asked[most]), " (",
+        number(percent(float(mean[most]))), "). "
+        "No decoder was trained: this one borrows the encoder's weights.",
     ]  # fmt: skip

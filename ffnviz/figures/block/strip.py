@@ -17,7 +17,7 @@ def over_layers(series: Series, title: str, legend: bool = True) -> Figure:
     """A line a stack from its input, layer 0, on; logarithmic; shorter stacks end earlier."""
     seen = np.concatenate([[1.0], *(values[values > 0] for values, _, _ in series.values())])
     decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
-    ticks = {"dtick": max(1, round(decades / 3))} if decades > 1 else {}
+    ticks = {"dtick": max(1, round(decades / 2))} if decades > 1 else {}
     deepest = max(len(values) for values, _, _ in series.values())
     padded = {
         name: (np.concatenate([np.where(values > 0, np.maximum(values, FLOOR), np.nan),

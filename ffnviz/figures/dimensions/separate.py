@@ -71,6 +71,6 @@ def by_width(
         "layout": layout(
             axis("d_ff", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256],
                  ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256"]),
-            axis("% on the right side", range=[38, 104]),
+            axis("% on the correct side", range=[38, 104]),
         ),
     }  # fmt: skip

@@ -22,12 +22,12 @@ def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> F
     named = np.arange(0, n_tokens, max(1, -(-n_tokens // 40)))
     return {
         "data": [{
-            "type": "heatmap", "name": "share awake", "z": 100 * shares,
+            "type": "heatmap", "name": "share active", "z": 100 * shares,
             "x": np.arange(n_tokens), "y": np.arange(n_blocks) + 1, "zmin": 0,
             "customdata": np.tile(np.arange(n_blocks)[:, None], (1, n_tokens)),
             "colorscale": [[0, "@background"], [1, f"@{colour}"]], "showscale": False,
             "xgap": 1, "ygap": 1, "meta": {"named": "tokens"},
-            "hovertemplate": "block %{y}: %{z:.1f}% awake<extra></extra>",
+            "hovertemplate": "block %{y}: %{z:.1f}% active<extra></extra>",
         }],
         "layout": layout(
             axis("", tickvals=named, showgrid=False, zeroline=False, autotickangles=[0, -40, -90],

@@ -13,8 +13,8 @@ HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
 def awake_means(threshold: float) -> str:
     """What it takes for a neuron to count as awake."""
     if threshold == 0:
-        return "awake (not zero)"
-    return f"awake (further than {threshold:g} from zero)"
+        return "active (not zero)"
+    return f"active (further than {threshold:g} from zero)"
 
 
 def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Sentence:
@@ -109,7 +109,7 @@ def of_blocks(shares: Array, threshold: float) -> Sentence:
 
 
 def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
-    """How much of the sentence each network leaves asleep.
+    """How much of the sentence each network leaves at zero; the first one's number stands out.
 
     Args:
         awake: of each its label, the share awake, beyond what a neuron counts as awake, and its
@@ -118,8 +118,9 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     told: Sentence = []
     for place, (label, share, threshold, colour) in enumerate(awake):
         where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"
-        asleep = number(f"{percent(1 - share)} of its activations {where}", colour)
-        told += ["; " if place else "", f"{label} leaves ", asleep]
+        asleep = f"{percent(1 - share)} of its activations {where}"
+        said = asleep if place else number(asleep, colour)
+        told += ["; " if place else "", f"{label} leaves ", said]
     return [*told, "."]
 
 
@@ -129,7 +130,7 @@ def of_neuron(labels: Sequence[str], values: Array, threshold: float, block: int
     value = number(signed(float(values[strongest])))
     if abs(float(values[strongest])) > threshold:
         return ["This neuron is strongest on ", quoted(labels[strongest]), ": ", value, "."]
-    asleep: Sentence = [f"This neuron of block {block + 1} is asleep on every token here"]
+    asleep: Sentence = [f"This neuron of block {block + 1} is active on no token here"]
     if threshold == 0:
         return [*asleep, "."]
     return [*asleep, "; furthest from zero on ", quoted(labels[strongest]), ": ", value, "."]

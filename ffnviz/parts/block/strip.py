@@ -47,7 +47,7 @@ SEED = count_setting("stack_seed", 1, 1, SEEDS).with_control(
 )
 SETTINGS = (WITHOUT, LAYERS, SEED)
 ROUNDING = 1e-14  # of float64, over a few layers of 128 numbers
-FULL = "nothing taken away"
+FULL = "complete"
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -64,8 +64,9 @@ def sheet(run: Run, values: Values) -> Sheet:
         ("watched", token), lambda: of_the_network(run.model, run.trace, token)
     )
     stacks = {FULL: (full, "@muted", "dash")} if without else {}
+    named = f"without {', '.join(NAMES[part] for part in without)}" if without else FULL
     stacks |= {
-        f"without {_listed(without)}" if without else FULL: (result, f"@{colour}", "solid"),
+        named: (result, f"@{colour}", "solid"),
         f"{escaped(run.card.label)}, trained": (trained, "@text", "dot"),
     }
     labels = run.labels[: len(x)]
@@ -83,7 +84,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness],
         [curve(stacks, "scale", "root mean square", scale, 290),
          curve(stacks, "gradient", "length of the gradient", gradient, 290)],
-        widths=(1.1, 1),
+        widths=(1.2, 1),
     )])  # fmt: skip
 
 

@@ -116,8 +116,8 @@ def _of_gradient(
     others = np.delete(np.arange(len(labels)), token)
     most = int(others[blocks.block[others].argmax()])
     return [
-        "Of a unit gradient at ", quoted(labels[token]), ", ", number(short(float(recurrent[0]))),
-        " reaches ", quoted(labels[0]), f", {steps} back, in the RNN, and "
-        f"{short(float(blocks.untrained[0]))} in an untrained block. The trained block depends "
+        "In the RNN, ", number(short(float(recurrent[0]))), " of a unit gradient at ",
+        quoted(labels[token]), " reaches ", quoted(labels[0]), f", {steps} back; in an untrained "
+        f"block, {short(float(blocks.untrained[0]))}. The trained block depends "
         "most on ", quoted(labels[most]), f" ({short(float(blocks.block[most]))}).",
     ]  # fmt: skip

@@ -42,11 +42,12 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     block, n, label = run.state.block, len(run.labels), run.card.phi.label
     d_model, d_ff = run.model.sizes.d_model, run.model.sizes.d_ff
     difference = against_sequential(run.model, run.trace, block)
+    agreement = f"differ by at most {short(difference)}" if difference else "give exactly the same"
     sentence: Sentence = [
         f"Your {n} tokens go through as ",
         number(f"({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})"),
         f": expanded {d_ff / d_model:g} times, activated, and projected back. PyTorch's own layers "
-        f"with the same weights differ by at most {short(difference)}.",
+        f"with the same weights {agreement}.",
     ]  # fmt: skip
     picture = chart_cell(
         Head(sentence, "flow", run.card.colour),

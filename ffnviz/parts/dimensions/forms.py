@@ -5,12 +5,11 @@ import numpy as np
 from ffnviz.analysis.dimensions.forms import BATCH, TOKENS, Form, forms
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
@@ -129,11 +128,11 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sent
         "",
         [NAMES[name] for name in times],
         np.array(list(times.values())),
-        [f"@{run.card.colour}" if name == way else "@muted" for name in times],
+        [run.card.colour if name == way else "muted" for name in times],
     )
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "forms", run.card.colour, under=under),
-        named_bars([bars], "microseconds a token, median"),
-        "The time that each way of writing the FFN takes for a token.",
-        height=390,
+        [bars],
+        alt="The time that each way of writing the FFN takes for a token.",
+        of="microseconds a token, median",
     )

@@ -107,7 +107,7 @@ def the_points(
     if n:
         sentence = [
             f"Lifted to {d_ff:,} dimension{'s' * (d_ff > 1)} with {phi}, ",
-            number(f"{lifted.right} of {n} points"), " are on the right side of a flat cut; ",
+            number(f"{lifted.right} of {n} points"), " are on the correct side of a flat cut; ",
         ]  # fmt: skip
         sentence += (
             [f"no straight line in the plane does better than {line}."]
@@ -163,6 +163,6 @@ def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: i
     return chart_cell(
         Head(sentence, "lifted-width", run.card.colour),
         figures.by_width(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
-        "The share of points on the right side of the cut against the number of hidden units.",
+        "The share of points on the correct side of the cut against the number of hidden units.",
         height=272,
     )

@@ -5,10 +5,10 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.grouped import Grouped, group_numbers, grouped
 from ffnviz.figures.timing import grouped as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -92,15 +92,14 @@ def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
         f"in {name}, ",
         number(cut.words[0]), ".",
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "grouped-words", run.card.colour, under=under_guess(run)),
-        word_bars([
-            Words("the whole FFN", whole.words, whole.probabilities, f"@{run.card.colour}"),
-            Words(name, cut.words, cut.probabilities, "@muted"),
-        ]),
-        "The five likeliest words with the whole FFN and with the FFN in groups.",
-        height=280,
-    )  # fmt: skip
+        [
+            Bars("the whole FFN", whole.words, whole.probabilities, run.card.colour),
+            Bars(name, cut.words, cut.probabilities, "muted"),
+        ],
+        alt="The five likeliest words with the whole FFN and with the FFN in groups.",
+    )
 
 
 def _name(n: int, d_model: int) -> str:

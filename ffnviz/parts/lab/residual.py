@@ -77,10 +77,10 @@ def directions(run: Run, found: Residual) -> Cell:
     sentence: Sentence = []
     for block, cosines in ((1, found.cosines[0]), (last, found.cosines[-1]))[:last]:
         cosine = float(cosines.mean())
+        angle = f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
         sentence += [
-            f"{', block' if sentence else 'Block'} {block} turns the stream by "
-            f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
-            f" (cosine {signed(cosine)} on average)",
+            f"{', block' if sentence else 'Block'} {block} turns the stream by ",
+            number(angle) if block == last else angle, f" (cosine {signed(cosine)} on average)",
         ]  # fmt: skip
     sentence.append(".")
     series = {

@@ -3,12 +3,11 @@
 import numpy as np
 
 from ffnviz.analysis.lab.sharing import Sharing, try_sharing
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -35,14 +34,14 @@ def one_word(run: Run, found: Sharing) -> Cell:
         f" of its norm, its input by {percent(max(found.inputs))}.",
     ]  # fmt: skip
     panels = [
-        Bars("FFN input", names, np.array(found.inputs), "@muted"),
-        Bars("FFN output", names, np.array(found.outputs), f"@{run.card.colour}"),
+        Bars("FFN input", names, np.array(found.inputs), "muted"),
+        Bars("FFN output", names, np.array(found.outputs), run.card.colour),
     ]
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "lab-word", run.card.colour),
-        named_bars(panels, "distance from the chosen one / norm"),
-        "How far the same word's inputs and outputs lie apart in its contexts.",
-        height=min(330, 130 + 44 * len(names)),
+        panels,
+        alt="How far the same word's inputs and outputs lie apart in its contexts.",
+        of="distance from the chosen one / norm",
     )
 
 
@@ -57,12 +56,14 @@ def other_block(run: Run, found: Sharing) -> list[Cell]:
         f", its distance {percent(found.blocks[0])} of its norm (two random matrices: 141%).",
     ]  # fmt: skip
     panels = [
-        Bars("distance / norm", found.matrices, np.array(found.blocks), f"@{run.card.colour}"),
-        Bars("cosine", found.matrices, np.array(found.cosines), "@muted"),
+        Bars("distance / norm", found.matrices, np.array(found.blocks), run.card.colour),
+        Bars("cosine", found.matrices, np.array(found.cosines), "muted"),
     ]
-    return [chart_cell(
-        Head(sentence, "lab-blocks", run.card.colour),
-        named_bars(panels, ""),
-        "How far two blocks' weights lie apart, and their cosines.",
-        height=290,
-    )]  # fmt: skip
+    return [
+        bars_cell(
+            Head(sentence, "lab-blocks", run.card.colour),
+            panels,
+            alt="How far two blocks' weights lie apart, and their cosines.",
+            of="",
+        )
+    ]

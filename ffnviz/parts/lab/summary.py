@@ -78,7 +78,7 @@ def pictures(run: Run) -> list[Bars]:
     first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
     shown = slice(first, first + BARS)
     colour = getattr(LIGHT, card.colour, card.colour)
-    awake_now = Bars(f"Neurons of block {block + 1} awake on each token", run.labels[shown],
+    awake_now = Bars(f"Neurons of block {block + 1} active on each token", run.labels[shown],
                      counted.shares[shown], colour)  # fmt: skip
     if missing(card, (Capability.WORD_HEAD,)):
         return [awake_now]

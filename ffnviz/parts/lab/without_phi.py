@@ -14,10 +14,10 @@ from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -52,18 +52,17 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
         f" instead of {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
         "apart.",
     ]  # fmt: skip
-    accent = f"@{run.card.colour}"
-    panels = [Words("as it is", result.plain.words, result.plain.probabilities, accent)]
+    accent = run.card.colour
+    panels = [Bars("as it is", result.plain.words, result.plain.probabilities, accent)]
     panels += [
-        Words(f"{name}<br>{short(result.divergences[name])} nats", guess.words,
-              guess.probabilities, "@text" if name == WITHOUT_PHI else "@muted")
+        Bars(f"{name}\n{short(result.divergences[name])} nats", guess.words,
+              guess.probabilities, "text" if name == WITHOUT_PHI else "muted")
         for name, guess in result.predictions.items()
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "lab-without", run.card.colour, under=under_guess(run)),
-        word_bars(panels),
-        "The likeliest words as it is, without φ, without any FFN and without any attention.",
-        height=640,
+        panels,
+        alt="The likeliest words as it is, without φ, without any FFN and without any attention.",
     )
 
 

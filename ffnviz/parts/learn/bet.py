@@ -9,10 +9,10 @@ from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -22,7 +22,7 @@ NAME = "bet"
 OTHERS = {name: each.label for name, each in VARIANTS.items() if name != "relu"}
 AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
 BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
-BET = choice_setting("my_bet", BETS).with_control("Your bet: who will be better?")
+BET = choice_setting("my_bet", BETS).with_control("Your bet: which will do better?")
 SEED = count_setting("learn_seed", 0, 0, 9_999).with_control("Seed")
 SETTINGS = (AGAINST, BET, SEED, AT)
 ALIKE = 0.02  # nats: less is no difference to be seen
@@ -37,7 +37,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
-        waits = "Bet first, at the left." if values[BET] == "open" else ""
+        waits = "Place your bet first." if values[BET] == "open" else ""
         top = row(bar(NAME, course, values, "Train both", waits_for=waits,
                       file="learned-networks.zip"))  # fmt: skip
         if not course.moments:
@@ -57,7 +57,7 @@ def invitation(name: str) -> Cell:
         f"{NAME}-invitation",
         f"Two networks, ReLU and {VARIANTS[name].label}: the same initial weights wherever shapes "
         "allow, the same sentences in the same order, the same words hidden.",
-        "Say first who will be better on sentences they have not trained on. Then train both.",
+        "Say first which will do better on sentences it has not seen. Then train both.",
     )
 
 
@@ -69,10 +69,10 @@ def words(course: Course, at: int) -> Cell:
         f"{labels[1][0]} says “{moment[1].words[0]}”.",
     ]  # fmt: skip
     panels = [
-        Panel(label, record.words, np.array(record.probabilities), colour)
+        Bars(label, record.words, np.array(record.probabilities), colour)
         for (label, colour), record in zip(labels, moment, strict=True)
     ]
-    return prediction_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words")
+    return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
 
 
 def losses(course: Course, at: int) -> Cell:

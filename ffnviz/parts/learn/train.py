@@ -19,10 +19,10 @@ from ffnviz.parts.learn.moments import (
 )
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -75,9 +75,11 @@ def words(course: Course, at: int) -> Cell:
     """Its five likeliest words for the hidden one."""
     record = course.moments[at][0]
     sentence: Sentence = [quoted(as_read(record.text)), " ", number(record.words[0])]
-    panel = Panel(f"after {record.step:,} steps", record.words,
+    panel = Bars(f"after {record.step:,} steps", record.words,
                   np.array(record.probabilities), "relu")  # fmt: skip
-    return prediction_cell(Head(sentence, "learn-words", "relu"), [panel], key=f"{NAME}-words")
+    return bars_cell(
+        Head(sentence, "learn-words", "relu"), [panel], key=f"{NAME}-words", leads=True
+    )
 
 
 def loss(course: Course, at: int) -> Cell:

@@ -15,14 +15,13 @@ from ffnviz.analysis.neurons.working import (
     pre_activation,
 )
 from ffnviz.analysis.prediction import predict
-from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted
 from ffnviz.models.activations import Activation
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
 from ffnviz.parts.sheet import Control, Download, NumberBox, Sheet, row, set_to
+from ffnviz.pictures.bars import bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
@@ -152,11 +151,12 @@ def the_terms(run: Run, shown: Shown) -> Cell:
         f"The terms, the rest and the bias add up to {total + product.residue:.6f}; the network "
         f"said {total:.6f}. The difference is rounding.",
     )
-    return chart_cell(
+    return bars_cell(
         Head(shown.sentence, "working", accent, under=under),
-        waterfall(names, np.array(added), total, accent, shown.name, shown.terms),
-        "The largest terms of the sum, the rest as one, the bias, and the number they add up to.",
-        height=600,
+        [contributions_to(shown.name, names, np.array(added), total, accent)],
+        alt="The largest terms of the sum, the rest as one, the bias, and what they add up to.",
+        of=f"added to {shown.name}, by {shown.terms}",
+        named=shown.terms,
     )
 
 

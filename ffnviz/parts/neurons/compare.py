@@ -79,7 +79,7 @@ def all_pairs(run: Run, other: Trace, names: list[str], both: Comparison, pair: 
         f"Neuron {neuron_name(run.state.block, both.neurons[column])} differs most, on ",
         quoted(_pair_name(run, names, both.pairs[most])), ": ",
         number(f"{signed(both.first[most, column])} → {signed(both.second[most, column])}"),
-        f"; {len(both.pairs)} pairs of tokens.",
+        f"; {len(both.pairs)} pairs of tokens are compared.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "compared", run.card.colour, _second(other)),

@@ -5,11 +5,11 @@ import numpy as np
 from ffnviz.analysis.neurons.histogram import edges
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.token_class import LABELS
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
 from ffnviz.parts.neurons.choose import neuron_shown, sheet_of_index
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -72,14 +72,12 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         "It fires most often on ", number(LABELS[most]), f": on "
         f"{percent(float(shares[most]))} of {index.of_class[most]:,}.",
     ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "kinds", run.card.colour),
-        named_bars(
-            [Bars("", LABELS, 100 * shares, f"@{run.card.colour}")], "% of tokens of that kind"
-        ),
-        "The share of each kind of token that activates the neuron.",
+        [Bars("", LABELS, 100 * shares, run.card.colour)],
         key="kinds-of-neuron",
-        height=268,
+        alt="The share of each kind of token that activates the neuron.",
+        of="% of tokens of that kind",
     )
 
 
@@ -97,20 +95,19 @@ def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         ]  # fmt: skip
     else:
         sentence = ["No neuron of this block co-activates significantly with it."]
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "partners", run.card.colour),
-        named_bars(
-            [
-                Bars(
-                    "", [f"neuron {name}" for name in names],
-                    block.alike[there, neuron].astype(np.float64), f"@{run.card.colour}",
-                    ids=partners[there],
-                )
-            ],
-            "cosine of co-activation, ± 0.04",
-        ),
-        "The neurons of the block that fire on the same tokens.",
+        [
+            Bars(
+                "",
+                [f"neuron {name}" for name in names],
+                block.alike[there, neuron].astype(np.float64),
+                run.card.colour,
+                ids=partners[there],
+            )
+        ],
         key="partners-of-neuron",
-        height=316,
+        alt="The neurons of the block that fire on the same tokens.",
+        of="cosine of co-activation, ± 0.04",
         on_choose=lambda other: ChooseNeuron(run.neuron(other)),
-    )  # fmt: skip
+    )

@@ -6,11 +6,11 @@ from ffnviz.analysis.neurons.memory import key_matches
 from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.sparsity.awake import active, threshold_for
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -64,25 +64,22 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     """The words whose embeddings would activate it most."""
     found = key_matches(run.model, run.state.block, neuron, 16)
     half = len(found.words) // 2
-    colour, known = f"@{run.card.colour}", run.card.provenance
+    colour, known = run.card.colour, run.card.provenance
     counted = known is not None and known.token_counts is not None
     sentence: Sentence = [
         f"Of all {'common ' if counted else ''}words, the embedding of ", number(found.words[0]),
         " matches its key best: alone in the stream, it would give a pre-activation of "
         f"{signed(found.scores[0])}.",
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "keymatch", run.card.colour),
-        named_bars(
-            [
-                Bars("best", found.words[:half], found.scores[:half], colour),
-                Bars("next", found.words[half:], found.scores[half:], colour),
-            ],
-            "pre-activation from the embedding alone",
-        ),
-        "The words whose embeddings match the neuron's key best.",
+        [
+            Bars("best", found.words[:half], found.scores[:half], colour),
+            Bars("next", found.words[half:], found.scores[half:], colour),
+        ],
         key="key-matches",
-        height=315,
+        alt="The words whose embeddings match the neuron's key best.",
+        of="pre-activation from the embedding alone",
     )
 
 

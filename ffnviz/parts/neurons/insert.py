@@ -21,9 +21,9 @@ from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -91,16 +91,15 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
         quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     d_ff = model.sizes.d_ff
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "planted", run.card.colour, under=under_guess(run)),
-        word_bars([
-            Words(f"{d_ff:,} neurons", plain.words, plain.probabilities, f"@{run.card.colour}"),
-            Words(f"{d_ff + 1:,} neurons", after.words, after.probabilities, "@muted"),
-        ]),
-        "The ten likeliest words without the inserted neuron and with it.",
+        [
+            Bars(f"{d_ff:,} neurons", plain.words, plain.probabilities, run.card.colour),
+            Bars(f"{d_ff + 1:,} neurons", after.words, after.probabilities, "muted"),
+        ],
         key="planted-words",
-        height=640,
-    )  # fmt: skip
+        alt="The ten likeliest words without the inserted neuron and with it.",
+    )
 
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:
@@ -133,7 +132,7 @@ def on_other_sentences(
     setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token, *chosen)
     before = (text_cell(
         "planted-ask",
-        "How far does it spread? Read all probe sentences, with one word in five hidden.",
+        "How far does its effect spread? Try it on all probe sentences, one word in five hidden.",
     ),)  # fmt: skip
 
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:

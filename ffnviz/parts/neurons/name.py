@@ -126,7 +126,7 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
     called: Sentence = [quoted(name.name)] if name.name else ["The guess"]
     sentence: Sentence
     if score.precision is None:
-        sentence = [*called, f" predicts none of the {score.n:,} {units} kept for the test."]
+        sentence = [*called, f" picks none of the {score.n:,} {units} kept for the test."]
     elif score.recall is None:
         sentence = [
             "The neuron fires on none of ",
@@ -135,10 +135,9 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
         ]
     else:
         sentence = [
-            *called, ": ", number(f"{score.both} of the {score.guessed} {units}"),
-            f" it predicts are correct (precision {percent(score.precision)}); it finds "
-            f"{score.both} of the {score.fired} on which the neuron fires (recall "
-            f"{percent(score.recall)}).",
+            *called, " is right about ", number(f"{score.both} of the {score.guessed} {units}"),
+            f" it picks (precision {percent(score.precision)}), and finds {score.both} of the "
+            f"{score.fired} on which the neuron fires (recall {percent(score.recall)}).",
         ]  # fmt: skip
     return chart_cell(
         Head(sentence, "named", run.card.colour),

@@ -13,15 +13,14 @@ from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.spread import Progress, subprogress
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons import intervention as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.models.edit import Edit
 from ffnviz.models.trace import Trace
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row, set_to
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -158,16 +157,15 @@ def before_and_after(
         f"{percent(float(plain.probabilities[0]))} to ",
         number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "switched", run.card.colour, under=under_guess(run)),
-        word_bars([
-            Words("as it is", plain.words, plain.probabilities, f"@{run.card.colour}"),
-            Words(done, after.words, after.probabilities, "@muted"),
-        ]),
-        "The ten likeliest words of the network as it is and with the neurons switched.",
+        [
+            Bars("as it is", plain.words, plain.probabilities, run.card.colour),
+            Bars(done, after.words, after.probabilities, "muted"),
+        ],
         key="switched-words",
-        height=420,
-    )  # fmt: skip
+        alt="The ten likeliest words of the network as it is and with the neurons switched.",
+    )
 
 
 def _done(edit: Edit) -> str:
@@ -186,20 +184,20 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
         f" adds most directly to the logit of {plain.words[0]}: "
         f"{values[order[0]]:+.2f}. Click a bar to switch its neuron.",
     ]  # fmt: skip
-    accent = f"@{run.card.colour}"
+    accent = run.card.colour
     bars = Bars(
         "2:17: neuron 17 of block 2; ▸ switched",
         [_name(int(place), d_ff) for place in places],
         values[places],
-        [accent if value > 0 else "@muted" for value in values[places]],
+        [accent if value > 0 else "muted" for value in values[places]],
         places,
         frozenset(neuron_name(block, n) for block, members in neurons.items() for n in members),
     )
-    picture = chart_cell(
+    picture = bars_cell(
         Head(sentence, "contributions", run.card.colour),
-        named_bars([bars], "added to the logit"),
-        "The neurons that add most to the likeliest word's logit, and those that take most away.",
-        height=550,
+        [bars],
+        alt="The neurons that add most to the likeliest word's logit, and that take most away.",
+        of="added to the logit",
         on_choose=lambda place: toggle(neurons, *divmod(place, d_ff)),
     )
     if len(written_set(neurons)) + LONGEST_PIECE <= LONGEST:

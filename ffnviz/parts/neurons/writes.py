@@ -1,12 +1,11 @@
 """What a neuron writes: the words it promotes and suppresses, and the neurons most like it."""
 
 from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, written_words
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent
 from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run
@@ -31,18 +30,15 @@ def its_words(run: Run, neuron: int) -> Cell:
         f" likelier and {suppressed.words[0]} less likely; the norm of its value vector is "
         f"{norm:.2f}, larger than {percent(larger_than)} of the block's.",
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "writes", run.card.colour),
-        named_bars(
-            [
-                Bars("promoted", promoted.words, promoted.scores, f"@{run.card.colour}"),
-                Bars("suppressed", suppressed.words, suppressed.scores, "@muted"),
-            ],
-            "added to the logit by a unit of activation",
-        ),
-        "The words whose logits the neuron raises most, and those it lowers most.",
+        [
+            Bars("promoted", promoted.words, promoted.scores, run.card.colour),
+            Bars("suppressed", suppressed.words, suppressed.scores, "muted"),
+        ],
         key="written-words",
-        height=630,
+        alt="The words whose logits the neuron raises most, and those it lowers most.",
+        of="added to the logit by a unit of activation",
     )
 
 
@@ -60,17 +56,14 @@ def most_like_it(run: Run, neuron: int) -> Cell:
         names = [neuron_name(block, n) for n in found.neurons]
         return Bars(title, names, found.cosines, colour, found.neurons)
 
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "similar", run.card.colour),
-        named_bars(
-            [
-                bars("by key", by_key, "@muted"),
-                bars("by value vector", by_value, f"@{run.card.colour}"),
-            ],
-            "cosine; click a bar to open that neuron",
-        ),
-        "The neurons of this block whose keys and values are most like this one's.",
+        [
+            bars("by key", by_key, "muted"),
+            bars("by value vector", by_value, run.card.colour),
+        ],
         key="similar-neurons",
-        height=630,
+        alt="The neurons of this block whose keys and values are most like this one's.",
+        of="cosine; click a bar to open that neuron",
         on_choose=lambda other: ChooseNeuron(run.neuron(other)),
     )

@@ -6,9 +6,9 @@ from ffnviz.analysis.prediction import predict_with_ffn_output
 from ffnviz.analysis.sparsity.gate import DRAWS, GatedToken, gate, gated_token
 from ffnviz.figures.sparsity import gate as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -99,10 +99,11 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {drawn.words[0]}; "
         f"in the first draw, {percent(gated.open)} of the gates were open.",
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
-        word_bars([Words("GELU", exact.words, exact.probabilities, "@gelu"),
-                   Words(mean, drawn.words, drawn.probabilities, "@muted")]),
-        "The five likeliest words with GELU and with random gates.",
-        height=300,
-    )  # fmt: skip
+        [
+            Bars("GELU", exact.words, exact.probabilities, "gelu"),
+            Bars(mean, drawn.words, drawn.probabilities, "muted"),
+        ],
+        alt="The five likeliest words with GELU and with random gates.",
+    )

@@ -4,9 +4,9 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import Kept, concentration, keep_random, keep_strongest
 from ffnviz.figures.sparsity import keep as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -64,22 +64,21 @@ def what_is_said(run: Run, share: float) -> Cell:
         f"; with as many random ones, by {percent(random.error)}.",
     ]  # fmt: skip
     panels = [
-        Words("all neurons", prediction.words, prediction.probabilities, f"@{accent}"),
-        _panel(f"strongest {n:,}", strongest, "@text"),
-        _panel(f"random {n:,}", random, "@muted"),
+        Bars("all neurons", prediction.words, prediction.probabilities, accent),
+        _panel(f"strongest {n:,}", strongest, "text"),
+        _panel(f"random {n:,}", random, "muted"),
     ]
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "keep", accent, under=under_guess(run)),
-        word_bars(panels),
-        "The ten likeliest words with all neurons, with the strongest, and with random ones.",
+        panels,
         key="keep-words",
-        height=656,
+        alt="The ten likeliest words with all neurons, with the strongest, and with random ones.",
     )
 
 
-def _panel(title: str, kept: Kept, colour: str) -> Words:
-    title = f"{title}<br>off by {percent(kept.error)}"
-    return Words(title, kept.prediction.words, kept.prediction.probabilities, colour)
+def _panel(title: str, kept: Kept, colour: str) -> Bars:
+    title = f"{title}\noff by {percent(kept.error)}"
+    return Bars(title, kept.prediction.words, kept.prediction.probabilities, colour)
 
 
 def _count(share: float, d_ff: int) -> int:

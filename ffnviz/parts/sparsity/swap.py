@@ -5,12 +5,11 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.swap import swap
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.models.card import Card
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values
@@ -39,16 +38,15 @@ def one_network(run: Run, traced: TracedModel, other_card: Card) -> Cell:
         f"predictions are {short(swapped.divergence)} nats apart.",
     ]  # fmt: skip
     panels = [
-        Words(f"{own}'s weights with {traced.card.phi.label}<br>"
+        Bars(f"{own}'s weights with {traced.card.phi.label}\n"
               f"{above} of block {block + 1} above zero",
-              usual.words, usual.probabilities, f"@{traced.card.colour}"),
-        Words(f"{own}'s weights with {other}<br>{above_swapped} above zero",
-              new.words, new.probabilities, f"@{other_card.colour}"),
+              usual.words, usual.probabilities, traced.card.colour),
+        Bars(f"{own}'s weights with {other}\n{above_swapped} above zero",
+              new.words, new.probabilities, other_card.colour),
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "swap", traced.card.colour, under=under_guess(run, traced)),
-        word_bars(panels),
-        f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
+        panels,
         key=f"swap-{traced.card.id}",
-        height=680,
+        alt=f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
     )

@@ -8,11 +8,11 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.figures.words import Words, word_bars
 from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -95,18 +95,17 @@ def words(run: Run, found: Width, place: int) -> Cell:
         number(cut.prediction.words[0]), ".",
     ]  # fmt: skip
     panels = [
-        Words(title, each.prediction.words, each.prediction.probabilities, colour)
+        Bars(title, each.prediction.words, each.prediction.probabilities, colour)
         for title, each, colour in (
-            (f"all {whole.d_ff:,}", whole, f"@{run.card.colour}"),
-            (f"the most important {cut.d_ff:,}", cut, "@text"),
-            (f"{drawn.d_ff:,} at random", drawn, "@muted"),
+            (f"all {whole.d_ff:,}", whole, run.card.colour),
+            (f"the most important {cut.d_ff:,}", cut, "text"),
+            (f"{drawn.d_ff:,} at random", drawn, "muted"),
         )
     ]
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "lab-width-words", run.card.colour, under=under_guess(run)),
-        word_bars(panels),
-        "The likeliest words with all neurons, with the most important, and with random ones.",
-        height=640,
+        panels,
+        alt="The likeliest words with all neurons, with the most important, and with random ones.",
     )
 
 

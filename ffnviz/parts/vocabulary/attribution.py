@@ -4,11 +4,10 @@ from dataclasses import replace
 
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import contributions
-from ffnviz.figures.vocabulary.lens import waterfall
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.bars import bars_cell, contributions_to
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
@@ -18,7 +17,7 @@ WORD = count_setting("parts_word", 0, 0, 9, also=("word",)).with_control("Word")
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The words to choose from, and the waterfall of the chosen one."""
+    """The words to choose from, and what each part adds to the chosen one's logit."""
     likeliest = predict(run.model, run.trace, run.token)
     place = min(values[WORD], len(likeliest.words) - 1)
     logit = contributions(run.model, run.trace, run.token, int(likeliest.ids[place]))
@@ -28,10 +27,11 @@ def sheet(run: Run, values: Values) -> Sheet:
         "from ", number(logit.parts[most]), f" ({signed(logit.added[most])}). The parts sum to "
         f"{total:.4f}; the network's logit is {logit.logit:.4f}.",
     ]  # fmt: skip
-    chart = chart_cell(
+    chart = bars_cell(
         Head(sentence, "parts", run.card.colour, under=under_guess(run)),
-        waterfall(logit.parts, logit.added, logit.logit, run.card.colour),
-        "What each part of the network added to the logit of the chosen word.",
-        height=640,
+        [contributions_to("logit", logit.parts, logit.added, logit.logit, run.card.colour)],
+        alt="What each part of the network added to the logit of the chosen word.",
+        of="added to the logit",
+        named="part",
     )
     return Sheet([row(chart)], [replace(WORD, options=dict(enumerate(likeliest.words)))])

@@ -14,6 +14,7 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
+from ffnviz.pictures.bars import bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -149,9 +150,8 @@ def one_step(run: Run, written: Writing, how: Strategy, place: int) -> Cell:
         f" and ranked {rank:,} of the {step.n_kept:,} words kept; before the cut, the entropy was "
         f"{step.entropy:.1f} bits.",
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),
         bars_of(run, "softmax", after),
-        "The ten likeliest words at this step, before the cut and after it.",
-        height=370,
+        alt="The ten likeliest words at this step, before the cut and after it.",
     )

@@ -7,6 +7,7 @@ from ffnviz.figures.vocabulary import lens as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -67,14 +68,12 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
         number(f"rank {end.rank:,}"), f" at the end; it gains most from {most.stage}: "
         f"from {percent(before.probability)} to {percent(most.probability)}.",
     ]  # fmt: skip
-    return chart_cell(
+    said = [f"rank {reading.rank:,}" for reading in shown]
+    shares = np.array([reading.probability for reading in shown])
+    bars = Bars("", [each.stage for each in shown], shares, run.card.colour, said=said)
+    return bars_cell(
         Head(sentence, "followed", run.card.colour),
-        figures.followed(
-            [reading.stage for reading in shown],
-            np.array([reading.probability for reading in shown]),
-            [reading.rank for reading in shown],
-            run.card.colour,
-        ),
-        "The probability and the rank of the final word after each part of the network.",
-        height=660,
+        [bars],
+        alt="The probability and the rank of the final word after each part of the network.",
+        named="stage",
     )

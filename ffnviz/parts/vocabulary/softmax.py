@@ -8,6 +8,7 @@ from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
+from ffnviz.pictures.bars import bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -59,10 +60,9 @@ def first_words(run: Run, after: Distribution, how: Strategy) -> Cell:
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), *cut, "; the pick is ", number(picked), "."
     ]  # fmt: skip
-    return chart_cell(
+    return bars_cell(
         Head(sentence, "cut", run.card.colour, under=under_guess(run)),
         bars_of(run, f"softmax, temperature {how.temperature:g}", after),
-        "The ten likeliest words before the cut and after it.",
         key="cut-words",
-        height=660,
+        alt="The ten likeliest words before the cut and after it.",
     )

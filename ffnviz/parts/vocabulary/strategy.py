@@ -4,8 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from ffnviz.analysis.vocabulary.decoding import Distribution, Strategy
-from ffnviz.figures.layout import Figure
-from ffnviz.figures.words import Words, word_bars
+from ffnviz.pictures.bars import Bars
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
 
@@ -46,11 +45,11 @@ def controls(values: Values) -> list[Setting[Any]]:
     ]
 
 
-def bars_of(run: Run, title: str, after: Distribution) -> Figure:
+def bars_of(run: Run, title: str, after: Distribution) -> list[Bars]:
     """The likeliest words before the cut, under a title, and after it."""
     first = after.order[:BARS]
     words = [run.model.tokenizer.label(int(entry)) for entry in first]
-    return word_bars([
-        Words(title, words, after.softmax[first], "@muted"),
-        Words("after the cut", words, after.cut[first], f"@{run.card.colour}"),
-    ])  # fmt: skip
+    return [
+        Bars(title, words, after.softmax[first], "muted"),
+        Bars("after the cut", words, after.cut[first], run.card.colour),
+    ]

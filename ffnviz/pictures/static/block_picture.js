@@ -12,7 +12,7 @@ import { typeSize } from "./type_size.js";
 export const styles = ["tip.css", "block_picture.css"];
 
 // Of the window's height that the lanes take; a laptop's shows the card below them, too.
-const LANES = { lowest: 100, highest: 400 }; // pixels
+const LANES = { lowest: 78, highest: 400 }; // pixels
 const SHARE = { low: 0.2, high: 0.22, from: 900 };
 const ROOM_FOR_WORD = 13; // pixels of a lane
 const STEP_MS = 2_200; // a station is shown while all are played

@@ -125,7 +125,7 @@ function sizeBars(data, layout) {
     const beside = layout.barmode === "group" ? lying.filter(({ yaxis }) => yaxis === trace.yaxis).length : 1;
     const room = Math.floor(((to - from) * inside) / (beside * trace.y.length * LINE));
     const size = trace.textfont?.size ?? layout.font.size;
-    Object.assign(trace, { constraintext: "none", textfont: { ...trace.textfont, size: Math.max(SMALLEST - 2, Math.min(size, room)) } });
+    Object.assign(trace, { constraintext: "none", textfont: { ...trace.textfont, size: Math.max(SMALLEST, Math.min(size, room)) } });
   }
 }
 

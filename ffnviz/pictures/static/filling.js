@@ -4,8 +4,8 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
-const PICTURES = new Set(["chart", "activation_map", "ffn_picture", "block_picture"]);
-const LISTS = new Set(["passages", "table", "verdicts", "code"]);
+const PICTURES = new Set(["chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
+const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
 const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
 const EDGE = 20; // pixels between the last row and the foot

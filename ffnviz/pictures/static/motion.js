@@ -16,7 +16,7 @@ export function reorder(list, names) {
   const rows = [...list.children];
   if (rows.length !== names.length || rows.every((row, at) => row.dataset.name === names[at])) return () => {};
   const calm = isCalm(), named = new Map(rows.map((row) => [row.dataset.name, row]));
-  const tops = calm ? null : new Map(rows.map((row) => [row, row.offsetTop]));
+  const tops = calm ? null : new Map(rows.filter(({ hidden }) => !hidden).map((row) => [row, row.offsetTop]));
   const staying = names.map((name) => named.get(name));
   const others = rows.filter((row) => !staying.includes(row));
   list.append(...staying.map((row) => row ?? others.shift()));

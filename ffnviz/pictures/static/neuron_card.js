@@ -1,8 +1,11 @@
 import { each, element } from "./element.js";
+import { fitList } from "./filling.js";
 import { number } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["neuron_card.css"];
+
+const LOW = 800; // pixels, of a window
 
 function makeValue(show) {
   return element("li", {},
@@ -22,6 +25,7 @@ export function mount(tell) {
   const values = element("ol", { "aria-label": "Its value on every token", tabindex: "0" });
   const card = element("div", { class: "card" },
     element("h3", {}, title, meet), writes, values);
+  const fit = fitList(values, () => [innerHeight > LOW ? 0.24 : 0.2, 2.2]);
   let shown = null;
   return {
     element: element("article", {}, card),
@@ -49,6 +53,8 @@ export function mount(tell) {
         const background = value < 0 ? theme.negative_mid : theme.positive_mid;
         Object.assign(track.firstChild.style, { width: `${width}%`, background });
       });
+      fit();
     },
+    destroy: () => fit(true),
   };
 }

@@ -8,6 +8,7 @@ import { saveFile } from "./saving.js";
 export const styles = ["rail.css"];
 
 const ANSWER_MS = 1_000; // a page that has not answered by then is asked again
+const NONE = "choose"; // where nothing is chosen yet
 const TYPED_MS = 400; // after which a box says what was typed so far
 
 // One move at a time is under way: the next is sent when the page shows the last.
@@ -115,9 +116,9 @@ function menu(tell, control) {
     element: labelled(name, select),
     update(next) {
       name.textContent = next.label;
-      const known = [...select.options].map(({ text }) => text);
-      if (known.join("\n") !== next.options.join("\n")) select.replaceChildren(...next.options.map((text) => element("option", { text })));
-      select.selectedIndex = next.stop;
+      const known = [...select.options].map(({ text }) => text), texts = [...next.options, ...(next.stop < 0 ? [NONE] : [])];
+      if (known.join("\n") !== texts.join("\n")) select.replaceChildren(...next.options.map((text) => element("option", { text })), ...texts.slice(next.options.length).map((text) => element("option", { text, hidden: "" })));
+      select.selectedIndex = next.stop < 0 ? next.options.length : next.stop;
     },
   };
 }

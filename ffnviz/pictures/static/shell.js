@@ -17,6 +17,7 @@ import { savedBy, savedNoMore } from "./thumbnail.js";
 
 const PICTURES = {
   activation_map: () => import("./activation_map.js"),
+  bars: () => import("./bars.js"),
   block_picture: () => import("./block_picture.js"),
   chart: () => import("./chart.js"),
   chips: () => import("./chips.js"),
@@ -35,7 +36,6 @@ const PICTURES = {
   part_list: () => import("./part_list.js"),
   passages: () => import("./passages.js"),
   points: () => import("./points.js"),
-  prediction: () => import("./prediction.js"),
   progress: () => import("./progress.js"),
   rail: () => import("./rail.js"),
   saving: () => import("./saving.js"),

@@ -37,14 +37,16 @@ export function cut(text, seen) {
   return pieces.filter((piece) => piece !== "");
 }
 
-// A button may end a line, and a comma must not begin one: what follows a term without a blank is
-// kept on its line.
+// A button may begin or end a line, and a comma must not: what stands at a term without a blank,
+// before it or behind, is kept on its line.
 const clinging = (text) => (typeof text === "string" ? /^[^\s]*/.exec(text)[0] : "");
-const together = (button, next) => {
-  const end = clinging(next);
-  return end ? element("span", { class: "kept" }, button, end) : button;
+const opening = (text) => (typeof text === "string" ? /[(“]?$/.exec(text)[0] : "");
+const together = (before, button, next) => {
+  const [start, end] = [opening(before), clinging(next)];
+  return start || end ? element("span", { class: "kept" }, start, button, end) : button;
 };
-const rest = (text, before) => (Array.isArray(before) ? text.slice(clinging(text).length) : text);
+const rest = (before, text, next) =>
+  text.slice(Array.isArray(before) ? clinging(text).length : 0, Array.isArray(next) ? text.length - opening(text).length : undefined);
 
 // One box for all terms of a picture's head, a note or the welcome.
 export function makeTerms() {
@@ -76,7 +78,7 @@ export function makeTerms() {
       const terms = pieces.filter(Array.isArray).map(([name]) => name).join();
       if ((node.dataset?.terms ?? "") === terms) return;
       node.replaceChildren(...pieces.map((piece, at) => (Array.isArray(piece)
-        ? together(term(...piece), pieces[at + 1]) : rest(piece, pieces[at - 1]))));
+        ? together(pieces[at - 1], term(...piece), pieces[at + 1]) : rest(pieces[at - 1], piece, pieces[at + 1]))));
       node.dataset.terms = terms;
     },
   };

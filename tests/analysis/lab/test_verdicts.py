@@ -70,13 +70,13 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
         return "".join(part if isinstance(part, str) else part[0] for part in sentence)
 
     assert told(tally([*taught, thought])) == (
-        "Of 3 claims in textbooks, 2 hold and 1 does not hold. 1 more is a common misconception."
+        "Of 3 textbook claims, 2 hold and 1 does not hold. 1 more is a common misconception."
     )
     assert told(tally([taught[0], thought, thought])) == (
-        "The one claim in textbooks holds. 2 more are common misconceptions."
+        "The one textbook claim holds. 2 more are common misconceptions."
     )
-    assert told(tally(taught)) == "Of 3 claims in textbooks, 2 hold and 1 does not hold."
+    assert told(tally(taught)) == "Of 3 textbook claims, 2 hold and 1 does not hold."
     assert told(tally_of_all([*taught, thought, thought])) == (
-        "Of 3 claims in textbooks, 2 hold and 1 does not hold. "
+        "Of 3 textbook claims, 2 hold and 1 does not hold. "
         "Of 2 that people often think, 2 do not hold."
     )

@@ -3,31 +3,11 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.bars import Bars, named_bars
 from ffnviz.figures.neurons.compare import both_values, differences
 from ffnviz.figures.neurons.intervention import changes
 from ffnviz.figures.neurons.naming import scores
 from ffnviz.figures.neurons.neuron import positions, probability, tags, values
-from ffnviz.figures.vocabulary.lens import waterfall
 from tests.figures.schema import checked
-
-
-def test_named_bars_are_as_long_as_their_numbers_are_large() -> None:
-    one = Bars("up", ["a<b>", "c"], np.array([0.5, 0.2]), "@relu", np.array([7, 8]))
-    two = Bars("down", ["d", "e"], np.array([-0.3, 0.1]), ["@muted"] * 2, marked=frozenset({"d"}))
-    drawn = checked(named_bars([one, two], "score"))
-    np.testing.assert_allclose(drawn.data[0].x, [0.5, 0.2])
-    np.testing.assert_allclose(drawn.data[1].x, [-0.3, 0.1])
-    assert drawn.layout.xaxis.range[0] == 0 < drawn.layout.xaxis.range[1]
-    assert drawn.layout.xaxis2.range[0] < -0.3  # what is negative goes left from zero
-    assert drawn.data[0].text[0] == "a&lt;b&gt; <b>0.50</b>"
-    assert drawn.data[1].text[0] == "<b>▸ d <b>−0.30</b></b>"
-    assert list(drawn.data[0].customdata) == [7, 8]
-    assert drawn.data[1].customdata is None
-
-
-def test_no_names_still_make_a_figure() -> None:
-    checked(named_bars([Bars("none", [], np.zeros(0), "@relu")], "score"))
 
 
 def test_a_neurons_values_stand_on_their_tokens() -> None:
@@ -87,11 +67,3 @@ def test_changes_and_scores_are_in_percent() -> None:
     drawn = checked(scores(0.5, None, 0.1, "relu"))
     np.testing.assert_allclose(drawn.data[0].y, [50, 0, 10])
     assert list(drawn.data[0].text) == ["50%", "never fires", "10%"]
-
-
-def test_terms_named_by_numbers_stay_in_their_order() -> None:
-    drawn = checked(waterfall(["320", "46", "9 others"], np.array([1.0, -0.5, 2.0]), 2.5, "relu",
-                              "z", "component"))  # fmt: skip
-    assert drawn.layout.xaxis.type == "category"
-    assert list(drawn.data[0].x) == ["320", "46", "9 others", "z"]
-    assert drawn.layout.xaxis.title.text == "component"

@@ -9,7 +9,6 @@ from ffnviz.figures.sparsity.bend import bend
 from ffnviz.figures.sparsity.birth import PUBLISHED, birth
 from ffnviz.figures.sparsity.keep import PERCENTS, concentration
 from ffnviz.figures.sparsity.never import reached
-from ffnviz.figures.words import Words, word_bars
 from tests.figures.schema import Line, checked
 
 TYPED = Line("<b>x</b> &amp;", "relu")  # what somebody called a folder
@@ -91,19 +90,6 @@ def test_reached_rises_under_the_line_of_the_books() -> None:
     drawn = checked(reached(shares, {RELU: 0.9}, LABELS))
     np.testing.assert_allclose(drawn.data[0].y, [10, 20, 20])
     np.testing.assert_allclose(drawn.data[1].y, [90, 90])
-
-
-def test_word_bars_show_words_as_text_and_one_scale() -> None:
-    panels = [
-        Words("a", ["<i>x</i>", "&lt;"], np.array([0.5, 0.25]), "@relu"),
-        Words("b", ["y", "z"], np.array([0.1, 0.0001]), "@muted"),
-    ]
-    drawn = checked(word_bars(panels))
-    assert drawn.data[0].text[0].startswith("&lt;i&gt;x&lt;/i&gt; ")
-    assert drawn.data[0].text[1].startswith("&amp;lt; ")
-    assert drawn.data[1].text[1] == "z <b>&lt;0.1%</b>"
-    assert drawn.layout.xaxis.range == drawn.layout.xaxis2.range
-    np.testing.assert_allclose(drawn.data[0].x, [50, 25])
 
 
 def test_a_token_axis_escapes_and_thins_out() -> None:

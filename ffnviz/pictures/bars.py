@@ -1,0 +1,87 @@
+"""Words, or whatever has a name and a number, as bars in panels: they change in place."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+
+
+@dataclass(frozen=True)
+class Bars:
+    """One list: a line has a name, a bar and a number."""
+
+    title: str  # said above it; may have two lines
+    names: Sequence[str]
+    values: NDArray[np.floating]  # as many; bars of negative values go left from zero
+    colour: str | Sequence[str]  # in the palette; or one for each bar
+    ids: NDArray[np.integer] | None = None  # what a click on each line says
+    marked: frozenset[str] = frozenset()  # names to stand out
+    said: Sequence[str] = ()  # behind each number
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "title": self.title,
+            "names": list(self.names),
+            "values": [float(value) for value in self.values],
+            "colour": self.colour if isinstance(self.colour, str) else list(self.colour),
+            "ids": None if self.ids is None else [int(each) for each in self.ids],
+            "marked": [place for place, name in enumerate(self.names) if name in self.marked],
+            "said": list(self.said),
+        }
+
+
+def contributions_to(
+    name: str, parts: Sequence[str], added: NDArray[np.floating], total: float, colour: str
+) -> Bars:
+    """What each part adds to a number, those that take from it to the left; last the number."""
+    colours = [colour if value > 0 else "muted" for value in added]
+    values = np.append(added, total)
+    return Bars("", [*parts, name], values, [*colours, "text"], marked=frozenset({name}))
+
+
+def bars_cell(
+    head: Head,
+    panels: Sequence[Bars],
+    key: str = "",
+    alt: str = "",
+    *,
+    of: str = "probability",
+    named: str = "word",
+    leads: bool = False,
+    on_choose: Callable[[int], Any] | None = None,
+) -> Cell:
+    """Panels of bars, all on one scale.
+
+    Args:
+        head: what stands above them.
+        panels: from left to right.
+        key: unique on the sheet; the note of its head if left out.
+        alt: what it shows, for those who cannot see it.
+        of: what the numbers are, said below the bars; a "probability" is written in percent.
+        named: what the names are, for a table that is saved.
+        leads: whether the number in the sentence is what the whole page is about.
+        on_choose: gives the action for the id of a line that is clicked.
+    """
+    data: dict[str, Any] = {
+        "panels": [panel.to_json() for panel in panels],
+        "of": of,
+        "named": named,
+        "alt": alt,
+        "leads": leads,
+        "head": head.to_json(),
+    }
+    if on_choose is None:
+        return Cell("bars", key or head.note, data)
+    known = {each for panel in data["panels"] for each in panel["ids"] or ()}
+
+    def clicked(chosen: Any) -> Any:
+        drawn = isinstance(chosen, int) and not isinstance(chosen, bool) and chosen in known
+        return on_choose(chosen) if drawn else None
+
+    return Cell("bars", key or head.note, data, events={"point": clicked})

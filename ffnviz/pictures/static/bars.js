@@ -1,0 +1,131 @@
+import { each, element } from "./element.js";
+import { given, took } from "./filling.js";
+import { reorder } from "./motion.js";
+import { number, percent } from "./numbers.js";
+import { roomOf } from "./spotlight.js";
+import { colourOf } from "./theme.js";
+import { typeSize } from "./type_size.js";
+
+export const styles = ["bars.css"];
+
+// Of a line, in the page's type: as it wants to be, the lowest, and the highest.
+const [OWN, LOWEST, HIGHEST] = [1.45, 1.2, 5.5];
+const FINGER = 36; // pixels of a line that is touched
+const [TYPE, LARGEST, IN_HALL] = [0.7, 1.25, 2.2]; // of a line's height; in the page's type, on it and in a hall
+const [KEPT, LED] = [10, 5]; // lines that a low window keeps; where the sentence says it all
+const ACROSS = 13; // times the size of its type, that a panel is wide at least
+const LETTER = 0.5; // of the type's size: how wide one is
+const PHONE = 700;
+const touch = matchMedia("(pointer: coarse)");
+
+const clampTo = (low, high, value) => Math.max(low, Math.min(high, value));
+
+// Where zero is on a panel's lines, and how long a unit is, as shares of their width; all panels have one scale.
+function scaleOf(panels) {
+  const ends = panels.map(({ values }) => [Math.min(0, ...values), Math.max(0, ...values)]);
+  const span = Math.max(...ends.map(([low, high]) => high - low)) || 1;
+  return ends.map(([low, high]) => ({ zero: low < 0 && high === 0 ? 1 : -low / span, unit: 1 / span }));
+}
+
+// Grey for what stands beside: as it is for words, it would be louder than the accent.
+function quiet({ muted, background }) {
+  const parts = (colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+  const [over, under] = [muted, background].map(parts);
+  return `rgb(${over.map((one, at) => Math.round(0.66 * one + 0.34 * under[at])).join(", ")})`;
+}
+
+const asShare = (share) => `${100 * share}%`;
+
+export function mount(tell) {
+  let shown = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
+  const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
+  const root = element("figure", { class: "bars" }, panels, unit);
+  const makePanel = () => element("section", {}, element("h3"), element("ol"));
+  const makeRow = (clickable) => () => element("li", {},
+    clickable ? element("button", { type: "button" }, element("bdi")) : element("bdi"),
+    element("span", { class: "track" }, element("i"), element("b"), element("small")));
+
+  function writeRow(item, panel, place, { zero, unit: one }, theme) {
+    const name = panel.names[place], value = panel.values[place], id = panel.ids?.[place];
+    const colour = Array.isArray(panel.colour) ? panel.colour[place] : panel.colour;
+    const [label, { children: [bar, text, said] }] = item.children;
+    item.dataset.name = name;
+    item.title = `${name}: ${Math.abs(value) < 1 ? value.toFixed(4) : value.toPrecision(5)}`;
+    item.classList.toggle("marked", panel.marked.includes(place));
+    item.onclick = id === undefined ? null : () => tell("point", id);
+    (label.matches("bdi") ? label : label.firstChild).textContent = id !== undefined && panel.marked.includes(place) ? `▸ ${name}` : name;
+    text.textContent = shown.of === "probability" ? percent(value) : number(value);
+    said.textContent = panel.said[place] ?? "";
+    Object.assign(bar.style, {
+      marginLeft: asShare(zero + Math.min(0, value) * one), width: asShare(Math.abs(value) * one),
+      background: colour === "muted" ? quiet(theme) : colourOf(colour, theme),
+    });
+  }
+
+  // As high as the window allows: lines stand further apart, or closer, and at last the last ones go.
+  function fit() {
+    const { host } = root.getRootNode(), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
+    if (!host?.isConnected || !shown || !root.checkVisibility()) return;
+    const lines = new Set([...panels.children].map(({ offsetTop }) => offsetTop)).size || 1;
+    const clickable = shown.panels.some(({ ids }) => ids), own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
+    const room = roomOf(host), lowest = Math.min(own, LOWEST * page);
+    let height = own, more = 0;
+    count = n;
+    if (room !== null) {
+      const high = (some) => some.reduce((all, { offsetHeight }) => all + offsetHeight, 0);
+      const lists = [...panels.querySelectorAll("ol")].slice(0, lines), apart = [...root.querySelectorAll(":scope > :is(.head, .under)")];
+      const left = (room - root.offsetHeight + high(lists) + high(apart)) / lines;
+      count = clampTo(1, n, Math.floor(left / (1.4 * page)));
+      height = Math.min(left / count, IN_HALL * page / TYPE);
+    } else if (innerWidth > PHONE && host.closest(".sheet > .rows")) {
+      const kept = Math.min(n, shown.leads ? LED : KEPT), least = lines * (kept * lowest - n * own), most = lines * n * (HIGHEST * page - own);
+      const left = n * own + clampTo(least, most, given(root)) / lines;
+      count = clampTo(kept, n, Math.floor(left / lowest + 0.01));
+      height = clampTo(lowest, HIGHEST * page, left / count);
+      more = lines * (count * height - n * own);
+      took(root, more, least, most);
+    }
+    root.style.setProperty("--row", `${height}px`);
+    const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstChild?.clientWidth ?? 0) / ACROSS;
+    root.style.setProperty("--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`);
+    for (const list of panels.querySelectorAll("ol")) cut(list);
+  }
+  const cut = (list) => [...list.children].forEach((item, at) => { item.hidden = at >= count; });
+  for (const event of ["resize", "room"]) addEventListener(event, fit); // filling.js says the second
+  const seen = new ResizeObserver(fit); // it is there now, or stands in another width
+  seen.observe(panels);
+
+  return {
+    element: root,
+    saves: {
+      rows: () => [["panel", "rank", shown.named, shown.of], ...shown.panels.flatMap(({ title, names, values }) =>
+        names.map((name, rank) => [title, rank + 1, name, values[rank]]))],
+    },
+    update(data, theme) {
+      shown = data;
+      root.classList.toggle("leads", data.leads);
+      if (data.alt) panels.setAttribute("aria-label", data.alt);
+      unit.textContent = data.of;
+      unit.hidden = ["", "probability"].includes(data.of);
+      const scales = scaleOf(data.panels);
+      each(panels, data.panels, makePanel, ({ children: [heading, list] }, panel, at) => {
+        heading.textContent = panel.title;
+        heading.hidden = !panel.title;
+        if (panel.title) list.setAttribute("aria-label", panel.title);
+        list.classList.toggle("clickable", panel.ids !== null);
+        list.style.setProperty("--said", `${3.1 + LETTER * Math.max(0, ...panel.said.map(({ length }) => length))}em`);
+        const arrive = reorder(list, panel.names);
+        each(list, panel.names, makeRow(panel.ids !== null), (item, _, place) => writeRow(item, panel, place, scales[at], theme));
+        cut(list);
+        arrive();
+      });
+      const lines = [data.leads, ...data.panels.map(({ names, ids }) => [names.length, ids !== null])].join();
+      if (lines !== fitted) fit(); // it asks the browser for sizes
+      fitted = lines;
+    },
+    destroy() {
+      seen.disconnect();
+      for (const event of ["resize", "room"]) removeEventListener(event, fit);
+    },
+  };
+}
