@@ -35,8 +35,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Staged | FfnTimes]) -> list[Row]:
         result, under = measured.result, measured_on(measured)
         if isinstance(result, Staged):
-            return [row([*outdated(measured, setup), bars(run, result.times, under)]),
-                    row(against_limits(run, result))]  # fmt: skip
+            shown = [*outdated(measured, setup), bars(run, result.times, under)]
+            return [row(shown, against_limits(run, result), widths=(1.2, 1.0))]
         under.append(" Only the FFNs of a network that is not ours are taken apart.")
         return [row([*outdated(measured, setup), ffn_bars(run, result, under)])]
 
@@ -99,7 +99,7 @@ def against_limits(run: Run, result: Staged) -> Cell:
             run.card.colour,
             under=["Weights that are still in the cache are read faster than from memory."],
         ),
-        ["part", "ms, least", "to read its weights", "to multiply", "of the best"],
+        ["part", "ms, least", "to read", "to multiply", "of the best"],
         rows,
     )
 
