@@ -19,7 +19,7 @@ from tests.run_factory import run_of
 
 SENTENCE = "The cat sat on the mat."
 SHOWS = {
-    "stages": ["stages"],
+    "stages": ["stages", "limits"],
     "products": ["products"],
     "growth": ["growth-growth", "growth-width"],
     "memory": ["memory-peaks", "memory-times"],
@@ -65,6 +65,12 @@ def test_the_stages_are_in_the_order_of_their_numbers() -> None:
     assert "10 runs of each" in said
     assert ffn < total
     assert lower <= whole <= upper
+    parts = seen.cells["limits"].data["rows"]
+    assert [name for name, *_ in parts] == ["attention", "FFN", "output"]
+    for _, took, reading, multiplying, share in parts:
+        least = max(float(reading), float(multiplying))
+        assert share.endswith("%")
+        assert float(share[:-1]) == pytest.approx(100 * least / float(took), abs=2)
     # Two blocks of eight stages, and tokenise, embed, final norm, output.
     assert sum(len(trace["y"]) for trace in traces(seen.cells["stages"])) == 20
 

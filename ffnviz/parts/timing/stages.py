@@ -1,8 +1,11 @@
-"""Stage by stage: what each part of the pass takes, and their sum against the whole."""
+"""Stage by stage: what each part of the pass takes, their sum, and what the machine allows."""
+
+from dataclasses import dataclass
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.ffns import FfnTimes, time_ffns
+from ffnviz.analysis.timing.limits import Speed, Work, speed, work
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
@@ -11,29 +14,43 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.table import table_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
+
+
+@dataclass(frozen=True)
+class Staged:
+    """The stages' times, and what the machine could do at its best."""
+
+    times: StageTimes
+    speed: Speed
+    work: tuple[Work, ...]
 
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The bars over when and where they were measured."""
     setup = (run.card.id, run.state.sentence, run.device, values[REPEATS])
 
-    def after(measured: Measured[StageTimes | FfnTimes]) -> list[Row]:
+    def after(measured: Measured[Staged | FfnTimes]) -> list[Row]:
         result, under = measured.result, measured_on(measured)
-        if isinstance(result, StageTimes):
-            return [row([*outdated(measured, setup), bars(run, result, under)])]
+        if isinstance(result, Staged):
+            shown = [*outdated(measured, setup), bars(run, result.times, under)]
+            return [row(shown, against_limits(run, result), widths=(1.2, 1.0))]
         under.append(" Only the FFNs of a network that is not ours are taken apart.")
         return [row([*outdated(measured, setup), ffn_bars(run, result, under)])]
 
     return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],))])
 
 
-def measure(run: Run, progress: Progress, repeats: int) -> StageTimes | FfnTimes:
+def measure(run: Run, progress: Progress, repeats: int) -> Staged | FfnTimes:
     """The stages of the pass on the sentence; of a network that is not ours, its FFNs."""
     if not run.card.ours:
         return time_ffns(run.model, run.whole, repeats, progress)
-    return time_stages(ours(run.model), run.trace, repeats, progress)
+    model, trace = ours(run.model), run.trace
+    times = time_stages(model, trace, repeats, subprogress(progress, 0, 2))
+    best = speed(model.device, subprogress(progress, 1, 2))
+    return Staged(times, best, work(model, len(trace.tokens)))
 
 
 def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
@@ -54,6 +71,36 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
         ),
         "The median time of each stage of the pass, with quartiles.",
         height=660,
+    )
+
+
+def against_limits(run: Run, result: Staged) -> Cell:
+    """How near the parts of the pass come to what this machine can do."""
+    best, times, kinds = result.speed, result.times.times, result.times.kinds
+    took = [sum(s.least for name, s in times.items() if kinds[name] == part.kind)
+            for part in result.work]  # fmt: skip
+    rows = [
+        [part.kind, f"{ms:.2f}", f"{part.reading(best):.2f}", f"{part.multiplying(best):.2f}",
+         percent(part.least(best) / ms)]
+        for part, ms in zip(result.work, took, strict=True)
+    ]  # fmt: skip
+    least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
+    sentence: Sentence = [
+        "The quickest pass was at ", number(percent(least / whole)),
+        f" of what this machine can do: it took {whole:.2f} ms, and no less than {least:.2f} are "
+        f"needed at {best.bytes / 1e9:.0f} GB a second from memory and "
+        f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second.",
+    ]  # fmt: skip
+    return table_cell(
+        "limits",
+        Head(
+            sentence,
+            "",
+            run.card.colour,
+            under=["Weights that are still in the cache are read faster than from memory."],
+        ),
+        ["part", "ms, least", "to read", "to multiply", "of the best"],
+        rows,
     )
 
 
