@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ffnviz.analysis.causal.paths import neuron_paths
     from ffnviz.analysis.causal.steer import contrast, steer
     from ffnviz.export.notebook import show
+    from ffnviz.export.view import view
     from ffnviz.models.edit import Edit
     from ffnviz.models.encoder.config import ConfigError, EncoderConfig
     from ffnviz.models.encoder.folder import ModelFolderError
@@ -35,7 +36,7 @@ __all__ = [
     "ConfigError", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "ModelFolderError",
     "NotForThisNetwork", "Trace", "ablate", "contrast", "from_module", "gradient_attribution",
     "load", "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map", "show",
-    "steer",
+    "steer", "view",
 ]  # fmt: skip
 
 _MODULES = {
@@ -59,6 +60,7 @@ _MODULES = {
     "patch_map": "analysis.causal.patch",
     "show": "export.notebook",
     "steer": "analysis.causal.steer",
+    "view": "export.view",
 }
 
 

@@ -14,6 +14,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "researchers.md"
 
 def test_its_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("xarray")
+    pytest.importorskip("anywidget")
     monkeypatch.chdir(tmp_path)
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     code = textwrap.dedent("\n".join(line for line in lines if line.startswith("    ")))

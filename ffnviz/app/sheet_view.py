@@ -1,59 +1,28 @@
-"""The one component that draws a part's sheet.
+"""The one component that draws a part's sheet."""
 
-A cell travels once, and so does each of its arrays: what the browser has is known by digests, kept
-for the session. A browser that has lost a cell (it was loaded anew while the session stayed, or a
-message was overtaken by the next) asks, and gets all.
-"""
-
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 import streamlit as st
 
 from ffnviz.app import measuring, training
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session
 from ffnviz.parts.sheet import Answer, Measured, Measurement, Row, Sheet, cells_of, resolved, row
-from ffnviz.pictures.cell import Cell, digest_of
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
-from ffnviz.pictures.sent import entry
+from ffnviz.pictures.sheet_message import Browser, laid_out, message, new_events
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values
-
-KEPT = 256  # cells and arrays that sheet.js keeps
 
 
 @cache
 def _component() -> Callable[..., Any]:
     # Its cells stand in the page itself, whose style sheet then reaches their places.
     return st.components.v2.component("ffnviz.sheet", js="sheet_adapter.js", isolate_styles=False)
-
-
-@dataclass
-class Browser:
-    """What the browser of a session has.
-
-    Attributes:
-        digests: of the cells and arrays it keeps, the last used last.
-        heard: by the sheet's own number in the browser: how many of its events were handled.
-    """
-
-    digests: dict[str, None] = field(default_factory=dict)
-    heard: dict[str, int] = field(default_factory=dict)
-
-    def lacks(self, digest: str) -> bool:
-        """Whether it must be sent; it is then taken for sent."""
-        known = digest in self.digests
-        self.digests.pop(digest, None)
-        self.digests[digest] = None
-        while len(self.digests) > KEPT:
-            del self.digests[next(iter(self.digests))]
-        return not known
 
 
 @dataclass(frozen=True)
@@ -107,7 +76,7 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
     drawing = _drawing(session, make, settings, frame)
 
     def heard() -> None:
-        events = _new_events(st.session_state["sheet"].event)
+        events = new_events(_browser(), st.session_state["sheet"].event)
         for place, (key, name, value) in enumerate(events):
             # What was done just before may have changed what this one asks for.
             shown = _drawing(session, make, settings, frame) if place else drawing
@@ -115,17 +84,11 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
             if cell is not None and name in cell.events:
                 _answer(session, shown, cell.events[name](value))
 
-    header, arrays = _sent(drawing.cells, drawing.stamp)
-    header["above"] = [cell.key for cell in drawing.above]
-    header["side"] = [cell.key for cell in drawing.side]
-    header["below"] = [cell.key for cell in frame.below]
-    header["rows"] = [
-        [
-            [column.width, [cell.key for cell in column.cells if isinstance(cell, Cell)]]
-            for column in each.columns
-        ]
-        for each in drawing.rows
-    ]
+    header, arrays = message(_browser(), drawing.cells, drawing.stamp)
+    header |= laid_out(
+        [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
+        above=drawing.above, side=drawing.side, below=frame.below,
+    )  # fmt: skip
     _component()(data=pack(header, arrays), key="sheet", on_event_change=heard)
     measuring.watch(drawing.measurements.values())
 
@@ -185,35 +148,3 @@ def _answer(session: Session, shown: Drawing, answer: Any) -> None:
 def _browser() -> Browser:
     browser: Browser = st.session_state.setdefault("browser_has", Browser())
     return browser
-
-
-def _sent(cells: Sequence[Cell], stamp: str) -> tuple[dict[str, Any], Mapping[str, Any]]:
-    """The header, and what the browser lacks of the cells."""
-    browser = _browser()
-    arrays, named, new = {}, {}, {}
-    for cell in cells:
-        packed = cell.packed()
-        digests = {name: digest for name, (digest, _) in packed.items()}
-        digest = digest_of(json.dumps([cell.picture, cell.data, digests]).encode())
-        named[cell.key] = [digest, cell.picture, digests]
-        if browser.lacks(digest):
-            new[digest] = cell.data
-        for known, each in packed.values():
-            if browser.lacks(known):
-                arrays[known] = np.frombuffer(each, np.uint8)
-    header = {"cells": named, "new": new, "heard": browser.heard, "shows": stamp, "kept": KEPT}
-    return header, arrays
-
-
-def _new_events(sent: Any) -> list[tuple[str, str, Any]]:
-    """What was done since the last time; a browser sends what was not answered again."""
-    browser, sheet, events = _browser(), str(entry(sent, "sheet"))[:32], entry(sent, "events")
-    if entry(sent, "lost") is True:
-        browser.digests.clear()
-    new = []
-    for each in events if isinstance(events, list) else ():
-        number = entry(each, "number")
-        if isinstance(number, int) and number > browser.heard.get(sheet, 0):
-            browser.heard = {sheet: number}
-            new.append((str(entry(each, "cell")), str(entry(each, "name")), entry(each, "value")))
-    return new

@@ -15,6 +15,7 @@ PICTURES = Path(__file__).parents[1] / "pictures" / "static"
 ADAPTER = PICTURES.parent / "adapter"
 OWN = Path(__file__).parent
 FIRST = "player.js"
+WIDGET = "view.js"
 HANGS = ("hang_picture.js", "hang_sheet.js")  # into Streamlit
 READ_AT_ONCE = ("*.css", "palettes.json", "glossary.json", "welcome.html")
 
@@ -60,15 +61,30 @@ def module(folder: str) -> str:
     Raises:
         ValueError: as `script` does.
     """
-    functions = _functions([*HANGS, *(path.name for path in PICTURES.glob("*.js"))])
-    functions = functions.replace("import.meta.url", "beside")
-    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
-    read = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
     return (
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
-        f'{functions}need("files.js").keep({read});\n'
+        f"{_all_pictures(HANGS, 'beside')}"
         'export const { picture } = need("hang_picture.js"), { sheet } = need("hang_sheet.js");\n'
     )
+
+
+@cache
+def widget_module() -> str:
+    """One module for a notebook's widget, as anywidget wants it.
+
+    Raises:
+        ValueError: as `script` does.
+    """
+    return f'{_all_pictures((WIDGET,), "document.baseURI")}export default need("{WIDGET}").view;\n'
+
+
+def _all_pictures(first: Sequence[str], beside: str) -> str:
+    """Some scripts, all pictures, and the texts that these read at once."""
+    functions = _functions([*first, *(path.name for path in PICTURES.glob("*.js"))])
+    functions = functions.replace("import.meta.url", beside)
+    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
+    read = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
+    return f'{functions}need("files.js").keep({read});\n'
 
 
 def _functions(wanted: Iterable[str]) -> str:

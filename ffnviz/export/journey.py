@@ -128,7 +128,7 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
     for order in ORDERS[:-1]:  # the last is that of the weights
         arrays[f"{name} by {order}"] = as_order(neuron_order(hidden, order))
     return {
-        "chips": _kept(_chips(run)),
+        "chips": _kept(chips_of(run)),
         "maps": _kept(page.every_token_every_neuron(run)),
         "ffn": ffns,
         "prediction": predictions,
@@ -143,7 +143,7 @@ def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
     return hidden
 
 
-def _chips(run: Run) -> Cell:
+def chips_of(run: Run, on_choose: Callable[[int], Any] = lambda _: None) -> Cell:
     """The tokens as the page shows them; no word can be hidden where nothing is computed."""
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
@@ -155,7 +155,7 @@ def _chips(run: Run) -> Cell:
         run.token,
         f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
         key="chips",
-        on_choose=lambda _: None,
+        on_choose=on_choose,
         hides=[""] * len(run.labels),
         on_hide=lambda _: None,
     )

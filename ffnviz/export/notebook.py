@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from ffnviz.export.journey_file import journey_file
-from ffnviz.export.runs import exported_run
+from ffnviz.export.runs import network_of, exported_run
 from ffnviz.models.encoder.model import MODELS, TWINS, Model, load
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
@@ -44,16 +44,12 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
             that was pickled.
         TooLargeError: if not even one token of so large a network fits.
     """
-    if trace.network is None:
-        raise ValueError(
-            "This trace was pickled, which leaves its network out. Trace the text again."
-        )
+    network = network_of(trace)
     if trace.edits:
         raise ValueError(
             "This trace was made with edits, and the Journey compares it with passes without any. "
             "Show a trace of the same text without edits."
         )
-    network: Network = trace.network
     run = exported_run([network, *_other_twin(network)], trace.text, trace)
     return Shown(journey_file(run).html, height)
 

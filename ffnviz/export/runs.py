@@ -11,6 +11,20 @@ from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.state import State
 
 
+def network_of(trace: Trace) -> Network:
+    """The network of a trace that is to be shown.
+
+    Raises:
+        ValueError: if the trace was pickled.
+    """
+    if trace.network is None:
+        raise ValueError(
+            "This trace was pickled, which leaves its network out. Trace the text again."
+        )
+    network: Network = trace.network
+    return network
+
+
 def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
     """The Journey's run of a sentence.
 

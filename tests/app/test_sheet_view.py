@@ -12,11 +12,11 @@ from streamlit.testing.v1 import AppTest
 from ffnviz.app import rail, sheet_view
 from ffnviz.app.main import build_catalog
 from ffnviz.app.session import Session
-from ffnviz.app.sheet_view import KEPT, Browser
 from ffnviz.parts.neurons import name as name_it
 from ffnviz.parts.neurons.kept_names import NAMES
 from ffnviz.parts.sheet import Button, Choice, Control, Measurement, NumberBox, Switch
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.sheet_message import KEPT, Browser, new_events
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import (
@@ -59,9 +59,7 @@ def test_a_browser_that_lost_it_asks_and_gets_all() -> None:
 def lost(app: AppTest) -> None:
     """As sheet.js says it."""
     browser: Browser = app.session_state["browser_has"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamlit, "session_state", {"browser_has": browser})
-        assert sheet_view._new_events({"sheet": "a", "events": [], "lost": True}) == []
+    assert new_events(browser, {"sheet": "a", "events": [], "lost": True}) == []
 
 
 def test_of_many_cells_the_last_used_are_known() -> None:
@@ -73,13 +71,13 @@ def test_of_many_cells_the_last_used_are_known() -> None:
     assert not browser.lacks("0")
 
 
-def test_what_was_done_is_done_once_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(streamlit, "session_state", {})
+def test_what_was_done_is_done_once_and_in_order() -> None:
+    browser = Browser()
     events = [{"number": n, "cell": "rail", "name": "move", "value": n} for n in (1, 2)]
-    assert sheet_view._new_events({"sheet": "a", "events": events[:1]}) == [("rail", "move", 1)]
-    assert sheet_view._new_events({"sheet": "a", "events": events}) == [("rail", "move", 2)]
-    assert sheet_view._new_events({"sheet": "a", "events": events}) == []
-    assert len(sheet_view._new_events({"sheet": "loaded anew", "events": events})) == 2
+    assert new_events(browser, {"sheet": "a", "events": events[:1]}) == [("rail", "move", 1)]
+    assert new_events(browser, {"sheet": "a", "events": events}) == [("rail", "move", 2)]
+    assert new_events(browser, {"sheet": "a", "events": events}) == []
+    assert len(new_events(browser, {"sheet": "loaded anew", "events": events})) == 2
 
 
 JSON = st.recursive(
@@ -93,11 +91,9 @@ JSON = st.recursive(
 
 @given(JSON)
 def test_any_json_is_a_list_of_events(sent: Any) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamlit, "session_state", {})
-        for cell, name, _ in sheet_view._new_events(sent):
-            assert isinstance(cell, str)
-            assert isinstance(name, str)
+    for cell, name, _ in new_events(Browser(), sent):
+        assert isinstance(cell, str)
+        assert isinstance(name, str)
 
 
 def controls() -> list[Control]:
@@ -177,7 +173,7 @@ def test_of_two_things_done_at_once_the_second_means_what_the_first_has_made(
     drawn: dict[str, Any] = {}
     monkeypatch.setattr(streamlit, "session_state", table)
     monkeypatch.setattr(sheet_view, "_component", lambda: lambda **given: drawn.update(given))
-    monkeypatch.setattr(sheet_view, "_new_events", lambda _: asked)
+    monkeypatch.setattr(sheet_view, "new_events", lambda *_: asked)
     session = Session(catalog)
     make = lambda run, values: name_it.sheet(cast(Run, run), values)  # noqa: E731
     sheet_view.draw(session, make, name_it.SETTINGS, sheet_view.Frame(()))

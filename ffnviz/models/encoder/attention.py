@@ -43,9 +43,7 @@ def attention_weights(
     causal: bool,
 ) -> Float[Tensor, "*batch heads tokens sources"]:
     """softmax(Q Kᵀ / √d_head), each row summing to 1; causal, with what comes later left out."""
-    # How heads lie in memory decides which kernel multiplies them, and so the last bits: a record
-    # that was saved and read lies otherwise than that of a pass.
-    scores = queries.contiguous() @ keys.contiguous().mT / math.sqrt(queries.shape[-1])
+    scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
     if causal:
         future = torch.ones_like(scores, dtype=torch.bool).triu(1)
         scores = scores.masked_fill(future, float("-inf"))

@@ -1,0 +1,93 @@
+"""The page's own pictures in a notebook, alive: a click tells Python, and Python moves them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ffnviz.analysis.journey.ordering import ORDERS
+from ffnviz.export.journey import chips_of
+from ffnviz.export.runs import network_of, exported_run
+from ffnviz.models.card import NetworkSize
+from ffnviz.models.trace import Trace
+from ffnviz.parts import journey
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.state.actions import ChooseToken
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+from ffnviz.state.state import Catalog
+
+if TYPE_CHECKING:
+    from ffnviz.export.view_widget import ViewWidget
+
+
+class Views:
+    """The page's own pictures as widgets: `view(trace)`, and `map`, `neuron` and `flow` alone.
+
+    Each has `token`, `block` and `neuron`, which a click sets and which can be set and observed
+    (`observe`), as any traitlet. They need a kernel; `ffnviz.show` stays in a saved notebook.
+    """
+
+    def __call__(self, trace: Trace) -> "ViewWidget":
+        """The tokens and all pictures of the Journey.
+
+        Args:
+            trace: of any network.
+
+        Raises:
+            ValueError: for a trace with edits: the Journey compares with the network as it is; for
+                one without its network.
+            ImportError: without anywidget.
+        """
+        if trace.edits:
+            raise ValueError(
+                "This trace was made with edits, and the Journey compares it with passes without "
+                "any. Use view.map, view.neuron or view.flow, which show the trace alone."
+            )
+        return _widget(trace, lambda run: journey.sheet(run, Values(())), [chips])
+
+    def map(self, trace: Trace) -> "ViewWidget":
+        """Every token and every neuron of a block."""
+        return _alone(trace, journey.every_token_every_neuron)
+
+    def neuron(self, trace: Trace, neuron: int | None = None) -> "ViewWidget":
+        """One neuron on every token, and the words it writes; None takes the strongest."""
+        widget = _alone(trace, journey.chosen_neuron)
+        widget.neuron = neuron
+        return widget
+
+    def flow(self, trace: Trace) -> "ViewWidget":
+        """A token's way through the FFN of a block."""
+        return _alone(trace, journey.ffn_of_the_token, [chips])
+
+
+view = Views()
+
+
+def chips(run: Run) -> Cell:
+    """The tokens; a click chooses one."""
+    return chips_of(run, ChooseToken)
+
+
+def _alone(
+    trace: Trace, picture: Callable[[Run], Cell], above: list[Callable[[Run], Cell]] | None = None
+) -> "ViewWidget":
+    return _widget(trace, lambda run: Sheet([row(picture(run))]), above or [])
+
+
+def _widget(
+    trace: Trace, sheet: Callable[[Run], Sheet], above: list[Callable[[Run], Cell]]
+) -> "ViewWidget":
+    network = network_of(trace)
+    try:
+        from ffnviz.export.view_widget import ViewWidget
+    except ModuleNotFoundError as error:
+        if error.name != "anywidget":
+            raise
+        raise ImportError(
+            "Living pictures need anywidget: pip install 'ffnviz[notebook]'."
+        ) from None
+    run = exported_run([network], trace.text, trace)
+    sizes = NetworkSize(run.model.sizes.n_blocks, run.model.sizes.d_ff)
+    catalog = Catalog({"journey": {"journey": ()}}, {run.card.id: sizes}, ORDERS, trace.text)
+    return ViewWidget(replace(run, networks={run.card.id: sizes}), catalog, sheet, above)

@@ -1,0 +1,106 @@
+"""The widget: a run, the sheet made of it, and a state that Python and the browser share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import anywidget
+import traitlets
+
+from ffnviz.export.bundle import OWN, PICTURES, widget_module
+from ffnviz.export.document import PLOTLY
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.payload import pack
+from ffnviz.pictures.sent import entry
+from ffnviz.pictures.sheet_message import Browser, laid_out, message, new_events
+from ffnviz.state.actions import reduce
+from ffnviz.state.run import Run
+from ffnviz.state.state import Catalog, Neuron, State
+
+NOTES = {f"notes/{path.name}": path for path in (PICTURES / "notes").glob("*.html")}
+FILES = {**NOTES, PLOTLY.name: PLOTLY}
+
+
+class ViewWidget(anywidget.AnyWidget):
+    """Pictures of a trace in a notebook.
+
+    Attributes:
+        token, block: which is looked at, from 0.
+        neuron: which of the block's is looked at, from 0; None takes the strongest on the token.
+    """
+
+    _esm = widget_module()
+    _css = OWN / "view.css"
+    _sheet = traitlets.Bytes().tag(sync=True)
+    token = traitlets.Int().tag(sync=True)
+    block = traitlets.Int().tag(sync=True)
+    neuron = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+    def __init__(
+        self,
+        run: Run,
+        catalog: Catalog,
+        sheet: Callable[[Run], Sheet],
+        above: Sequence[Callable[[Run], Cell]] = (),
+    ) -> None:
+        self._run, self._catalog, self._make, self._above = run, catalog, sheet, above
+        self._browser, self._cells = Browser(), dict[str, Cell]()
+        super().__init__(token=run.token, block=run.state.block)
+        self._draw()
+        self.observe(self._moved, ["token", "block", "neuron"])
+        self.on_msg(self._heard)
+
+    @traitlets.validate("token", "block", "neuron")
+    def _within(self, proposal: Mapping[str, Any]) -> int | None:
+        name, value = proposal["trait"].name, proposal["value"]
+        sizes = self._run.model.sizes
+        counts = {"token": len(self._run.trace.tokens), "block": sizes.n_blocks}
+        n = counts.get(name, sizes.d_ff)
+        if value is not None and not 0 <= value < n:
+            raise traitlets.TraitError(f"There is no {name} {value}: they count from 0 to {n - 1}.")
+        return None if value is None else int(value)
+
+    def _moved(self, _: object) -> None:
+        """Python, or the other side, has set what is looked at."""
+        block, neuron = self.block, self.neuron
+        chosen = None if neuron is None else Neuron(self._run.card.id, block, neuron)
+        self._look_at(replace(self._run.state, token=self.token, block=block, neuron=chosen))
+
+    def _heard(self, _: object, content: Any, __: object) -> None:
+        """The browser asks for a file, or tells what was done."""
+        name = entry(content, "file")
+        if isinstance(name, str) and name in FILES:
+            self.send({"file": name}, [FILES[name].read_bytes()])
+        told = entry(content, "event")
+        if told is None:
+            return
+        state = self._run.state
+        for key, what, value in new_events(self._browser, told):
+            cell = self._cells.get(key)
+            answer = cell.events[what](value) if cell and what in cell.events else None
+            action = answer[0] if isinstance(answer, tuple) else answer
+            if action is not None:
+                after = reduce(state, action, self._catalog)
+                state = replace(after, page=state.page, part=state.part)
+        self._look_at(state, again=True)
+
+    def _look_at(self, state: State, again: bool = False) -> None:
+        if state == self._run.state and not again:
+            return
+        self._run = replace(self._run, state=state)
+        neuron = state.neuron.index if state.neuron else None
+        with self.hold_trait_notifications():
+            self.token, self.block, self.neuron = self._run.token, state.block, neuron
+        self._draw()
+
+    def _draw(self) -> None:
+        def nothing(_: Measurement[Any]) -> Measured[Any] | None:
+            return None
+
+        rows = resolved(self._make(self._run), nothing).rows
+        above = [make(self._run) for make in self._above]
+        self._cells = {cell.key: cell for cell in (*above, *cells_of(rows))}
+        header, arrays = message(self._browser, list(self._cells.values()), self._run.stamp)
+        columns = [[(column.width, column.cells) for column in each.columns] for each in rows]
+        self._sheet = pack(header | laid_out(columns, above), arrays)
