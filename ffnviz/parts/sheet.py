@@ -200,14 +200,14 @@ class Upload:
         label: on it; unique on the sheet.
         accepts: the file's ending, as “.json”.
         longest: characters; of a longer file one more comes, so that it can be said.
-        answer: to the file's name and its text.
+        answer: to the file's name and its text; or what else a cell's event may ask for.
         help: what a page says when somebody asks.
     """
 
     label: str
     accepts: str
     longest: int
-    answer: Callable[[str, str], Answer]
+    answer: Callable[[str, str], Any]
     help: str = ""
 
 

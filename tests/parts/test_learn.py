@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ffnviz.jobs.learning import Learned, Moment
+from ffnviz.jobs.learning import Learned, Moment, Reading
 from ffnviz.models.config import config, use
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn import bet, train
@@ -33,7 +33,7 @@ def run() -> Run:
 
 
 def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
-    return Course(status, moments, guessing_by_frequency(), 81_000, 60, **more)
+    return Course(status, moments, Reading(guessing_by_frequency(), 81_000, 500), "", 60, **more)
 
 
 def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:

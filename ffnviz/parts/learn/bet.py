@@ -4,11 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from ffnviz.analysis.lab.chance import FALSE_ALARM
+from ffnviz.analysis.lab.trained import WHERE, Answered, Question, signed
+from ffnviz.analysis.trainings.pairs import pairs
+from ffnviz.analysis.trainings.table import trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
+from ffnviz.parts.learn.own import own_text_controls
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.trainings import trainings_chart
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -19,7 +25,9 @@ from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.variants import VARIANTS
 
 NAME = "bet"
-OTHERS = {name: each.label for name, each in VARIANTS.items() if name != "relu"}
+OTHERS = {
+    name: each.label for name, each in VARIANTS.items() if name != "relu" and not each.sentences
+}
 AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
 BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
 BET = choice_setting("my_bet", BETS).with_control("Your bet: who will be better?")
@@ -44,11 +52,13 @@ def sheet(run: Run, values: Values) -> Sheet:
             return [top, row(invitation(name))]
         at = chosen(course, values)
         drawn = [top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
-        return [*drawn, row(verdict(course, values))] if course.status is Status.ENDED else drawn
+        if course.status is Status.ENDED:
+            drawn.append(row(verdict(course, values), decided(course)))
+        return drawn
 
     training = Measurement[Any](NAME, (), learn, after, (plans, text),
                            [row(invitation(name))], on_request=True, live=True)  # fmt: skip
-    return Sheet([training])
+    return Sheet([training], [AGAINST, BET, *own_text_controls()])
 
 
 def invitation(name: str) -> Cell:
@@ -110,8 +120,30 @@ def verdict(course: Course, values: Values) -> Cell:
         f"{NAME}-verdict",
         [(result, "strong"), bet],
         "One run cannot decide it: another seed, with other initial weights and another order of "
-        "the sentences, may turn a small difference round. Choose another seed and start again.",
+        "the sentences, may turn a small difference round. Choose another seed and start again, "
+        "or see what many seeds say.",
     )
+
+
+def decided(course: Course) -> Cell:
+    """What the trainings of many seeds say of the same two."""
+    name = course.moments[0][1].name
+    label = VARIANTS[name].label
+    answered = Answered(Question(label, name), pairs(trainings(), name, "relu"))
+    found = answered.pairs
+    if found is None:
+        return text_cell(f"{NAME}-decided", f"Nobody has trained {label} from many seeds yet.")
+    low, high = found.interval(FALSE_ALARM)
+    says = "which decides nothing" if low <= 0 <= high else (
+        f"so {label} trains {'worse' if low > 0 else 'better'}, {WHERE}"
+    )  # fmt: skip
+    sentence: Sentence = [
+        f"From {found.n} seed{'s' * (found.n != 1)}, {label} ends with a higher loss than ReLU in ",
+        number(f"{found.higher} of {found.n}"),
+        f" pairs, by {signed(found.effect)} nats on average, {says}.",
+    ]  # fmt: skip
+    head = Head(sentence, "lab-trainings", "relu", under=[f"{found.steps:,} steps each"])
+    return trainings_chart(head, [answered], f"{NAME}-decided")
 
 
 def _labels(course: Course) -> list[tuple[str, str]]:

@@ -17,6 +17,7 @@ from ffnviz.parts.learn.moments import (
     of_loss,
     watched,
 )
+from ffnviz.parts.learn.own import own_text_controls
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.cell import Cell
@@ -32,9 +33,6 @@ from ffnviz.training.learn.variants import D_FF, VARIANTS
 NAME = "learn"
 PHIS = {name: VARIANTS[name].label for name in ("relu", "gelu", "swiglu", "identity")}
 PHI = choice_setting("learn_phi", PHIS).with_control("φ, for the next start")
-BLOCK = choice_setting("learn_block", {"2": "block 2", "1": "block 1"}).with_control(
-    "The map shows"
-)
 NEURON = count_setting("learn_neuron", -1, -1, D_FF - 1)
 SETTINGS = (PHI, AT, NEURON)
 
@@ -58,7 +56,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     training = Measurement[Any](NAME, (), learn, after, (plans, text),
                            [row(invitation(text))], on_request=True, live=True)  # fmt: skip
-    return Sheet([training])
+    return Sheet([training], [PHI, *own_text_controls()])
 
 
 def invitation(text: str) -> Cell:
