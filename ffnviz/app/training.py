@@ -18,7 +18,7 @@ from ffnviz.parts.sheet import Measured, Measurement
 
 REFRESH_S = 0.4
 PAGE = "learn"
-POOL = JobPool()
+POOL = JobPool(step_back=19)  # as far as Unix allows: a training is in no hurry
 
 
 @dataclass
@@ -71,7 +71,7 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     _watch(training, measurement.args[1])
     course = Course(
         training.status, tuple(training.moments), training.reading, training.file,
-        training.steps, len(POOL.before(training.job)) if training.job else 0, training.learned,
+        training.steps, _before(training), training.learned,
         training.problem,
     )  # fmt: skip
     return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")
@@ -120,6 +120,12 @@ def _prepare() -> None:
 def _trainings() -> dict[str, Training]:
     trainings: dict[str, Training] = st.session_state.setdefault("trainings", {})
     return trainings
+
+
+def _before(training: Training) -> int:
+    """How many other trainings come first."""
+    jobs = POOL.before(training.job) if training.job else []
+    return sum(job.order.work is learn for job in jobs)
 
 
 def _forget(name: str) -> None:

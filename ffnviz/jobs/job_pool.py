@@ -30,6 +30,7 @@ from ffnviz.models.config import config
 from ffnviz.state.state import State
 
 MAX_WAITING = 60
+STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
 LONGEST_S = 600.0
 ABANDONED_AFTER_S = (
     10.0  # who comes back sooner, as after a gap in the network, finds it still on its way
@@ -106,8 +107,14 @@ class Job:
 class JobPool:
     """One process and the queue before it; both are made when first needed."""
 
-    def __init__(self, most_waiting: int = MAX_WAITING, turns: RunQueue = RUN_QUEUE) -> None:
+    def __init__(
+        self,
+        most_waiting: int = MAX_WAITING,
+        turns: RunQueue = RUN_QUEUE,
+        step_back: int = STEP_BACK,
+    ) -> None:
         self.most_waiting = most_waiting
+        self._step_back = step_back
         self._turns = turns
         self._jobs: list[Job] = []  # the one that runs comes first
         self._changed = threading.Condition()
@@ -258,8 +265,8 @@ class JobPool:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ffnviz.jobs.worker"],
+            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, a number of ours
+                [sys.executable, "-m", "ffnviz.jobs.worker", str(self._step_back)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},

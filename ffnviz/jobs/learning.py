@@ -19,11 +19,18 @@ Moment = tuple[Record, ...]  # one a network, of the same step
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read: how well guessing by frequency does there, sentences to train on and unseen."""
+    """What is read.
+
+    Attributes:
+        guessing: how well guessing by frequency does there.
+        n_sentences, n_held_out: to train on, and unseen.
+        labels: the entries of the vocabulary, by their ids.
+    """
 
     guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
     n_sentences: int = 0
     n_held_out: int = 0
+    labels: tuple[str, ...] = ()
 
 
 class Channel(Protocol):
@@ -49,6 +56,12 @@ class Learned:
     ended: bool
     spent: bool
     folders: bytes = field(repr=False)
+
+
+def labels_of(own: str) -> tuple[str, ...]:
+    """The entries of the vocabulary as people read them."""
+    tokenizer = text_read(own)[0]
+    return tuple(tokenizer.label(id_) for id_ in range(tokenizer.vocab_size))
 
 
 def prepare(_: None, channel: Channel) -> None:
@@ -81,7 +94,7 @@ def learn(
         own = begin[0].own
         sentences = text_read(own)[1]
         n, of = (sum(map(len, each.values())) for each in (sentences.training, sentences.held_out))
-        channel.tell(Reading(guessing_by_frequency(own), n, of))
+        channel.tell(Reading(guessing_by_frequency(own), n, of, labels_of(own)))
     if learners[0].plan.text != text:
         channel.tell(tuple(learner.watch(text) for learner in learners))
     last = time.monotonic() + LONGEST_S

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ffnviz.jobs.learning import Learned, Moment, Reading
+from ffnviz.jobs.learning import Learned, Moment, Reading, labels_of
 from ffnviz.models.config import config, use
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn import bet, train
@@ -19,6 +19,7 @@ from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
 from tests.parts.sheets import drawn, words
 
 TEXT = "She opened the [MASK] and looked out."
+LABELS = labels_of("")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +34,9 @@ def run() -> Run:
 
 
 def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
-    return Course(status, moments, Reading(guessing_by_frequency(), 81_000, 500), "", 60, **more)
+    return Course(
+        status, moments, Reading(guessing_by_frequency(), 81_000, 500, LABELS), "", 60, **more
+    )
 
 
 def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:
@@ -63,6 +66,22 @@ def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
     assert found["learn-map"].arrays["learn.hidden"].shape == (len(last.tokens), 256)
     assert found["learn-map"].data["maps"][0]["texts"][last.tokens.index("[MASK]")] == "___"
     assert "dead" in words(found["learn-sparsity"])
+
+
+def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
+    run: Run, moments: Sequence[Moment]
+) -> None:
+    found = cells(train, run, course(moments), learn_neuron="7")
+    last = moments[-1][0].neurons
+    assert last is not None
+    block = run.state.block
+    labels = [LABELS[id_] for id_ in last.strongest[block, 7]]
+    assert f"Neuron {block + 1}:7 is largest on {', '.join(labels)};" in words(found["learn-key"])
+    assert f"Neuron {block + 1}:7 " in words(found["learn-map"])
+    turned = found["learn-key"].arrays.values()
+    assert any(values[0] == 1 and values[-1] == last.turned[block, 7] for values in turned)
+    before = cells(train, run, course(moments), learn_neuron="7", learn_at="0")
+    assert "turned by 0°" in words(before["learn-key"])
 
 
 def test_the_slider_goes_back_and_lets_go_at_the_end(run: Run, moments: Sequence[Moment]) -> None:

@@ -51,7 +51,11 @@ def sheet(run: Run, values: Values) -> Sheet:
         return [
             top,
             row(words(course, at), loss(course, at), widths=(1, 1.3)),
-            row(neurons(run, course, at, values), sparsity(course, at), widths=(1.15, 1)),
+            row(
+                neurons(run, course, at, values),
+                [sparsity(course, at), key_turns(run, course, at, values)],
+                widths=(1.15, 1),
+            ),
         ]
 
     training = Measurement[Any](NAME, (), learn, after, (plans, text),
@@ -120,12 +124,9 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     """Every token × every neuron of a block, in an order that stays."""
     record = _with_hidden(course, at)
     assert record.hidden is not None  # noqa: S101
-    block = min(run.state.block, len(record.hidden) - 1)
+    block, neuron = followed(run, course, at, values)
     hidden = record.hidden[block].astype(np.float32)
-    place = next(n for n, token in enumerate(record.tokens) if token.lower() == "[mask]")
-    neuron = values[NEURON]
-    if not 0 <= neuron < hidden.shape[1]:
-        neuron = int(hidden[place].argmax())
+    place = _hidden_place(record)
     strongest = int(hidden[:, neuron].argmax())
     token = "___" if strongest == place else record.tokens[strongest]
     sentence: Sentence = [
@@ -142,6 +143,44 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
         on_choose=lambda _, chosen: set_to(NEURON, chosen),
         on_order=lambda _: None,
     )  # fmt: skip
+
+
+def followed(run: Run, course: Course, at: int, values: Values) -> tuple[int, int]:
+    """Block and neuron that are followed: the chosen one, or what is largest on the hidden word."""
+    record = _with_hidden(course, at)
+    assert record.hidden is not None  # noqa: S101
+    block = min(run.state.block, len(record.hidden) - 1)
+    hidden, neuron = record.hidden[block], values[NEURON]
+    known = 0 <= neuron < hidden.shape[1]
+    return block, neuron if known else int(hidden[_hidden_place(record)].argmax())
+
+
+def key_turns(run: Run, course: Course, at: int, values: Values) -> Cell:
+    """What activates the neuron that is followed, and how far its key has turned."""
+    block, neuron = followed(run, course, at, values)
+    looked = [(m[0].step, m[0].neurons) for m in course.moments if m[0].neurons is not None]
+    now = [each for step, each in looked if step <= course.moments[at][0].step][-1]
+    labels = course.reading.labels
+    where = [labels[id_] for id_ in now.strongest[block, neuron] if id_ < len(labels)]
+    cosine = float(now.turned[block, neuron])
+    degrees = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+    sentence: Sentence = [
+        f"Neuron {block + 1}:{neuron} is largest on {', '.join(where)}; its key has turned by ",
+        number(f"{degrees:.0f}°"), ".",
+    ]  # fmt: skip
+    turned = np.array([float(each.turned[block, neuron]) for _, each in looked])
+    return chart_cell(
+        Head(sentence, "learn-key", "relu"),
+        curves(np.array([step for step, _ in looked]), [Curve("its key", turned, "@relu")],
+               (course.steps, 1.05), course.moments[at][0].step, "cosine with its start"),
+        "The cosine of the neuron's key with what it was at the beginning, step after step.",
+        key=f"{NAME}-key",
+        height=130,
+    )  # fmt: skip
+
+
+def _hidden_place(record: Record) -> int:
+    return next(n for n, token in enumerate(record.tokens) if token.lower() == "[mask]")
 
 
 def _with_hidden(course: Course, at: int) -> Record:

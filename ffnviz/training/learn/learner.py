@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.training.learn.neurons import keys_of, look_at_neurons
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 from ffnviz.training.learn.text import MAX_TOKENS, TEXTS, text_read, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, Variant, new_encoder
@@ -68,6 +69,7 @@ class Learner:
         self.seconds = 0.0
         self.encoder = new_encoder(plan.variant, tokenizer.vocab_size, plan.seed)
         self._optimiser = optimiser_of(self.encoder, plan.recipe)
+        self._first_keys = keys_of(self.encoder)
         self._held_out: HeldOut | None = None
 
     def watch(self, text: str) -> Record:
@@ -113,7 +115,12 @@ class Learner:
         with self._timed():
             if looks or self._held_out is None:
                 self._held_out = _look(self.encoder, self.plan.own)
-            return _record(self, self._held_out, with_hidden=looks)
+            record = _record(self, self._held_out, with_hidden=looks)
+            if not looks:
+                return record
+            held_out = _held_out(self.plan.own)
+            neurons = look_at_neurons(self.encoder, self._first_keys, held_out)
+            return replace(record, neurons=neurons)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
