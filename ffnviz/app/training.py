@@ -18,7 +18,7 @@ from ffnviz.parts.sheet import Measured, Measurement
 
 REFRESH_S = 0.4
 PAGE = "learn"
-POOL = JobPool(step_back=19)  # as far as Unix allows: a training is in no hurry
+POOL = JobPool()
 
 
 @dataclass

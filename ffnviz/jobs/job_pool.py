@@ -107,14 +107,8 @@ class Job:
 class JobPool:
     """One process and the queue before it; both are made when first needed."""
 
-    def __init__(
-        self,
-        most_waiting: int = MAX_WAITING,
-        turns: RunQueue = RUN_QUEUE,
-        step_back: int = STEP_BACK,
-    ) -> None:
+    def __init__(self, most_waiting: int = MAX_WAITING, turns: RunQueue = RUN_QUEUE) -> None:
         self.most_waiting = most_waiting
-        self._step_back = step_back
         self._turns = turns
         self._jobs: list[Job] = []  # the one that runs comes first
         self._changed = threading.Condition()
@@ -266,7 +260,7 @@ class JobPool:
         if self._process is None or self._process.poll() is not None:
             path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
             self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, a number of ours
-                [sys.executable, "-m", "ffnviz.jobs.worker", str(self._step_back)],
+                [sys.executable, "-m", "ffnviz.jobs.worker", str(STEP_BACK)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},

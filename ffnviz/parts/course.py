@@ -30,6 +30,7 @@ class Course:
         before: how many trainings of others must end before it begins.
         learned: the networks where they stopped, if they have.
         problem: why it ended before its time, in words.
+        recorded: whether it is one that the package brings.
     """
 
     status: Status
@@ -40,3 +41,4 @@ class Course:
     before: int = 0
     learned: Learned | None = None
     problem: str = ""
+    recorded: bool = False

@@ -54,6 +54,7 @@ class Measurement(Generic[R]):
         once: whether another measurement would have the same result, so that there is a button only
             where the first has failed.
         live: whether it is a training: what it tells on its way is shown, as a `Course`.
+        recorded: gives what a file shows of a training, which it cannot make itself.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Measurement(Generic[R]):
     on_request: bool = False
     once: bool = False
     live: bool = False
+    recorded: Callable[[], R] | None = None
 
 
 @dataclass(frozen=True)

@@ -30,17 +30,30 @@ def prediction_cell(head: Head, panels: Sequence[Panel], key: str) -> Cell:
         panels: from left to right.
         key: unique on the sheet.
     """
-    data: dict[str, Any] = {
-        "panels": [
-            {
-                "title": panel.title,
-                "words": list(panel.words),
-                "probabilities": [float(p) for p in panel.probabilities],
-                "colour": panel.colour,
-                "of": panel.of,
-            }
-            for panel in panels
-        ],
-        "head": head.to_json(),
-    }
+    return Cell("prediction", key, {"panels": _drawn(panels), "head": head.to_json()})
+
+
+def replay_cell(head: Head, frames: Sequence[tuple[str, Sequence[Panel]]], key: str) -> Cell:
+    """The same at several moments, one after the other, with a slider: nobody else is asked.
+
+    Args:
+        head: what stands above them.
+        frames: what is said of each moment, and its panels; at least one.
+        key: unique on the sheet.
+    """
+    moments = [{"said": said, "panels": _drawn(panels)} for said, panels in frames]
+    data = {"panels": moments[-1]["panels"], "moments": moments, "head": head.to_json()}
     return Cell("prediction", key, data)
+
+
+def _drawn(panels: Sequence[Panel]) -> list[dict[str, Any]]:
+    return [
+        {
+            "title": panel.title,
+            "words": list(panel.words),
+            "probabilities": [float(p) for p in panel.probabilities],
+            "colour": panel.colour,
+            "of": panel.of,
+        }
+        for panel in panels
+    ]

@@ -1,21 +1,26 @@
 """Learn's sheets, of trainings of a few steps."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from ffnviz.export.sheets import cells_shown
 from ffnviz.jobs.learning import Learned, Moment, Reading, labels_of
 from ffnviz.models.config import config, use
+from ffnviz.parts import PAGES
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn import bet, train
 from ffnviz.parts.learn.moments import watched
+from ffnviz.parts.learn.recorded import FILE
 from ffnviz.parts.sheet import Measured, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
+from tests.lecture.lecture_runs import catalog
 from tests.parts.sheets import drawn, words
 
 TEXT = "She opened the [MASK] and looked out."
@@ -71,7 +76,7 @@ def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
 def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
     run: Run, moments: Sequence[Moment]
 ) -> None:
-    found = cells(train, run, course(moments), learn_neuron="7")
+    found = cells(train, run, course(moments), learn_neuron="7", learn_beside="neuron")
     last = moments[-1][0].neurons
     assert last is not None
     block = run.state.block
@@ -80,7 +85,9 @@ def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
     assert f"Neuron {block + 1}:7 " in words(found["learn-map"])
     turned = found["learn-key"].arrays.values()
     assert any(values[0] == 1 and values[-1] == last.turned[block, 7] for values in turned)
-    before = cells(train, run, course(moments), learn_neuron="7", learn_at="0")
+    before = cells(
+        train, run, course(moments), learn_neuron="7", learn_beside="neuron", learn_at="0"
+    )
     assert "turned by 0°" in words(before["learn-key"])
 
 
@@ -136,3 +143,17 @@ def test_of_a_long_text_what_stands_around_the_hidden_word_is_watched() -> None:
     text = watched(drawn("learn", text=f"{'so ' * 60}it was a [MASK] {'day ' * 20}").run)
     assert text.count("so") < 12
     assert "it was a [MASK] day" in text
+
+
+def test_a_file_replays_the_recorded_bet(run: Run) -> None:
+    told = json.loads(FILE.read_text(encoding="utf-8"))
+    state = replace(run.state, part="bet", settings=())
+    part = next(page for page in PAGES if page.name == "learn").part("bet")
+    found = {cell.key: cell for cell in cells_shown(part, state, lambda _: run, catalog())}
+    moments = found["bet-words"].data["moments"]
+    for name, panel in (("relu", 0), ("gelu", 1)):
+        for moment, record in zip(moments, told["networks"][name], strict=True):
+            shown = moment["panels"][panel]
+            assert dict(zip(shown["words"], shown["probabilities"], strict=True)) == record["words"]
+            assert f"{record['loss']:.2f}" in moment["said"]
+    assert "bet-decided" in found

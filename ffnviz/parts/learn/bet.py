@@ -13,12 +13,13 @@ from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
 from ffnviz.parts.learn.own import own_text_controls
+from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.parts.trainings import trainings_chart
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.prediction import Panel, prediction_cell
+from ffnviz.pictures.prediction import Panel, prediction_cell, replay_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -56,8 +57,10 @@ def sheet(run: Run, values: Values) -> Sheet:
             drawn.append(row(verdict(course, values), decided(course)))
         return drawn
 
-    training = Measurement[Any](NAME, (), learn, after, (plans, text),
-                           [row(invitation(name))], on_request=True, live=True)  # fmt: skip
+    training = Measurement[Any](
+        NAME, (), learn, after, (plans, text), [row(invitation(name))],
+        on_request=True, live=True, recorded=recorded,
+    )  # fmt: skip
     return Sheet([training], [AGAINST, BET, *own_text_controls()])
 
 
@@ -72,7 +75,9 @@ def invitation(name: str) -> Cell:
 
 
 def words(course: Course, at: int) -> Cell:
-    """Both networks' likeliest words."""
+    """Both networks' likeliest words; of a recorded training at all its moments."""
+    if course.recorded:
+        return replayed(course)
     moment, labels = course.moments[at], _labels(course)
     sentence: Sentence = [
         quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
@@ -83,6 +88,22 @@ def words(course: Course, at: int) -> Cell:
         for (label, colour), record in zip(labels, moment, strict=True)
     ]
     return prediction_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words")
+
+
+def replayed(course: Course) -> Cell:
+    """The recorded words, to go through."""
+    text, n = course.moments[0][0].text, course.steps
+    sentence: Sentence = [
+        "Recorded: two networks learn what stands in ", quoted(as_read(text)), "."
+    ]  # fmt: skip
+    frames = [
+        (f"step {moment[0].step:,} of {n:,}: loss "
+         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment),
+         [Panel(label, record.words, np.array(record.probabilities), colour)
+          for (label, colour), record in zip(_labels(course), moment, strict=True)])
+        for moment in course.moments
+    ]  # fmt: skip
+    return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words")
 
 
 def losses(course: Course, at: int) -> Cell:

@@ -18,13 +18,14 @@ from ffnviz.parts.learn.moments import (
     watched,
 )
 from ffnviz.parts.learn.own import own_text_controls
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.prediction import Panel, prediction_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.record import Record
@@ -34,7 +35,10 @@ NAME = "learn"
 PHIS = {name: VARIANTS[name].label for name in ("relu", "gelu", "swiglu", "identity")}
 PHI = choice_setting("learn_phi", PHIS).with_control("φ, for the next start")
 NEURON = count_setting("learn_neuron", -1, -1, D_FF - 1)
-SETTINGS = (PHI, AT, NEURON)
+BESIDE = choice_setting(
+    "learn_beside", {"active": "active neurons", "neuron": "one neuron"}
+).with_control("Beside the map")
+SETTINGS = (PHI, BESIDE, AT, NEURON)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -48,19 +52,17 @@ def sheet(run: Run, values: Values) -> Sheet:
         if not course.moments:
             return [top, row(invitation(text))]
         at = chosen(course, values)
+        follows = values[BESIDE] == "neuron"
+        beside = key_turns(run, course, at, values) if follows else sparsity(course, at)
         return [
             top,
             row(words(course, at), loss(course, at), widths=(1, 1.3)),
-            row(
-                neurons(run, course, at, values),
-                [sparsity(course, at), key_turns(run, course, at, values)],
-                widths=(1.15, 1),
-            ),
+            row(neurons(run, course, at, values), beside, widths=(1.15, 1)),
         ]
 
     training = Measurement[Any](NAME, (), learn, after, (plans, text),
                            [row(invitation(text))], on_request=True, live=True)  # fmt: skip
-    return Sheet([training], [PHI, *own_text_controls()])
+    return Sheet([training], [PHI, BESIDE, *own_text_controls()])
 
 
 def invitation(text: str) -> Cell:
@@ -140,7 +142,7 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     )  # fmt: skip
     return maps_cell(
         Head(sentence, "learn-map", "relu"), [shown], (NAME, neuron), (), "", f"{NAME}-map",
-        on_choose=lambda _, chosen: set_to(NEURON, chosen),
+        on_choose=lambda _, chosen: Set({NEURON.name: str(chosen), BESIDE.name: "neuron"}),
         on_order=lambda _: None,
     )  # fmt: skip
 
@@ -175,7 +177,7 @@ def key_turns(run: Run, course: Course, at: int, values: Values) -> Cell:
                (course.steps, 1.05), course.moments[at][0].step, "cosine with its start"),
         "The cosine of the neuron's key with what it was at the beginning, step after step.",
         key=f"{NAME}-key",
-        height=130,
+        height=150,
     )  # fmt: skip
 
 
