@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from benchmarks.person import Person
 from benchmarks.served import Server, Worked, served, usage
 
+LEARN = ("learn", "part=train")
+TRAIN = {"cell": "learn-bar", "name": "ask", "value": "train"}
+TRAIN_EVERY_S = 45.0  # sooner than one is trained: it begins anew
 LONG_WORK = ("lab", "part=claims", "Test all claims")
 PRESS_EVERY_S = 0.5
 
@@ -48,15 +51,17 @@ class Load:
 
 
 async def class_types(
-    server: Server, n: int, seconds: float, key_s: float, measuring: int = 0
+    server: Server, n: int, seconds: float, key_s: float, measuring: int = 0, training: int = 0
 ) -> Load:
-    """N people type for so many seconds, and some have long work computed."""
+    """N people type for so many seconds; some have long work computed, or a network trained."""
     people = [Person(server.socket, random.Random(i)) for i in range(n)]
     page, query, label = LONG_WORK
     busy = [Person(server.socket, random.Random(i), page, query) for i in range(measuring)]
-    for person in (*people, *busy):
+    trainers = [Person(server.socket, random.Random(i), *LEARN) for i in range(training)]
+    for person in (*people, *busy, *trainers):
         await person.open()
-    pressing = [asyncio.create_task(keep_pressing(person, label)) for person in busy]
+    pressing = [asyncio.create_task(keep_training(person)) for person in trainers]
+    pressing += [asyncio.create_task(keep_pressing(person, label)) for person in busy]
     before, began = sum(person.runs for person in people), time.perf_counter()
     worked = Worked.now(server.pid)
     until = began + seconds
@@ -66,7 +71,7 @@ async def class_types(
     now = Worked.now(server.pid)
     for task in pressing:
         task.cancel()
-    for person in (*people, *busy):
+    for person in (*people, *busy, *trainers):
         await person.close()
     times = np.array([pair for person in people for pair in person.settled])
     return Load(
@@ -74,7 +79,7 @@ async def class_types(
         times[:, 1],
         runs / took,
         float(np.mean([1_000 * person.pause_s for person in people])),
-        sum(person.broken for person in (*people, *busy)),
+        sum(person.broken for person in (*people, *busy, *trainers)),
         1_000 * (now.server - worked.server) / max(1, runs),
         now.others_since(worked) / took,
     )
@@ -85,6 +90,13 @@ async def keep_pressing(person: Person, label: str) -> None:
     while True:
         await person.press(label)
         await asyncio.sleep(PRESS_EVERY_S)
+
+
+async def keep_training(person: Person) -> None:
+    """Train, and begin anew before it is over; the page runs along."""
+    while True:
+        await person.tell(TRAIN)
+        await asyncio.sleep(TRAIN_EVERY_S)
 
 
 def row(n: int, key_s: float, load: Load) -> str:
@@ -112,12 +124,14 @@ def main() -> None:
     parser.add_argument("--key", type=float, default=1.0, help="seconds between keys; 0: no keys")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--measuring", type=int, default=0, help="others who test all claims")
+    parser.add_argument("--training", type=int, default=0, help="others who train on Learn")
     parser.add_argument("--port", type=int, default=9_300)
     chosen = parser.parse_args()
     print(HEAD, flush=True)
     with served(chosen.port, chosen.workers) as server:
         for n in chosen.people:
-            load = class_types(server, n, chosen.seconds, chosen.key, chosen.measuring)
+            others = (chosen.measuring, chosen.training)
+            load = class_types(server, n, chosen.seconds, chosen.key, *others)
             print(row(n, chosen.key, asyncio.run(load)), flush=True)
         print(f"{usage(server.pid)}; load {os.getloadavg()[0]:.1f}")
 

@@ -96,15 +96,19 @@ class Person:
         """Press a button, and wait for the page; tells whether there is such a button."""
         if label not in self._buttons:
             return False
+        await self.tell({"cell": "rail", **self._buttons[label]})
+        return True
+
+    async def tell(self, event: dict[str, str]) -> None:
+        """Say what was done to a cell of the sheet, and wait for the page."""
         self._pressed += 1
-        event = {"number": self._pressed, "cell": "rail", **self._buttons[label]}
-        sent = {"event": "event", "value": {"sheet": str(id(self)), "events": [event]}}
+        numbered = {"number": self._pressed, **event}
+        sent = {"event": "event", "value": {"sheet": str(id(self)), "events": [numbered]}}
         message = BackMsg()
         widget = message.rerun_script.widget_states.widgets.add()
         widget.id, widget.json_trigger_value = self._sheet, json.dumps([sent])
         await self._ask(message)
         await self.page_there()
-        return True
 
     async def page_there(self) -> None:
         """Wait for the page; what went wrong with reading it is raised here."""

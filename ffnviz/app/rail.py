@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ffnviz.parts.sheet import (
-    Answer,
     Button,
     Choice,
     Control,
@@ -88,7 +87,7 @@ def rail_cell(
         action = None if button is None else button.action
         return action() if callable(action) else action
 
-    def brought(sent: Any) -> Answer | None:
+    def brought(sent: Any) -> Any:
         upload = uploads.get(str(entry(sent, "control")))
         name, text = entry(sent, "name"), entry(sent, "text")
         if upload is None or not isinstance(name, str) or not isinstance(text, str):

@@ -138,6 +138,8 @@ def _answer(session: Session, shown: Drawing, answer: Any) -> None:
         case ("train", name, what, action):
             training.do(shown.measurements[name], what)
             session.do(action)
+        case ("read", file, text):
+            training.read(file, text)
         case (action, settled):
             if action is not None:
                 session.do(action, settled)

@@ -5,13 +5,13 @@ session keeps its networks, and going on is a new order.
 """
 
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
-from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Moment, learn, prepare
+from ffnviz.jobs.learning import PAUSE, Learned, Moment, Reading, learn, prepare
 from ffnviz.models.config import config
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Measured, Measurement
@@ -30,6 +30,7 @@ class Training:
         text: the sentence that is watched.
         job: what computes it; None before it was asked for.
         heard: how many of the things that the job told were taken in.
+        file: the name of the text of one's own that it reads; empty for the everyday sentences.
     """
 
     steps: int
@@ -37,8 +38,8 @@ class Training:
     job: Job | None = None
     heard: int = 0
     moments: list[Moment] = field(default_factory=list)
-    guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
-    n_sentences: int = 0
+    reading: Reading = field(default_factory=Reading)
+    file: str = ""
     learned: Learned | None = None
     problem: str = ""
 
@@ -64,12 +65,13 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     training = _trainings().get(measurement.name)
     if training is None:
         _prepare()
-        return Measured(measurement.setup, Course(Status.NEW), "", "")
+        file = _own_text()[0]
+        return Measured(measurement.setup, Course(Status.NEW, file=file), file, "")
     _take_in(training)
     _watch(training, measurement.args[1])
     course = Course(
-        training.status, tuple(training.moments), training.guessing, training.n_sentences,
-        training.steps, len(POOL.before(training.job)) if training.job else 0, training.learned,
+        training.status, tuple(training.moments), training.reading, training.file,
+        training.steps, _before(training), training.learned,
         training.problem,
     )  # fmt: skip
     return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")
@@ -83,7 +85,9 @@ def do(measurement: Measurement[Any], what: str) -> None:
         return
     if what == "train" or training is None:
         _forget(measurement.name)
-        training = _trainings()[measurement.name] = Training(plans[0].steps, text)
+        file, own = _own_text()
+        plans = tuple(replace(plan, own=own) for plan in plans)
+        training = _trainings()[measurement.name] = Training(plans[0].steps, text, file=file)
         _submit(training, plans, 1 if what == "step" else None)
     elif what == "stop":
         _forget(measurement.name)
@@ -96,6 +100,16 @@ def do(measurement: Measurement[Any], what: str) -> None:
         _submit(training, training.learned.learners, 1 if what == "step" else None)
 
 
+def read(file: str, text: str) -> None:
+    """Have the next training of this session read a file of one's own; nothing else if empty."""
+    st.session_state["own_text"] = (file, text)
+
+
+def _own_text() -> tuple[str, str]:
+    own: tuple[str, str] = st.session_state.get("own_text", ("", ""))
+    return own
+
+
 def _prepare() -> None:
     """Have the process read the sentences, if it does not run: whoever is here may soon train."""
     if config().train_minutes > 0 and not POOL.is_up:
@@ -106,6 +120,12 @@ def _prepare() -> None:
 def _trainings() -> dict[str, Training]:
     trainings: dict[str, Training] = st.session_state.setdefault("trainings", {})
     return trainings
+
+
+def _before(training: Training) -> int:
+    """How many other trainings come first."""
+    jobs = POOL.before(training.job) if training.job else []
+    return sum(job.order.work is learn for job in jobs)
 
 
 def _forget(name: str) -> None:
@@ -131,8 +151,8 @@ def _take_in(training: Training) -> None:
         return
     ended = job.ended  # before what it told is read: nothing is told after that
     for told in job.told[training.heard :]:
-        if isinstance(told[0], Guessing):
-            training.guessing, training.n_sentences = told
+        if isinstance(told, Reading):
+            training.reading = told
         elif training.moments and told[0].step == training.moments[-1][0].step:
             training.moments[-1] = told
         else:

@@ -18,8 +18,10 @@ from ffnviz.training.learn.learner import (
     Plan,
     guessing_by_frequency,
 )
+from ffnviz.training.learn.own_text import OwnTextError
 from ffnviz.training.learn.record import Record
 from ffnviz.training.learn.saving import save
+from ffnviz.training.learn.text import text_read
 from ffnviz.training.learn.variants import VARIANTS
 
 PHIS = ("relu", "gelu", "swiglu", "identity")
@@ -48,6 +50,12 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
     help=f"A sentence to watch, with a {MASK}.",
 )
 @click.option(
+    "--read",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A .txt of your own to train on, in place of everyday sentences.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="Save the network as a folder that `ffnviz app --model` opens; of two, the folders "
@@ -61,6 +69,7 @@ def learn(
     steps: int | None,
     seed: int,
     text: str,
+    file: Path | None,
     out: Path | None,
     as_json: bool,
 ) -> None:
@@ -69,6 +78,11 @@ def learn(
     The same seed gives the same curve to the bit on the same machine.
     """
     plan = Plan(phi, text, steps or max(1, round(minutes * STEPS_A_MINUTE)), seed)
+    try:
+        plan = replace(plan, own=file.read_text(encoding="utf-8") if file else "")
+        text_read(plan.own)
+    except (OSError, UnicodeDecodeError, OwnTextError) as error:
+        raise click.ClickException(f"{file} cannot be read: {error}") from error
     names = [phi, *([against] if against else [])]
     if against == phi:
         raise click.BadParameter("that is the same network.", param_hint="--against")
@@ -119,7 +133,7 @@ def _said(record: Record) -> str:
 
 
 def _report(plan: Plan, courses: dict[str, list[Record]]) -> dict[str, Any]:
-    guessing = guessing_by_frequency()
+    guessing = guessing_by_frequency(plan.own)
     return {
         "text": plan.text,
         "seed": plan.seed,

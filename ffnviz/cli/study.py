@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+from ffnviz.analysis.trainings.table import Row, StudyError
 from ffnviz.training.learn.learner import STEPS_A_MINUTE
-from ffnviz.training.learn.study import Row, StudyError
 from ffnviz.training.learn.study import study as study_of
 from ffnviz.training.learn.variants import VARIANTS
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from ffnviz.export.journey_file import journey_file
-from ffnviz.export.runs import network_of, exported_run
+from ffnviz.export.runs import exported_run, network_of
 from ffnviz.models.encoder.model import MODELS, TWINS, Model, load
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace

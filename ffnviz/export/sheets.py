@@ -26,7 +26,7 @@ def cells_shown(
 ) -> list[Cell]:
     """All cells of a part's sheet, in order; what it measures is measured at once.
 
-    Nothing is trained: what is shown before that stands in its place.
+    Nothing is trained: a recorded training stands in its place, or what is shown before one.
 
     Args:
         part: of any page.
@@ -39,6 +39,9 @@ def cells_shown(
     sheet = part.sheet(run, Values(state.settings))
 
     def look(measurement: Measurement[Any]) -> Measured[Any] | None:
-        return None if measurement.live else measured_at_once(measurement, run)
+        if not measurement.live:
+            return measured_at_once(measurement, run)
+        recorded = measurement.recorded
+        return Measured(measurement.setup, recorded(), "", "") if recorded else None
 
     return list(cells_of(resolved(sheet, look).rows))

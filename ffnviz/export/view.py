@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.export.journey import chips_of
-from ffnviz.export.runs import network_of, exported_run
+from ffnviz.export.runs import exported_run, network_of
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.trace import Trace
 from ffnviz.parts import journey

@@ -30,6 +30,7 @@ from ffnviz.models.config import config
 from ffnviz.state.state import State
 
 MAX_WAITING = 60
+STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
 LONGEST_S = 600.0
 ABANDONED_AFTER_S = (
     10.0  # who comes back sooner, as after a gap in the network, finds it still on its way
@@ -258,8 +259,8 @@ class JobPool:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:
             path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "ffnviz.jobs.worker"],
+            self._process = subprocess.Popen(  # noqa: S603  # our own interpreter, a number of ours
+                [sys.executable, "-m", "ffnviz.jobs.worker", str(STEP_BACK)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},

@@ -9,12 +9,28 @@ from typing import Any, Protocol
 from ffnviz.training.learn.learner import Guessing, Learner, Plan, guessing_by_frequency
 from ffnviz.training.learn.record import Record
 from ffnviz.training.learn.saving import zipped
-from ffnviz.training.learn.text import everyday
+from ffnviz.training.learn.text import text_read
 
 LONGEST_S = 540.0  # of the clock; the pool's own end would lose all
 PAUSE = "pause"
 
 Moment = tuple[Record, ...]  # one a network, of the same step
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What is read.
+
+    Attributes:
+        guessing: how well guessing by frequency does there.
+        n_sentences, n_held_out: to train on, and unseen.
+        labels: the entries of the vocabulary, by their ids.
+    """
+
+    guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
+    n_sentences: int = 0
+    n_held_out: int = 0
+    labels: tuple[str, ...] = ()
 
 
 class Channel(Protocol):
@@ -40,6 +56,12 @@ class Learned:
     ended: bool
     spent: bool
     folders: bytes = field(repr=False)
+
+
+def labels_of(own: str) -> tuple[str, ...]:
+    """The entries of the vocabulary as people read them."""
+    tokenizer = text_read(own)[0]
+    return tuple(tokenizer.label(id_) for id_ in range(tokenizer.vocab_size))
 
 
 def prepare(_: None, channel: Channel) -> None:
@@ -69,7 +91,10 @@ def learn(
         learners: list[Learner] = pickle.loads(begin)  # noqa: S301  # from our own process
     else:
         learners = [Learner(plan) for plan in begin]
-        channel.tell((guessing_by_frequency(), sum(map(len, everyday()[1].training.values()))))
+        own = begin[0].own
+        sentences = text_read(own)[1]
+        n, of = (sum(map(len, each.values())) for each in (sentences.training, sentences.held_out))
+        channel.tell(Reading(guessing_by_frequency(own), n, of, labels_of(own)))
     if learners[0].plan.text != text:
         channel.tell(tuple(learner.watch(text) for learner in learners))
     last = time.monotonic() + LONGEST_S
@@ -88,4 +113,4 @@ def learn(
     return Learned(pickle.dumps(learners), ended, spent, zipped(learners))
 
 
-__all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "learn", "prepare"]
+__all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "Reading", "learn", "prepare"]

@@ -2,6 +2,10 @@
 
 import os
 import sys
+
+if __name__ == "__main__" and hasattr(os, "nice"):
+    os.nice(int(sys.argv[1]))  # before PyTorch is read, which keeps a core busy for seconds
+
 import threading
 import time
 import traceback
@@ -13,14 +17,11 @@ from ffnviz.jobs.job_pool import Order, close, receive, send
 from ffnviz.models.config import use
 from ffnviz.state.run_factory import make_run
 
-STEP_BACK = 10  # of Unix' niceness: a page that is waited for comes first
 TELL_EVERY_S = 0.1
 
 
 def main() -> None:
     """Compute one order after the other, until nobody sends any."""
-    if hasattr(os, "nice"):
-        os.nice(STEP_BACK)
     freeze_loaded_objects()
     # Not sys.stdin's own buffer: Python locks that as it ends, and the inbox may be reading.
     orders = os.fdopen(os.dup(sys.stdin.fileno()), "rb")

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 
-from ffnviz.jobs.learning import Guessing, Learned, Moment
+from ffnviz.jobs.learning import Learned, Moment, Reading
 
 
 class Status(Enum):
@@ -24,19 +24,21 @@ class Course:
     Attributes:
         status: how it stands.
         moments: what was told of the networks, the first before their first step.
-        guessing: what guessing by frequency gets.
-        n_sentences: that are trained on.
+        reading: what is read.
+        file: the name of a text of one's own that is, or will be.
         steps: of the plan.
         before: how many trainings of others must end before it begins.
         learned: the networks where they stopped, if they have.
         problem: why it ended before its time, in words.
+        recorded: whether it is one that the package brings.
     """
 
     status: Status
     moments: Sequence[Moment] = ()
-    guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
-    n_sentences: int = 0
+    reading: Reading = field(default_factory=Reading)
+    file: str = ""
     steps: int = 0
     before: int = 0
     learned: Learned | None = None
     problem: str = ""
+    recorded: bool = False

@@ -54,6 +54,7 @@ PLACES: dict[tuple[str, str], tuple[str, ...]] = {  # page and name of a part: i
     ("lab", "hears"): ("attention", *FFN),
     ("lab", "residual"): ("norm", "residual"),
     ("lab", "dropout"): ("hidden",),
+    ("lab", "trained"): BLOCK,
     ("timing", "stages"): BLOCK,
     ("timing", "growth"): BLOCK,
     ("timing", "memory"): FFN,

@@ -54,6 +54,7 @@ class Measurement(Generic[R]):
         once: whether another measurement would have the same result, so that there is a button only
             where the first has failed.
         live: whether it is a training: what it tells on its way is shown, as a `Course`.
+        recorded: gives what a file shows of a training, which it cannot make itself.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Measurement(Generic[R]):
     on_request: bool = False
     once: bool = False
     live: bool = False
+    recorded: Callable[[], R] | None = None
 
 
 @dataclass(frozen=True)
@@ -200,14 +202,14 @@ class Upload:
         label: on it; unique on the sheet.
         accepts: the file's ending, as “.json”.
         longest: characters; of a longer file one more comes, so that it can be said.
-        answer: to the file's name and its text.
+        answer: to the file's name and its text; or what else a cell's event may ask for.
         help: what a page says when somebody asks.
     """
 
     label: str
     accepts: str
     longest: int
-    answer: Callable[[str, str], Answer]
+    answer: Callable[[str, str], Any]
     help: str = ""
 
 

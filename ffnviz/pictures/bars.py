@@ -1,7 +1,7 @@
 """Words, or whatever has a name and a number, as bars in panels: they change in place."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,24 @@ def contributions_to(
     colours = [colour if value > 0 else "muted" for value in added]
     values = np.append(added, total)
     return Bars("", [*parts, name], values, [*colours, "text"], marked=frozenset({name}))
+
+
+def replay_cell(
+    head: Head, moments: Sequence[tuple[str, Sequence[Bars]]], key: str, *, leads: bool = False
+) -> Cell:
+    """Bars at several moments, with a slider that goes through them: no server is asked.
+
+    Args:
+        head: what stands above them.
+        moments: what is said of each, and its panels; at least one.
+        key: unique on the sheet.
+        leads: whether the number in the sentence is what the whole page is about.
+    """
+    last = bars_cell(head, moments[-1][1], key, leads=leads)
+    recorded = [
+        {"said": said, "panels": [panel.to_json() for panel in panels]} for said, panels in moments
+    ]
+    return replace(last, data={**last.data, "moments": recorded})
 
 
 def bars_cell(

@@ -39,10 +39,15 @@ def sentences_of(lines: list[str], name: str, tokenizer: Tokenizer, max_tokens: 
     held_out: dict[int, list[list[int]]] = {}
     for line, ids in zip(lines, tokenizer.encode_many(lines), strict=True):
         if len(ids) <= max_tokens and not of_words.isdisjoint(ids):
-            digest = hashlib.sha1(line.encode(), usedforsecurity=False).hexdigest()
-            part = held_out if digest.startswith(HELD_OUT_DIGIT) else training
+            part = held_out if is_held_out(line) else training
             part.setdefault(len(ids), []).append(ids)
     return Sentences(name, _arrays(training), _arrays(held_out), words)
+
+
+def is_held_out(line: str) -> bool:
+    """Whether a sentence is one to look at, and not to train on."""
+    digest = hashlib.sha1(line.encode(errors="replace"), usedforsecurity=False).hexdigest()
+    return digest.startswith(HELD_OUT_DIGIT)
 
 
 def _arrays(rows: dict[int, list[list[int]]]) -> dict[int, IdArray]:

@@ -10,13 +10,14 @@ import streamlit
 
 from ffnviz.app import training
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
-from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, learn
+from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, Reading, learn
 from ffnviz.models.config import config, use
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Measurement
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 
 TEXT = "What [MASK] is it?"
+READING = Reading(Guessing(6.0, 0.1), 81_000, 500)
 LOOK = HeldOut(5.0, 0.3, (Sparsity(0.4, 0.0), Sparsity(0.2, 0.1)))
 
 
@@ -72,7 +73,7 @@ def runs(pool: Recorder) -> Job:
     training.do(measurement(), "train")
     job = pool.jobs[-1]
     job.status = JobStatus.RUNS
-    job.told += [(Guessing(6.0, 0.1), 81_000), moment(0), moment(10)]
+    job.told += [READING, moment(0), moment(10)]
     return job
 
 
@@ -95,8 +96,7 @@ def test_a_training_waits_and_runs_and_its_page_runs_with_it_and_no_other(pool: 
     found = course()
     assert found.status is Status.RUNS
     assert [each[0].step for each in found.moments] == [0, 10]
-    assert found.guessing == Guessing(6.0, 0.1)
-    assert found.n_sentences == 81_000
+    assert found.reading == READING
     assert training.refresh_s("learn") is not None
     assert training.refresh_s("journey") is None
     job.told.append(moment(20))
@@ -164,3 +164,15 @@ def test_a_server_may_train_nothing(pool: Recorder) -> None:
     training.do(measurement(), "train")
     assert course().status is Status.NEW
     assert pool.jobs == []
+
+
+def test_the_next_training_reads_a_text_of_ones_own_until_that_is_let_go(pool: Recorder) -> None:
+    training.read("tale.txt", "A text.")
+    assert course().file == "tale.txt"
+    training.do(measurement(), "train")
+    assert [plan.own for plan in pool.jobs[-1].order.args[0]] == ["A text."]
+    training.read("", "")
+    assert course().file == "tale.txt"  # that one still reads it
+    training.do(measurement(), "train")
+    assert [plan.own for plan in pool.jobs[-1].order.args[0]] == [""]
+    assert course().file == ""

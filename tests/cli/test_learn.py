@@ -56,3 +56,18 @@ def test_what_cannot_be_is_refused_in_a_sentence(more: tuple[str, ...], why: str
     assert done.exit_code != 0
     assert why in done.output
     assert "Traceback" not in done.output
+
+
+def test_it_reads_a_text_of_ones_own_or_says_why_not(tmp_path: Path) -> None:
+    path = tmp_path / "tale.txt"
+    path.write_text("\n".join(f"The {n} bells of house {n} rang." for n in range(400)))
+    own = json.loads(run(*SHORT, "--read", str(path), "--json"))
+    assert (
+        own["guessing_by_frequency"] != json.loads(run(*SHORT, "--json"))["guessing_by_frequency"]
+    )
+    path.write_bytes(b"\xff\xfe" * 9)
+    refused = CliRunner().invoke(main, (*SHORT, "--read", str(path)))
+    assert refused.exit_code == 1
+    assert "cannot be read" in refused.output
+    path.write_text("One. Two.")
+    assert "takes 200" in CliRunner().invoke(main, (*SHORT, "--read", str(path))).output

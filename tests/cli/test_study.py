@@ -4,8 +4,8 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from ffnviz.analysis.trainings.table import read_table
 from ffnviz.cli import main
-from ffnviz.training.learn.study import read_study
 
 SHORT = ("--steps", "10", "--variant", "relu", "--variant", "no-ffn")
 
@@ -23,7 +23,7 @@ def test_what_is_in_the_table_is_not_trained_again(tmp_path: Path) -> None:
     first = out.read_text(encoding="utf-8")
     assert "seed 0" not in run(2)
     assert out.read_text(encoding="utf-8").startswith(first)
-    rows = read_study(out)
+    rows = read_table(out)
     assert [(row.variant, row.seed) for row in rows] == [
         ("relu", 0), ("no-ffn", 0), ("relu", 1), ("no-ffn", 1),
     ]  # fmt: skip

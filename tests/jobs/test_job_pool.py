@@ -161,7 +161,7 @@ def test_what_nobody_waits_for_any_more_is_dropped(
 
 def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: Catalog) -> None:
     with subprocess.Popen(
-        [sys.executable, "-m", "ffnviz.jobs.worker"],
+        [sys.executable, "-m", "ffnviz.jobs.worker", "10"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     ) as worker:  # fmt: skip
         assert worker.stdout is not None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order
-from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, learn, prepare
+from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn, prepare
 from ffnviz.training.learn.learner import Learner
 
 PATIENCE_S = 600  # its process steps back for whatever else the machine does
@@ -44,9 +44,10 @@ def test_two_networks_take_the_same_steps_and_are_told_as_they_do(pool: JobPool)
     plans = (Plan("relu", TEXT, 20), Plan("no-norm", TEXT, 20))
     job = ordered(pool, plans, None)
     learned = done(job)
-    (guessing, n_sentences), *moments = job.told
-    assert isinstance(guessing, Guessing)
-    assert n_sentences > 80_000
+    reading, *moments = job.told
+    assert isinstance(reading, Reading)
+    assert reading.n_sentences > 80_000
+    assert reading.n_held_out == 500
     assert [[record.step for record in moment] for moment in moments] == [
         [0, 0],
         [10, 10],

@@ -1,24 +1,30 @@
 """Learn's sheets, of trainings of a few steps."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from ffnviz.jobs.learning import Learned, Moment
+from ffnviz.export.sheets import cells_shown
+from ffnviz.jobs.learning import Learned, Moment, Reading, labels_of
 from ffnviz.models.config import config, use
+from ffnviz.parts import PAGES
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn import bet, train
 from ffnviz.parts.learn.moments import watched
+from ffnviz.parts.learn.recorded import FILE
 from ffnviz.parts.sheet import Measured, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
+from tests.lecture.lecture_runs import catalog
 from tests.parts.sheets import drawn, words
 
 TEXT = "She opened the [MASK] and looked out."
+LABELS = labels_of("")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +39,9 @@ def run() -> Run:
 
 
 def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
-    return Course(status, moments, guessing_by_frequency(), 81_000, 60, **more)
+    return Course(
+        status, moments, Reading(guessing_by_frequency(), 81_000, 500, LABELS), "", 60, **more
+    )
 
 
 def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:
@@ -63,6 +71,24 @@ def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
     assert found["learn-map"].arrays["learn.hidden"].shape == (len(last.tokens), 256)
     assert found["learn-map"].data["maps"][0]["texts"][last.tokens.index("[MASK]")] == "___"
     assert "dead" in words(found["learn-sparsity"])
+
+
+def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
+    run: Run, moments: Sequence[Moment]
+) -> None:
+    found = cells(train, run, course(moments), learn_neuron="7", learn_beside="neuron")
+    last = moments[-1][0].neurons
+    assert last is not None
+    block = run.state.block
+    labels = [LABELS[id_] for id_ in last.strongest[block, 7]]
+    assert f"Neuron {block + 1}:7 is largest on {', '.join(labels)};" in words(found["learn-key"])
+    assert f"Neuron {block + 1}:7 " in words(found["learn-map"])
+    turned = found["learn-key"].arrays.values()
+    assert any(values[0] == 1 and values[-1] == last.turned[block, 7] for values in turned)
+    before = cells(
+        train, run, course(moments), learn_neuron="7", learn_beside="neuron", learn_at="0"
+    )
+    assert "turned by 0°" in words(before["learn-key"])
 
 
 def test_the_slider_goes_back_and_lets_go_at_the_end(run: Run, moments: Sequence[Moment]) -> None:
@@ -117,3 +143,17 @@ def test_of_a_long_text_what_stands_around_the_hidden_word_is_watched() -> None:
     text = watched(drawn("learn", text=f"{'so ' * 60}it was a [MASK] {'day ' * 20}").run)
     assert text.count("so") < 12
     assert "it was a [MASK] day" in text
+
+
+def test_a_file_replays_the_recorded_bet(run: Run) -> None:
+    told = json.loads(FILE.read_text(encoding="utf-8"))
+    state = replace(run.state, part="bet", settings=())
+    part = next(page for page in PAGES if page.name == "learn").part("bet")
+    found = {cell.key: cell for cell in cells_shown(part, state, lambda _: run, catalog())}
+    moments = found["bet-words"].data["moments"]
+    for name, panel in (("relu", 0), ("gelu", 1)):
+        for moment, record in zip(moments, told["networks"][name], strict=True):
+            shown = moment["panels"][panel]
+            assert dict(zip(shown["words"], shown["probabilities"], strict=True)) == record["words"]
+            assert f"{record['loss']:.2f}" in moment["said"]
+    assert "bet-decided" in found

@@ -16,6 +16,7 @@ from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.sharing import try_sharing
+from ffnviz.analysis.lab.trained import compare_trainings
 from ffnviz.analysis.lab.width import WIDTH_NEEDS, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
 from ffnviz.analysis.needs import Capability, missing
@@ -44,6 +45,7 @@ EXPERIMENTS = (
     Experiment("zoo", "The activation function", _quick(visit_zoo)),
     Experiment("width", "Keep the top k", _quick(try_width), WIDTH_NEEDS),
     Experiment("dropout", "Dropout", _quick(try_dropout), ANY_FFN),
+    Experiment("trained", "What a network needs", _quick(compare_trainings), ()),
 )
 
 

@@ -1,34 +1,26 @@
 """Delete the bend: without φ two matrices are one, and so is any stack of them."""
 
-import copy
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.chance import strays
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.rounding import product_bound
-from ffnviz.analysis.neurons.probe_loss import masked_loss
-from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
-from ffnviz.models.encoder.model import Model
-from ffnviz.models.random_init import no_draws
 
 SEED = 23
 EXTRA = 32  # inputs beyond what a rank is held against: a larger one would show in these
 INPUTS = 2_048 + EXTRA  # for the rank with φ, which may be as large as d_ff
-PROBES_EVERY = 16  # of our probe sentences one in so many tells what φ is worth
 WITHOUT_PHI = "without φ"
 WITHOUT_FFN = "without any FFN"
 WITHOUT_ATTENTION = "without any attention"
@@ -76,49 +68,16 @@ def fold(ffn: FeedForward) -> Folded:
     return Folded(matrix, bias, singular.numpy(), rank, *_hidden_ranks(ffn))
 
 
-@dataclass(frozen=True)
-class AblationLoss:
-    """What φ and the FFNs are worth: the loss at masked words of our probe sentences, in nats."""
-
-    # plain, without_phi, without_ffn: at each masked word, (n_masked,)
-    plain: NDArray[np.float64]
-    without_phi: NDArray[np.float64]
-    without_ffn: NDArray[np.float64]
-
-
-def ablation_loss(model: Model) -> AblationLoss | None:
-    """Depends on the weights alone; None for a network that fills in no masked words."""
-    if not model.card.has_mask:
-        return None
-    probes = read_probes()[::PROBES_EVERY]
-    networks = (model, with_activation(model, "identity"), _silent(model))
-    return AblationLoss(*(masked_loss(network, probes) for network in networks))
-
-
-def _silent(model: Model) -> Model:
-    """The same weights, shared, with FFNs that write nothing."""
-    shared = {id(tensor): tensor for tensor in model.encoder.parameters()}
-    encoder = copy.deepcopy(model.encoder, shared)
-    for block in encoder.blocks:
-        old = block.ffn.compress
-        with no_draws():  # the weights follow
-            nothing = nn.Linear(old.in_features, old.out_features, bias=False, device="meta")
-        nothing.weight = nn.Parameter(torch.zeros_like(old.weight))
-        block.ffn.compress = nothing
-    return replace(model, encoder=encoder)
-
-
 @with_claims
 @torch.inference_mode()
 def remove_phi(
     subject: Subject,
     words: int = 8,
     folded: Folded | None = None,
-    loss: AblationLoss | None = None,
 ) -> WithoutPhi:
     """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and what the prediction becomes.
 
-    `folded` and `loss` are taken for the block's and the network's, if they are at hand.
+    `folded` is taken for the block's, if it is at hand.
     """
     ffn, x = subject.plain.ffn, subject.ffn_input
     one = folded or fold(ffn)
@@ -155,36 +114,11 @@ def remove_phi(
             f"matrix: {short(stacked)}; rounding may make {short(stack_allowed)}",
             Check(stacked, "≤", stack_allowed),
         ),
-        _dispensable(loss or ablation_loss(subject.ours)),
     )
     return WithoutPhi(
         difference, one.singular, one.rank, likeliest(subject.model, plain, words),
         predictions, divergences, findings=findings,
     )  # fmt: skip
-
-
-def _dispensable(loss: AblationLoss | None) -> Finding:
-    """The rise of the loss without φ, against what chance puts between paired guesses."""
-    claim = "This trained network, not retrained, can do without φ."
-    expected = "masked words guessed as well as before"
-    if loss is None:
-        return Finding(
-            claim, expected, "nothing was measured", Check(math.nan, "≤", 0.0), said=Said.PEOPLE,
-            untestable="this network fills in no masked words",
-        )  # fmt: skip
-    rise = loss.without_phi - loss.plain
-    error = float(rise.std(ddof=1)) / math.sqrt(len(rise))
-    before, flat, silent = (
-        f"{each.mean():.2f}" for each in (loss.plain, loss.without_phi, loss.without_ffn)
-    )
-    return Finding(
-        claim,
-        expected,
-        f"over {len(rise)} masked words of our probe sentences the loss goes from {before} nats to "
-        f"{flat} without φ, and to {silent} without any FFN",
-        Check(float(rise.mean()), "≤", strays(sides=1) * error, "nats"),
-        said=Said.PEOPLE,
-    )
 
 
 def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:

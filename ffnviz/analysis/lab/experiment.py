@@ -103,6 +103,7 @@ class Finding:
     untestable: str = ""  # why it cannot be tested on this sentence, if so
     unproved: str = ""  # why passing the check proves nothing, if so: the check can only refute
     said: Said = Said.TEXTBOOKS  # by whom. What people often think is no textbook's fault
+    scope: str = ""  # to what the verdict is limited, to follow it
 
     @property
     def verdict(self) -> Verdict:
@@ -122,7 +123,7 @@ class Finding:
             return f"{self.verdict} {self.condition}"
         if self.verdict is Verdict.UNDECIDED:
             return f"{self.verdict}: {self.untestable or self.unproved}"
-        return str(self.verdict)
+        return f"{self.verdict} {self.scope}".rstrip()
 
 
 @dataclass(frozen=True)

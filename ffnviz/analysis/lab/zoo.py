@@ -9,13 +9,11 @@ from torch import Tensor
 
 from ffnviz.analysis.dimensions.presets import PRESETS, Preset
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.sparsity.record import training_record
 from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import feed_forward
@@ -119,27 +117,6 @@ def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
         f"{ACTIVATIONS[name].label}: {count:,} with d_ff = {d_ff:,}, plain: {plain:,} with "
         f"{config.d_ff:,}",
         Check(abs(count - plain), "≤", one_unit + biases, "parameters"),
-    )
-
-
-@visit_zoo.claim
-def _gelu_trains_better(_: Subject, __: Zoo) -> Finding:
-    """The twins' losses at the end of training, ReLU's and GELU's: one pair for each seed."""
-    relu, gelu = (training_record(twin).final_loss for twin in ("relu", "gelu"))
-    return _trains_better(np.array([relu]), np.array([gelu]))
-
-
-def _trains_better(relu: NDArray[np.float64], gelu: NDArray[np.float64]) -> Finding:
-    """Pairs of trainings that differ in nothing but φ, and each pair in its seed."""
-    apart = relu - gelu
-    n = len(apart)
-    return Finding(
-        "GELU trains better than ReLU.",
-        "a smaller loss at masked words of books that neither saw, in pair after pair of trainings",
-        f"loss {relu.mean():.3f} with ReLU, {gelu.mean():.3f} with GELU"
-        + ("; what another seed would give is not known" if n == 1 else ""),
-        Check(float(apart.min()), ">", 0.0, "nats"),
-        untestable=agreed(apart, "pairs of trainings"),
     )
 
 

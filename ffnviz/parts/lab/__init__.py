@@ -13,6 +13,7 @@ from ffnviz.parts.lab import (
     residual,
     sharing,
     summary,
+    trained,
     without_phi,
 )
 from ffnviz.parts.part import Part
@@ -54,4 +55,6 @@ PARTS = (
          line="what each layer adds, and its scale"),
     Part(dropout.sheet, "Dropout", "dropout", dropout.SETTINGS, NEEDS,
          line="random neurons left out, pass by pass"),
+    Part(trained.sheet, "What a network needs", "trained", (),
+         line="small ones, trained with and without it"),
 )  # fmt: skip

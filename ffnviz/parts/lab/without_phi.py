@@ -6,7 +6,6 @@ from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_PHI,
     Folded,
     WithoutPhi,
-    ablation_loss,
     fold,
     remove_phi,
 )
@@ -33,12 +32,8 @@ def folded(run: Run) -> Folded:
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     """Four predictions over the verdicts and the folded matrix."""
-    subject = experiment_subject(run)
-    loss = run.subject.per_network("worth of φ", lambda: ablation_loss(subject.ours))
     matrix = folded(run)
-    result = cached_result(
-        run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix, loss=loss)
-    )
+    result = cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix))
     head = Head(tally(result.findings), "lab-bend", run.card.colour)
     below = row(verdicts_of(head, result.findings), spectrum(run, result), widths=(2.4, 1))
     return Sheet([row(predictions(run, result)), below])

@@ -4,12 +4,19 @@ from typing import Any
 
 import numpy as np
 
+from ffnviz.analysis.lab.chance import FALSE_ALARM
+from ffnviz.analysis.lab.trained import WHERE, Answered, Question, signed
+from ffnviz.analysis.trainings.pairs import pairs
+from ffnviz.analysis.trainings.table import trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
+from ffnviz.parts.learn.own import own_text_controls
+from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.parts.trainings import trainings_chart
+from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -19,7 +26,9 @@ from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.variants import VARIANTS
 
 NAME = "bet"
-OTHERS = {name: each.label for name, each in VARIANTS.items() if name != "relu"}
+OTHERS = {
+    name: each.label for name, each in VARIANTS.items() if name != "relu" and not each.sentences
+}
 AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
 BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
 BET = choice_setting("my_bet", BETS).with_control("Your bet: which will do better?")
@@ -44,11 +53,15 @@ def sheet(run: Run, values: Values) -> Sheet:
             return [top, row(invitation(name))]
         at = chosen(course, values)
         drawn = [top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
-        return [*drawn, row(verdict(course, values))] if course.status is Status.ENDED else drawn
+        if course.status is Status.ENDED:
+            drawn.append(row(verdict(course, values), decided(course)))
+        return drawn
 
-    training = Measurement[Any](NAME, (), learn, after, (plans, text),
-                           [row(invitation(name))], on_request=True, live=True)  # fmt: skip
-    return Sheet([training])
+    training = Measurement[Any](
+        NAME, (), learn, after, (plans, text), [row(invitation(name))],
+        on_request=True, live=True, recorded=recorded,
+    )  # fmt: skip
+    return Sheet([training], [AGAINST, BET, *own_text_controls()])
 
 
 def invitation(name: str) -> Cell:
@@ -62,7 +75,9 @@ def invitation(name: str) -> Cell:
 
 
 def words(course: Course, at: int) -> Cell:
-    """Both networks' likeliest words."""
+    """Both networks' likeliest words; of a recorded training at all its moments."""
+    if course.recorded:
+        return replayed(course)
     moment, labels = course.moments[at], _labels(course)
     sentence: Sentence = [
         quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
@@ -73,6 +88,22 @@ def words(course: Course, at: int) -> Cell:
         for (label, colour), record in zip(labels, moment, strict=True)
     ]
     return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
+
+
+def replayed(course: Course) -> Cell:
+    """The recorded words, to go through."""
+    text, n = course.moments[0][0].text, course.steps
+    sentence: Sentence = [
+        "Recorded: two networks learn what stands in ", quoted(as_read(text)), "."
+    ]  # fmt: skip
+    frames = [
+        (f"step {moment[0].step:,} of {n:,}: loss "
+         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment),
+         [Bars(label, record.words, np.array(record.probabilities), colour)
+          for (label, colour), record in zip(_labels(course), moment, strict=True)])
+        for moment in course.moments
+    ]  # fmt: skip
+    return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 
 def losses(course: Course, at: int) -> Cell:
@@ -110,8 +141,30 @@ def verdict(course: Course, values: Values) -> Cell:
         f"{NAME}-verdict",
         [(result, "strong"), bet],
         "One run cannot decide it: another seed, with other initial weights and another order of "
-        "the sentences, may turn a small difference round. Choose another seed and start again.",
+        "the sentences, may turn a small difference round. Choose another seed and start again, "
+        "or see what many seeds say.",
     )
+
+
+def decided(course: Course) -> Cell:
+    """What the trainings of many seeds say of the same two."""
+    name = course.moments[0][1].name
+    label = VARIANTS[name].label
+    answered = Answered(Question(label, name), pairs(trainings(), name, "relu"))
+    found = answered.pairs
+    if found is None:
+        return text_cell(f"{NAME}-decided", f"Nobody has trained {label} from many seeds yet.")
+    low, high = found.interval(FALSE_ALARM)
+    says = "which decides nothing" if low <= 0 <= high else (
+        f"so {label} trains {'worse' if low > 0 else 'better'}, {WHERE}"
+    )  # fmt: skip
+    sentence: Sentence = [
+        f"From {found.n} seed{'s' * (found.n != 1)}, {label} ends with a higher loss than ReLU in ",
+        number(f"{found.higher} of {found.n}"),
+        f" pairs, by {signed(found.effect)} nats on average, {says}.",
+    ]  # fmt: skip
+    head = Head(sentence, "lab-trainings", "relu", under=[f"{found.steps:,} steps each"])
+    return trainings_chart(head, [answered], f"{NAME}-decided")
 
 
 def _labels(course: Course) -> list[tuple[str, str]]:

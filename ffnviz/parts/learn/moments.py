@@ -87,10 +87,14 @@ def _said(course: Course, at: int) -> str:
     if course.status is Status.WAITS:
         n = course.before
         return f"Waiting for {n} other{'s' * (n > 1)} …" if n else "Begins …"
+    if not course.moments and course.status is Status.NEW and course.file:
+        return f"Will read “{course.file}”."
     if not course.moments:
         return "Reading the sentences …" if course.status is Status.RUNS else ""
     record = course.moments[at][0]
     said = f"step {record.step:,} of {course.steps:,} · {record.seconds:.0f} s of one core"
+    if course.file:
+        said += f" · reads “{course.file}”: {course.reading.n_sentences:,} sentences"
     if course.learned is not None and course.learned.spent and course.status is Status.ENDED:
         said += f" · {config().train_minutes:g} minutes are over"
     return said
@@ -111,9 +115,10 @@ def loss_curves(course: Course, at: int, colours: list[tuple[str, str]]) -> Figu
         for place, (name, colour) in enumerate(colours)
     ]  # fmt: skip
     first = max(record.held_out.loss for record in course.moments[0])
+    base = ("guessing by frequency", course.reading.guessing.loss)
     return curves(
         np.array([m[0].step for m in looked]), drawn, (course.steps, 1.05 * first),
-        course.moments[at][0].step, "loss, nats", ("guessing by frequency", course.guessing.loss),
+        course.moments[at][0].step, "loss, nats", base,
     )  # fmt: skip
 
 
@@ -122,6 +127,6 @@ def of_loss(course: Course, moment: Moment) -> Sentence:
     held_out = moment[0].held_out
     return [
         number(percent(held_out.top5)),
-        f" of 500 words in unseen sentences are among its five likeliest; by frequency alone, "
-        f"{percent(course.guessing.top5)}.",
+        f" of {course.reading.n_held_out} words in unseen sentences are among its five likeliest; "
+        f"by frequency alone, {percent(course.reading.guessing.top5)}.",
     ]  # fmt: skip

@@ -17,13 +17,15 @@ from ffnviz.parts.learn.moments import (
     of_loss,
     watched,
 )
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
+from ffnviz.parts.learn.own import own_text_controls
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.record import Record
@@ -32,11 +34,11 @@ from ffnviz.training.learn.variants import D_FF, VARIANTS
 NAME = "learn"
 PHIS = {name: VARIANTS[name].label for name in ("relu", "gelu", "swiglu", "identity")}
 PHI = choice_setting("learn_phi", PHIS).with_control("φ, for the next start")
-BLOCK = choice_setting("learn_block", {"2": "block 2", "1": "block 1"}).with_control(
-    "The map shows"
-)
 NEURON = count_setting("learn_neuron", -1, -1, D_FF - 1)
-SETTINGS = (PHI, AT, NEURON)
+BESIDE = choice_setting(
+    "learn_beside", {"active": "active neurons", "neuron": "one neuron"}
+).with_control("Beside the map")
+SETTINGS = (PHI, BESIDE, AT, NEURON)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -50,15 +52,17 @@ def sheet(run: Run, values: Values) -> Sheet:
         if not course.moments:
             return [top, row(invitation(text))]
         at = chosen(course, values)
+        follows = values[BESIDE] == "neuron"
+        beside = key_turns(run, course, at, values) if follows else sparsity(course, at)
         return [
             top,
             row(words(course, at), loss(course, at), widths=(1, 1.3)),
-            row(neurons(run, course, at, values), sparsity(course, at), widths=(1.15, 1)),
+            row(neurons(run, course, at, values), beside, widths=(1.15, 1)),
         ]
 
     training = Measurement[Any](NAME, (), learn, after, (plans, text),
                            [row(invitation(text))], on_request=True, live=True)  # fmt: skip
-    return Sheet([training])
+    return Sheet([training], [PHI, BESIDE, *own_text_controls()])
 
 
 def invitation(text: str) -> Cell:
@@ -124,12 +128,9 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     """Every token × every neuron of a block, in an order that stays."""
     record = _with_hidden(course, at)
     assert record.hidden is not None  # noqa: S101
-    block = min(run.state.block, len(record.hidden) - 1)
+    block, neuron = followed(run, course, at, values)
     hidden = record.hidden[block].astype(np.float32)
-    place = next(n for n, token in enumerate(record.tokens) if token.lower() == "[mask]")
-    neuron = values[NEURON]
-    if not 0 <= neuron < hidden.shape[1]:
-        neuron = int(hidden[place].argmax())
+    place = _hidden_place(record)
     strongest = int(hidden[:, neuron].argmax())
     token = "___" if strongest == place else record.tokens[strongest]
     sentence: Sentence = [
@@ -143,9 +144,47 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     )  # fmt: skip
     return maps_cell(
         Head(sentence, "learn-map", "relu"), [shown], (NAME, neuron), (), "", f"{NAME}-map",
-        on_choose=lambda _, chosen: set_to(NEURON, chosen),
+        on_choose=lambda _, chosen: Set({NEURON.name: str(chosen), BESIDE.name: "neuron"}),
         on_order=lambda _: None,
     )  # fmt: skip
+
+
+def followed(run: Run, course: Course, at: int, values: Values) -> tuple[int, int]:
+    """Block and neuron that are followed: the chosen one, or what is largest on the hidden word."""
+    record = _with_hidden(course, at)
+    assert record.hidden is not None  # noqa: S101
+    block = min(run.state.block, len(record.hidden) - 1)
+    hidden, neuron = record.hidden[block], values[NEURON]
+    known = 0 <= neuron < hidden.shape[1]
+    return block, neuron if known else int(hidden[_hidden_place(record)].argmax())
+
+
+def key_turns(run: Run, course: Course, at: int, values: Values) -> Cell:
+    """What activates the neuron that is followed, and how far its key has turned."""
+    block, neuron = followed(run, course, at, values)
+    looked = [(m[0].step, m[0].neurons) for m in course.moments if m[0].neurons is not None]
+    now = [each for step, each in looked if step <= course.moments[at][0].step][-1]
+    labels = course.reading.labels
+    where = [labels[id_] for id_ in now.strongest[block, neuron] if id_ < len(labels)]
+    cosine = float(now.turned[block, neuron])
+    degrees = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
+    sentence: Sentence = [
+        f"Neuron {block + 1}:{neuron} is largest on {', '.join(where)}; its key has turned by ",
+        number(f"{degrees:.0f}°"), ".",
+    ]  # fmt: skip
+    turned = np.array([float(each.turned[block, neuron]) for _, each in looked])
+    return chart_cell(
+        Head(sentence, "learn-key", "relu"),
+        curves(np.array([step for step, _ in looked]), [Curve("its key", turned, "@relu")],
+               (course.steps, 1.05), course.moments[at][0].step, "cosine with its start"),
+        "The cosine of the neuron's key with what it was at the beginning, step after step.",
+        key=f"{NAME}-key",
+        height=150,
+    )  # fmt: skip
+
+
+def _hidden_place(record: Record) -> int:
+    return next(n for n, token in enumerate(record.tokens) if token.lower() == "[mask]")
 
 
 def _with_hidden(course: Course, at: int) -> Record:

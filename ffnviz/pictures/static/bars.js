@@ -2,6 +2,7 @@ import { each, element } from "./element.js";
 import { given, took } from "./filling.js";
 import { reorder } from "./motion.js";
 import { number, percent } from "./numbers.js";
+import { makeReplay } from "./replay.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
 import { typeSize } from "./type_size.js";
@@ -37,9 +38,10 @@ function quiet({ muted, background }) {
 const asShare = (share) => `${100 * share}%`;
 
 export function mount(tell) {
-  let shown = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
+  let shown = null, whole = null, colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
-  const root = element("figure", { class: "bars" }, panels, unit);
+  const replay = makeReplay(({ panels: then }) => draw({ ...whole, panels: then }));
+  const root = element("figure", { class: "bars" }, panels, unit, replay.box);
   const makePanel = () => element("section", {}, element("h3"), element("ol"));
   const makeRow = (clickable) => () => element("li", {},
     clickable ? element("button", { type: "button" }, element("bdi")) : element("bdi"),
@@ -102,30 +104,37 @@ export function mount(tell) {
         names.map((name, rank) => [title, rank + 1, name, values[rank]]))],
     },
     update(data, theme) {
-      shown = data;
-      root.classList.toggle("leads", data.leads);
-      if (data.alt) panels.setAttribute("aria-label", data.alt);
-      unit.textContent = data.of;
-      unit.hidden = ["", "probability"].includes(data.of);
-      const scales = scaleOf(data.panels);
-      each(panels, data.panels, makePanel, ({ children: [heading, list] }, panel, at) => {
-        heading.textContent = panel.title;
-        heading.hidden = !panel.title;
-        if (panel.title) list.setAttribute("aria-label", panel.title);
-        list.classList.toggle("clickable", panel.ids !== null);
-        list.style.setProperty("--said", `${3.1 + LETTER * Math.max(0, ...panel.said.map(({ length }) => length))}em`);
-        const arrive = reorder(list, panel.names);
-        each(list, panel.names, makeRow(panel.ids !== null), (item, _, place) => writeRow(item, panel, place, scales[at], theme));
-        cut(list);
-        arrive();
-      });
-      const lines = [data.leads, ...data.panels.map(({ names, ids }) => [names.length, ids !== null])].join();
-      if (lines !== fitted) fit(); // it asks the browser for sizes
-      fitted = lines;
+      [whole, colours] = [data, theme];
+      if (!data.moments) draw(data);
+      replay.update(data.moments);
     },
     destroy() {
+      replay.stop();
       seen.disconnect();
       for (const event of ["resize", "room"]) removeEventListener(event, fit);
     },
   };
+
+  function draw(data) {
+    shown = data;
+    root.classList.toggle("leads", data.leads);
+    if (data.alt) panels.setAttribute("aria-label", data.alt);
+    unit.textContent = data.of;
+    unit.hidden = ["", "probability"].includes(data.of);
+    const scales = scaleOf(data.panels);
+    each(panels, data.panels, makePanel, ({ children: [heading, list] }, panel, at) => {
+      heading.textContent = panel.title;
+      heading.hidden = !panel.title;
+      if (panel.title) list.setAttribute("aria-label", panel.title);
+      list.classList.toggle("clickable", panel.ids !== null);
+      list.style.setProperty("--said", `${3.1 + LETTER * Math.max(0, ...panel.said.map(({ length }) => length))}em`);
+      const arrive = reorder(list, panel.names);
+      each(list, panel.names, makeRow(panel.ids !== null), (item, _, place) => writeRow(item, panel, place, scales[at], colours));
+      cut(list);
+      arrive();
+    });
+    const lines = [data.leads, ...data.panels.map(({ names, ids }) => [names.length, ids !== null])].join();
+    if (lines !== fitted) fit(); // it asks the browser for sizes
+    fitted = lines;
+  }
 }

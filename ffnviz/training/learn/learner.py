@@ -3,16 +3,17 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import torch
 from torch.nn import functional as F
 
 from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.training.learn.neurons import keys_of, look_at_neurons
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
-from ffnviz.training.learn.text import MAX_TOKENS, everyday
+from ffnviz.training.learn.text import MAX_TOKENS, TEXTS, text_read, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, Variant, new_encoder
 from ffnviz.training.loop import learning_rate, optimiser_of
 from ffnviz.training.masking import Batch, batch_of_sentences, sentence_batches
@@ -35,12 +36,14 @@ class Plan:
         text: a sentence with a [MASK] to watch.
         steps: how many there are; the learning rate falls to zero on the way.
         seed: of the initial weights and the batches.
+        own: a text of one's own to train on; the everyday sentences, if empty.
     """
 
     name: str
     text: str
     steps: int = STEPS_A_MINUTE
     seed: int = 0
+    own: str = field(default="", repr=False)
 
     @property
     def variant(self) -> Variant:
@@ -60,12 +63,13 @@ class Learner:
     """A network on its way through a plan. It can be pickled between two steps."""
 
     def __init__(self, plan: Plan) -> None:
-        tokenizer, _ = everyday()
+        tokenizer, _ = text_read(plan.own)
         self.plan = plan
         self.step = 0
         self.seconds = 0.0
         self.encoder = new_encoder(plan.variant, tokenizer.vocab_size, plan.seed)
         self._optimiser = optimiser_of(self.encoder, plan.recipe)
+        self._first_keys = keys_of(self.encoder)
         self._held_out: HeldOut | None = None
 
     def watch(self, text: str) -> Record:
@@ -89,7 +93,8 @@ class Learner:
 
     def _learn_one(self) -> None:
         recipe = self.plan.recipe
-        tokenizer, sentences = everyday()
+        tokenizer, _ = text_read(self.plan.own)
+        sentences = training_sentences(self.plan.variant.sentences, self.plan.own)
         rng = np.random.default_rng([recipe.seed, self.step])
         batch = batch_of_sentences(rng, sentences, recipe, tokenizer.mask_id)
         for group in self._optimiser.param_groups:
@@ -109,8 +114,13 @@ class Learner:
         looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
         with self._timed():
             if looks or self._held_out is None:
-                self._held_out = _look(self.encoder)
-            return _record(self, self._held_out, with_hidden=looks)
+                self._held_out = _look(self.encoder, self.plan.own)
+            record = _record(self, self._held_out, with_hidden=looks)
+            if not looks:
+                return record
+            held_out = _held_out(self.plan.own)
+            neurons = look_at_neurons(self.encoder, self._first_keys, held_out)
+            return replace(record, neurons=neurons)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -132,34 +142,34 @@ class Guessing:
     top5: float
 
 
-@cache
-def guessing_by_frequency() -> Guessing:
+@lru_cache(maxsize=TEXTS)
+def guessing_by_frequency(own: str = "") -> Guessing:
     """Each word is guessed as often as it stands in the sentences to train on."""
-    tokenizer, sentences = everyday()
+    tokenizer, sentences = text_read(own)
     ids = sentences.training_ids
     counts = np.bincount(ids[sentences.words[ids]], minlength=tokenizer.vocab_size) + 1
-    targets = torch.cat([batch.targets for batch in _held_out()]).numpy()
+    targets = torch.cat([batch.targets for batch in _held_out(own)]).numpy()
     likeliest = np.argsort(-counts, kind="stable")[:K]
     loss = -np.log(counts / counts.sum())[targets].mean()
     return Guessing(float(loss), float(np.isin(targets, likeliest).mean()))
 
 
-@cache
-def _held_out() -> list[Batch]:
+@lru_cache(maxsize=TEXTS)
+def _held_out(own: str) -> list[Batch]:
     # The same words are hidden whatever the seed, so that seeds can be compared.
-    tokenizer, sentences = everyday()
+    tokenizer, sentences = text_read(own)
     return sentence_batches(sentences, Recipe(), tokenizer.mask_id)
 
 
-def _look(encoder: Encoder) -> HeldOut:
-    found = validate(encoder, _held_out())
+def _look(encoder: Encoder, own: str) -> HeldOut:
+    found = validate(encoder, _held_out(own))
     blocks = tuple(Sparsity(block.active, block.never_active) for block in found.blocks)
     return HeldOut(found.loss, found.top5, blocks)
 
 
 @torch.inference_mode()
 def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record:
-    tokenizer, _ = everyday()
+    tokenizer, _ = text_read(learner.plan.own)
     encoding = tokenizer.encode(learner.plan.text, MAX_TOKENS)
     ids = encoding.ids
     if tokenizer.mask_id not in ids:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.training.learn.neurons import Neurons
+
 
 @dataclass(frozen=True)
 class Sparsity:
@@ -49,6 +51,7 @@ class Record:
         probabilities: theirs.
         held_out: what was last seen of the held-out sentences.
         hidden: of each block on the sentence, (n_blocks, T, d_ff), where that was noted.
+        neurons: what they do, where that was noted.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Record:
     probabilities: tuple[float, ...]
     held_out: HeldOut
     hidden: NDArray[np.float16] | None
+    neurons: Neurons | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values, without what differs from run to run."""

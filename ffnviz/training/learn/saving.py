@@ -10,7 +10,7 @@ import numpy as np
 
 from ffnviz.models.encoder.folder import CARD, write_folder
 from ffnviz.training.learn.learner import Learner
-from ffnviz.training.learn.text import everyday
+from ffnviz.training.learn.text import text_read
 
 
 def save(learner: Learner, folder: Path) -> None:
@@ -23,7 +23,7 @@ def save(learner: Learner, folder: Path) -> None:
     """
     if not learner.plan.variant.can_be_saved:
         raise ValueError(f"A network with “{learner.plan.variant.label}” cannot be saved.")
-    tokenizer, sentences = everyday()
+    tokenizer, sentences = text_read(learner.plan.own)
     counts = np.bincount(sentences.training_ids, minlength=tokenizer.vocab_size)
     card = _card(learner)
     write_folder(folder, learner.encoder, tokenizer, counts.tolist(), lambda _: {CARD: card})
@@ -49,6 +49,9 @@ def folder_name(learner: Learner) -> str:
     return f"learned-{plan.name}-seed-{plan.seed}-step-{learner.step}"
 
 
+EVERYDAY = "everyday sentences of Tatoeba (https://tatoeba.org), CC BY 2.0 FR"
+
+
 def _card(learner: Learner) -> str:
     plan, recipe = learner.plan, learner.plan.recipe
     return f"""# A small network ({plan.variant.label})
@@ -56,6 +59,6 @@ def _card(learner: Learner) -> str:
 Trained by ffnviz for {learner.step:,} of {plan.steps:,} steps, of {recipe.batch_tokens} tokens each, with
 AdamW at {recipe.learning_rate:g} and {recipe.mask_share:.0%} of the words masked, from seed {plan.seed}.
 
-Data: everyday sentences of Tatoeba (https://tatoeba.org), CC BY 2.0 FR. It knows nothing else, and what
+Data: {"a text of its owner's" if plan.own else EVERYDAY}. It knows nothing else, and what
 it fills in is no statement of fact.
 """  # noqa: E501

@@ -3,47 +3,14 @@
 import csv
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
 
+from ffnviz.analysis.trainings.table import NAMES, Row, read_table
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.training.learn.learner import STEPS_A_MINUTE, Learner, Plan
 
 TEXT = f"What {MASK} is it?"  # is watched, and nothing of it noted
-
-
-class StudyError(ValueError):
-    """A file that is no table of this study."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One finished training.
-
-    Attributes:
-        variant: its name.
-        seed, steps: of its plan.
-        parameters: that are trained.
-        loss, top5: on the held-out sentences, in nats and as a share.
-        active_1, active_2: share of the activations above zero, in each block.
-        dead_1, dead_2: share of the neurons that are above zero on none of these tokens.
-    """
-
-    variant: str
-    seed: int
-    steps: int
-    parameters: int
-    loss: float
-    top5: float
-    active_1: float
-    active_2: float
-    dead_1: float
-    dead_2: float
-
-
-NAMES = [field.name for field in fields(Row)]
 
 
 def study(
@@ -69,7 +36,7 @@ def study(
         StudyError: if the file is no such table.
         OSError: if it cannot be read or written.
     """
-    rows = read_study(path) if path.exists() else []
+    rows = read_table(path) if path.exists() else []
     wanted = [(name, seed) for seed in seeds for name in variants]
     known = {(row.variant, row.seed, row.steps) for row in rows}
     for place, (name, seed) in enumerate(wanted, start=1):
@@ -80,29 +47,11 @@ def study(
     return rows
 
 
-def read_study(path: Path) -> list[Row]:
-    """The rows of a table.
-
-    Raises:
-        StudyError: if the file is no such table.
-        OSError: if it cannot be read.
-    """
-    kinds = {field.name: field.type for field in fields(Row)}
-    made: dict[Any, Callable[[str], Any]] = {str: str, int: int, float: float}
-    try:
-        table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-        if table.fieldnames != NAMES:
-            raise ValueError("its columns are others")
-        return [Row(**{name: made[kinds[name]](each[name]) for name in NAMES}) for each in table]
-    except (ValueError, TypeError) as error:
-        raise StudyError(f"{path} is no table of this study: choose another file.") from error
-
-
 def _trained(plan: Plan) -> Row:
     learner = Learner(plan)
     for record in learner.learn():
         last = record.held_out
-    first, second = last.blocks
+    first, second = last.blocks[0], last.blocks[-1]
     n = sum(each.numel() for each in learner.encoder.parameters() if each.requires_grad)
     return Row(
         plan.name, plan.seed, plan.steps, n, last.loss, last.top5,

@@ -3,7 +3,8 @@
 import json
 import lzma
 from collections import Counter
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from ffnviz.models.encoder.folder import TOKENIZER
 from ffnviz.models.encoder.model import MODELS
 from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Tokenizer
 from ffnviz.training.corpus import IdArray, Sentences
+from ffnviz.training.learn.own_text import sentences_in
 from ffnviz.training.sentences import sentences_of
 
 EVERYDAY = ASSETS / "everyday" / "sentences.txt.xz"
@@ -20,17 +22,38 @@ VOCABULARY = 2_000
 MAX_TOKENS = 32
 COUNTED = 8  # one line in so many is counted, which finds nearly the same tokens as all
 LOOKED_AT = 500  # held-out sentences
+TEXTS = 4  # that are kept as read
 
 
 @cache
 def everyday() -> tuple[Tokenizer, Sentences]:
     """The tokenizer of a small network, and the sentences; of the held-out ones, 500."""
     lines = lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines()
+    return _read(lines, "everyday-sentences", COUNTED)
+
+
+@lru_cache(maxsize=TEXTS)
+def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
+    """The same of a text of one's own; of the everyday sentences, if there is none.
+
+    Raises:
+        OwnTextError: if it is too long, no text, or has too few sentences.
+    """
+    return _read(sentences_in(own), "own-text", 1) if own else everyday()
+
+
+def _read(lines: list[str], name: str, every: int) -> tuple[Tokenizer, Sentences]:
     full = Tokenizer.from_json((MODELS / "relu" / TOKENIZER).read_bytes())
-    tokenizer = commonest(full, lines[::COUNTED], VOCABULARY)
-    read = sentences_of(lines, "everyday-sentences", tokenizer, MAX_TOKENS)
-    held_out = _thinned(read.held_out, LOOKED_AT)
-    return tokenizer, Sentences(read.name, read.training, held_out, read.words)
+    tokenizer = commonest(full, lines[::every], VOCABULARY)
+    read = sentences_of(lines, name, tokenizer, MAX_TOKENS)
+    return tokenizer, replace(read, held_out=_thinned(read.held_out, LOOKED_AT))
+
+
+@lru_cache(maxsize=TEXTS)
+def training_sentences(n: int | None, own: str = "") -> Sentences:
+    """The sentences, of those to train on so many, spread evenly over all lengths; None: all."""
+    _, all_ = text_read(own)
+    return all_ if n is None else replace(all_, training=_thinned(all_.training, n))
 
 
 def commonest(full: Tokenizer, lines: list[str], size: int) -> Tokenizer:

@@ -12,6 +12,7 @@ from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.learn.text import MAX_TOKENS
 
 D_MODEL, D_FF = 64, 256
+FEW = 2_000  # sentences, so that each is read a hundred times
 LARGER = 3.0  # initial weights, than those of a wide network: so small a one learns sooner
 
 
@@ -27,6 +28,8 @@ class Variant:
         residual: whether attention and FFN are added to the stream, or replace it.
         dropout: share of values dropped while it trains.
         ffn: each block's "own", one "shared" by all, or "none".
+        n_blocks: how many blocks.
+        sentences: how many are trained on; None: all.
     """
 
     label: str
@@ -36,6 +39,8 @@ class Variant:
     residual: bool = True
     dropout: float = 0.0
     ffn: str = "own"
+    n_blocks: int = 2
+    sentences: int | None = None
 
     @property
     def can_be_saved(self) -> bool:
@@ -46,7 +51,7 @@ class Variant:
         """Its shape."""
         norm = "pre" if self.norm == "none" else self.norm
         return EncoderConfig(
-            vocab_size, MAX_TOKENS, D_MODEL, n_heads=4, d_ff=self.d_ff, n_blocks=2,
+            vocab_size, MAX_TOKENS, D_MODEL, n_heads=4, d_ff=self.d_ff, n_blocks=self.n_blocks,
             activation=self.phi, norm=norm, dropout=self.dropout,
         )  # fmt: skip
 
@@ -66,6 +71,12 @@ VARIANTS = {
     "post-norm": Variant("post-LayerNorm", norm="post"),
     "no-norm": Variant("no LayerNorm", norm="none"),
     "dropout": Variant("dropout 10%", dropout=0.1),
+    # As many parameters as the usual one, within 1%: what the FFNs have is shared out otherwise.
+    "one-block": Variant("1 block, d_ff × 2.5", n_blocks=1, d_ff=643),
+    "four-blocks": Variant("4 blocks, d_ff × ¼", n_blocks=4, d_ff=62),
+    "attention-only": Variant("6 blocks of attention only", n_blocks=6, d_ff=1, ffn="none"),
+    "few": Variant(f"{FEW:,} sentences", sentences=FEW),
+    "few-dropout": Variant(f"{FEW:,} sentences, dropout 10%", sentences=FEW, dropout=0.1),
 }
 
 

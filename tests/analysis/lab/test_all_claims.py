@@ -1,6 +1,5 @@
 """All experiments in one go, on any sentence."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ffnviz.analysis.lab import EXPERIMENTS, bend_deleted, try_all
+from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
@@ -19,7 +18,7 @@ from tests.analysis.lab.broken import subject
 
 def test_every_experiment_has_a_part_of_its_name_and_every_part_an_experiment() -> None:
     names = [experiment.name for experiment in EXPERIMENTS]
-    assert len(EXPERIMENTS) == 11
+    assert len(EXPERIMENTS) == 12
     elsewhere = [name for name in names if ("lab", name) in MOVED]
     assert [part.name for part in PARTS] == ["claims", *(n for n in names if n not in elsewhere)]
 
@@ -37,14 +36,6 @@ def test_all_claims_are_tested_and_the_bar_only_moves_forward(model_folder: Path
         assert finding.expected
         assert finding.measured
         assert "nan" not in finding.measured
-
-
-@pytest.fixture(autouse=True, scope="module")
-def few_probes() -> Iterator[None]:
-    """Of the probe sentences only a few: the small model's tokens are short, and so many."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bend_deleted, "PROBES_EVERY", 250)
-        yield
 
 
 def findings_of(tried: Subject) -> list[Finding]:

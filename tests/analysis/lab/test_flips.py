@@ -9,12 +9,9 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions, sharing
 from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
-from ffnviz.analysis.neurons.probe_loss import masked_loss
-from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.encoder import Encoder
-from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.lab.broken import ByPosition, Peeking, bent, deaf, finding, subject, with_ffn
 from tests.analysis.networks import ours
@@ -135,17 +132,6 @@ def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
     assert finding(first, "Without φ the hidden").verdict is FAILS
 
 
-def test_a_network_without_phi_can_do_without_it_and_a_trained_one_cannot(
-    model_folder: Path,
-) -> None:
-    model = load("relu")
-    trained = Subject(model, model.trace("The cat sat."), 1, 1, in_double(model))
-    flat = bend_deleted.remove_phi(subject(model_folder, straight))
-    claim = "This trained network, not retrained, can"
-    assert finding(bend_deleted.remove_phi(trained), claim).verdict is FAILS
-    assert finding(flat, claim).verdict is HOLDS
-
-
 @pytest.mark.parametrize("activation", ["relu", "identity"])
 def test_ranks_are_numpys_and_no_lack_of_inputs_hides_what_phi_adds(
     model_folder: Path, activation: str
@@ -172,20 +158,6 @@ def test_a_rank_that_all_inputs_reach_is_said_to_be_theirs(
     monkeypatch.setattr(bend_deleted, "EXTRA", 8)  # fewer inputs than neurons
     monkeypatch.setattr(bend_deleted, "INPUTS", 0)
     assert words in finding(bend_deleted.remove_phi(tried), claim).measured
-
-
-def test_the_loss_without_ffns_is_that_of_ffns_that_write_zeros(model_folder: Path) -> None:
-    def silence(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.ffn.compress.weight.data.zero_()
-            block.ffn.compress.bias.data.zero_()
-
-    sound, silent = subject(model_folder).ours, subject(model_folder, silence).ours
-    found = bend_deleted.ablation_loss(sound)
-    assert found
-    np.testing.assert_allclose(
-        found.without_ffn, masked_loss(silent, read_probes()[:: bend_deleted.PROBES_EVERY])
-    )
 
 
 class NoNorm(nn.LayerNorm):

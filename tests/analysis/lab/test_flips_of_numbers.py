@@ -209,17 +209,6 @@ def test_draws_that_disagree_decide_nothing() -> None:
     assert verdicts(mixed) == [Verdict.UNDECIDED, Verdict.UNDECIDED]
 
 
-def test_many_pairs_of_trainings_that_agree_would_decide_and_one_does_not(
-    model_folder: Path,
-) -> None:
-    seen = zoo.visit_zoo(subject(model_folder))
-    assert finding(seen, "GELU trains better").verdict is Verdict.UNDECIDED
-    relu, gelu = np.full(10, 4.0), np.linspace(3.8, 3.9, 10)
-    assert zoo._trains_better(relu, gelu).verdict is HOLDS
-    assert zoo._trains_better(gelu, relu).verdict is FAILS
-    assert zoo._trains_better(relu, np.append(gelu[1:], 4.1)).verdict is Verdict.UNDECIDED
-
-
 def test_who_uses_gelu_follows_from_what_is_known_of_each(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

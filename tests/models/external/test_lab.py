@@ -28,7 +28,7 @@ from tests.models.external.folders import save
 
 TEXT = "the cat sat on the mat"
 OPEN = Callable[[str], ExternalNetwork]
-OF_THE_FFN = {"positions", "sharing", "convolution", "linear", "fit", "width"}
+OF_THE_FFN = {"positions", "sharing", "convolution", "linear", "fit", "width", "trained"}
 
 
 def subject(network: ExternalNetwork, token: int = 2) -> Subject:

@@ -8,7 +8,7 @@ import torch
 
 from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
 from ffnviz.training.learn.record import Record
-from ffnviz.training.learn.text import everyday
+from ffnviz.training.learn.text import everyday, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, new_encoder
 
 TEXT = "She opened the [MASK] and looked out."
@@ -80,7 +80,7 @@ def test_what_has_the_same_shape_begins_with_the_same_weights(name: str) -> None
     usual = new_encoder(VARIANTS["relu"], vocab_size, 1).state_dict()
     other = new_encoder(VARIANTS[name], vocab_size, 1).state_dict()
     alike = [k for k, weights in other.items() if k in usual and usual[k].shape == weights.shape]
-    assert "blocks.1.attention.project_in.weight" in alike
+    assert "blocks.0.attention.project_in.weight" in alike
     for key in alike:
         if "ffn." not in key or VARIANTS[name].ffn == "own":
             assert torch.equal(usual[key], other[key])
@@ -101,3 +101,21 @@ def test_a_variant_is_what_it_says() -> None:
     shared = made("shared-ffn")
     n = sum(weights.numel() for weights in shared.parameters())
     assert n == sum(w.numel() for w in made("relu").parameters()) - (2 * 64 * 256 + 256 + 64)
+
+
+@pytest.mark.parametrize("name", ["swiglu", "one-block", "four-blocks", "attention-only"])
+def test_what_is_to_be_compared_has_as_many_parameters(name: str) -> None:
+    def n_trained(name: str) -> int:
+        encoder = new_encoder(VARIANTS[name], everyday()[0].vocab_size, 1)
+        return sum(weights.numel() for weights in encoder.parameters() if weights.requires_grad)
+
+    assert n_trained(name) == pytest.approx(n_trained("relu"), rel=0.01)
+
+
+def test_few_sentences_are_some_of_all_of_every_length() -> None:
+    few, everything = training_sentences(2_000).training, training_sentences(None).training
+    assert sum(map(len, few.values())) == 2_000
+    share = 2_000 / sum(map(len, everything.values()))
+    for length, rows in few.items():
+        assert abs(len(rows) - share * len(everything[length])) <= 1
+        assert set(map(bytes, rows)) <= set(map(bytes, everything[length]))

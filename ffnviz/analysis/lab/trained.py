@@ -1,0 +1,147 @@
+"""What a network needs: small ones trained with and without it, pair by pair of one seed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ffnviz.analysis.lab.chance import FALSE_ALARM
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
+from ffnviz.analysis.number_format import short
+from ffnviz.analysis.trainings.pairs import Pairs, pairs
+from ffnviz.analysis.trainings.table import Row, trainings
+
+WHERE = "at this size, on this text"
+ALIKE = 0.01  # a share by which parameters may differ that are said to be as many
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing in which trainings differ.
+
+    Attributes:
+        name: of the thing, on an axis.
+        variant, base: how they are built; names in the table.
+        claim: what is said of it; empty if nothing is.
+        better: whether it is said to be better than the base, and not worse.
+        published: what others found.
+        said: by whom.
+    """
+
+    name: str
+    variant: str
+    base: str = "relu"
+    claim: str = ""
+    better: bool = False
+    published: str = ""
+    said: Said = Said.TEXTBOOKS
+
+
+QUESTIONS = (
+    Question("no φ", "identity", claim="Trained without φ, a network learns less."),
+    Question("GELU", "gelu", claim="GELU trains better than ReLU.", better=True,
+             published="ReLU 1.997 and GELU 1.983 after 65,536 steps, 1.677 and 1.679 at the end "
+             "(Shazeer 2020); both 1.838 (Narang et al. 2021)"),
+    Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True),
+    Question("no FFN", "no-ffn", claim="Trained without FFNs, a network learns less."),
+    Question("attention instead of FFNs", "attention-only",
+             claim="FFNs are worth more than as many parameters of further attention."),
+    Question("one FFN for both blocks", "shared-ffn",
+             claim="Each block needs an FFN of its own."),
+    Question("d_ff × ½", "half"),
+    Question("d_ff × 2", "double", claim="Twice as wide FFNs learn more.", better=True),
+    Question("d_ff × 4", "quadruple"),
+    Question("d_ff × 8", "eightfold"),
+    Question("1 block, d_ff × 2.5", "one-block",
+             claim="One block with a wide FFN learns less than two blocks of as many parameters."),
+    Question("4 blocks, d_ff × ¼", "four-blocks", better=True,
+             claim="Four blocks with narrow FFNs learn more than two of as many parameters."),
+    Question("no residual", "no-residual",
+             claim="Trained without residual connections, a network learns less."),
+    Question("no LayerNorm", "no-norm", claim="Trained without LayerNorm, a network learns less."),
+    Question("post-LayerNorm", "post-norm",
+             claim="Pre-LayerNorm trains better than post-LayerNorm."),
+    Question("dropout 10%", "dropout", said=Said.PEOPLE, better=True,
+             claim="Dropout helps where sentences are many."),
+    Question("dropout 10%, 2,000 sentences", "few-dropout", "few", better=True,
+             claim="Dropout helps where sentences are few."),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A question, and the trainings that answer it."""
+
+    question: Question
+    pairs: Pairs | None  # None if there are none
+
+
+@dataclass(frozen=True)
+class Trained(Result):
+    """All questions."""
+
+    answered: tuple[Answered, ...]
+
+
+def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
+    """What the package's trainings say, or others; no typed sentence matters to them."""
+    table = trainings() if rows is None else rows
+    answered = tuple(Answered(each, pairs(table, each.variant, each.base)) for each in QUESTIONS)
+    findings = tuple(judged(each) for each in answered if each.question.claim)
+    return Trained(answered, findings=findings)
+
+
+def judged(answered: Answered) -> Finding:
+    """The verdict: the mean difference against what chance puts into it but once in 1,000 times."""
+    question, found = answered.question, answered.pairs
+    lower = question.better
+    expected = f"a {'lower' if lower else 'higher'} loss in pair after pair of trainings"
+    if found is None:
+        return Finding(
+            question.claim, expected, "nothing was measured", Check(0.0, ">", 0.0),
+            said=question.said, untestable="the table has no such trainings",
+        )  # fmt: skip
+    low, high = found.interval(FALSE_ALARM)
+    effect = -found.effect if lower else found.effect
+    reach = (high - low) / 2 if math.isfinite(high) else 0.0
+    seeds = _seeds(found.n)
+    return Finding(
+        question.claim,
+        expected,
+        told(answered) + (f"; published: {question.published}" if question.published else ""),
+        Check(effect, ">", reach, "nats"),
+        untestable=f"{WHERE}, {seeds} leave{'s' * (found.n == 1)} it open" if low <= 0 <= high
+        else "",
+        said=question.said,
+        scope=f"{WHERE}, by {seeds}",
+    )  # fmt: skip
+
+
+def told(answered: Answered) -> str:
+    """The losses, the pairs, the sign test, the effect and its interval."""
+    question, found = answered.question, answered.pairs
+    if found is None:
+        return ""
+    one, other = found.losses.mean(axis=1)
+    base = "the usual network" if question.base == "relu" else "without it"
+    words = [f"{question.name}: loss {one:.3f} nats, {base} {other:.3f}"]
+    if found.n > 1:
+        low, high = map(signed, found.interval(FALSE_ALARM))
+        words.append(
+            f"{signed(found.effect)} on average, {1 - FALSE_ALARM:.1%} interval {low} to {high}"
+        )
+    words.append(
+        f"higher in {found.higher} of {found.n} pairs (sign test: p = {short(found.sign_p)})"
+    )
+    mine, usual = found.parameters
+    if abs(mine / usual - 1) > ALIKE:
+        words.append(f"{mine:,} parameters against {usual:,}")
+    return "; ".join(words)
+
+
+def signed(nats: float) -> str:
+    """A difference, with its sign."""
+    return f"{nats:+.3f}".replace("-", "−")
+
+
+def _seeds(n: int) -> str:
+    return f"{n} seed{'s' * (n != 1)}"

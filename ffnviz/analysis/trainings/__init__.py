@@ -1,0 +1,1 @@
+"""What many small trainings say: their table, and pairs of them that share a seed."""

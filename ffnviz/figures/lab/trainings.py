@@ -1,0 +1,89 @@
+"""Pairs of trainings: by how much one lost more than the other, seed by seed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, axis, layout
+
+TOO_FAR = 3.0  # times as far as the second furthest: such a row is written, not drawn
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One row.
+
+    Attributes:
+        name: of what is compared, escaped.
+        differences: a pair each, (n,).
+        interval: of their mean.
+        told: beside the name, escaped.
+    """
+
+    name: str
+    differences: NDArray[np.float64]
+    interval: tuple[float, float]
+    told: str
+
+
+def compared(rows: Sequence[Compared], colour: str) -> Figure:
+    """A row a comparison: a dot a seed, a diamond for the mean, a line for its interval.
+
+    Args:
+        rows: from top to bottom.
+        colour: the accent.
+    """
+    reach = _reach([float(np.abs(row.differences).max()) for row in rows])
+    dots, means, lines, notes = [], [], [], []
+    for place, row in enumerate(rows):
+        mean = float(row.differences.mean())
+        beyond = "" if abs(mean) <= reach else "▸ " if mean > 0 else "◂ "
+        notes += [_note(row.name, place, "left"), _note(beyond + row.told, place, "right")]
+        if beyond:
+            continue
+        dots += [(each, place) for each in row.differences]
+        means.append((mean, place))
+        low, high = np.clip(row.interval, -reach, reach)
+        lines += [(low, place), (high, place), (None, None)]
+    return {
+        "data": [
+            {"type": "scatter", "mode": "lines", "name": "99.9% interval", **_xy(lines),
+             "line": {"color": "@text", "width": 2}, "hoverinfo": "none"},
+            {"type": "scatter", "mode": "markers", "name": "a seed", **_xy(dots),
+             "marker": {"color": f"@{colour}/0.45", "size": 9},
+             "hovertemplate": "%{x:+.3f} nats<extra></extra>"},
+            {"type": "scatter", "mode": "markers", "name": "mean", **_xy(means),
+             "marker": {"color": f"@{colour}", "size": 14, "symbol": "diamond",
+                        "line": {"color": "@background", "width": 2}},
+             "hovertemplate": "%{x:+.3f} nats on average<extra></extra>"},
+        ],
+        "layout": layout(
+            axis("loss against the usual network's, nats", range=[-reach, reach], nticks=5),
+            axis("", range=[len(rows) - 0.4, -0.8], showticklabels=False, showgrid=False,
+                 zeroline=False),
+            annotations=notes,
+            margin={"l": 16, "r": 16, "t": 40, "b": 56},
+        ),
+    }  # fmt: skip
+
+
+def _reach(furthest: Sequence[float]) -> float:
+    """As far as most rows go; one that goes much further would press the others together."""
+    ordered = sorted(furthest)
+    while len(ordered) > 1 and ordered[-1] > TOO_FAR * ordered[-2]:
+        ordered.pop()
+    return 1.15 * max(ordered[-1], 1e-3) if ordered else 1.0
+
+
+def _note(text: str, place: int, side: str) -> dict[str, object]:
+    return {
+        "text": text, "x": 0.0 if side == "left" else 1.0, "xref": "paper", "xanchor": side,
+        "y": place - 0.12, "yanchor": "bottom", "showarrow": False, "font": {"size": 16},
+    }  # fmt: skip
+
+
+def _xy(points: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
+    return {"x": np.array([x for x, _ in points], float),
+            "y": np.array([y for _, y in points], float)}  # fmt: skip

@@ -1,0 +1,28 @@
+"""What a network needs: small ones trained with and without it, from the same seeds."""
+
+from ffnviz.analysis.lab.trained import compare_trainings
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.parts.experiments import tally, verdicts_of
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.trainings import trainings_chart
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+
+
+def sheet(run: Run, _: Values) -> Sheet:
+    """All comparisons beside the verdicts."""
+    trained = compare_trainings()
+    made = [each.pairs for each in trained.answered if each.pairs is not None]
+    fewest, most = (end((found.n for found in made), default=0) for end in (min, max))
+    seeds = f"{most} seed{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} seeds"
+    sentence: Sentence = [
+        "Small networks trained with one thing changed, from ", number(seeds), " each."
+    ]  # fmt: skip
+    under = "d_model 64, everyday sentences" + (f", {made[0].steps:,} steps" if made else "")
+    colour = run.card.colour
+    chart = trainings_chart(
+        Head(sentence, "lab-trainings", colour, under=[under]), trained.answered, "lab-trainings"
+    )
+    told = verdicts_of(Head(tally(trained.findings), "lab-trained", colour), trained.findings)
+    return Sheet([row(chart, told)])

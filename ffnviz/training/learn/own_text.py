@@ -1,0 +1,41 @@
+"""A text of one's own as sentences for a small network, or why it is none."""
+
+import re
+
+from ffnviz.models.spelling import as_read
+from ffnviz.training.sentences import is_held_out
+
+LONGEST = 500_000  # characters: some hundred pages, read in a few seconds
+FEWEST = 200  # sentences
+MOST_WORDS = 16  # of a sentence; of a longer one each such stretch is one
+ENDS = re.compile(r"(?<=[.!?…])[\"'”’)»]*\s+")
+
+
+class OwnTextError(ValueError):
+    """A text that a small network cannot read; the message says why, and what would help."""
+
+
+def sentences_in(text: str) -> list[str]:
+    """The sentences of a text: cut at lines, at full stops, and where they are too long.
+
+    Raises:
+        OwnTextError: if it is too long, no text, or has too few sentences.
+    """
+    if len(text) > LONGEST:
+        raise OwnTextError(f"The file has more than {LONGEST:,} characters: take a part of it.")
+    if "\0" in text or text.count("\ufffd") > len(text) / 100:
+        raise OwnTextError("The file is no text in UTF-8: save it as plain text (.txt, UTF-8).")
+    found: list[str] = []
+    for line in as_read(text).splitlines():
+        for sentence in ENDS.split(line):
+            words = sentence.split()
+            cut = range(0, len(words), MOST_WORDS)
+            found += [" ".join(words[first : first + MOST_WORDS]) for first in cut]
+    found = [each for each in dict.fromkeys(found) if any(map(str.isalpha, each))]
+    held_out = sum(map(is_held_out, found))
+    if len(found) < FEWEST or not held_out:
+        raise OwnTextError(
+            f"The file has {len(found)} different sentences, and it takes {FEWEST}: "
+            "take a longer one."
+        )
+    return found
