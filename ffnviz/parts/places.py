@@ -45,6 +45,7 @@ PLACES: dict[tuple[str, str], tuple[str, ...]] = {  # page and name of a part: i
     ("neurons", "browse"): ("hidden",),
     ("neurons", "compare"): ("hidden",),
     ("neurons", "name"): ("hidden",),
+    ("exercises", "hand"): FFN,
     ("lab", "claims"): BLOCK,
     ("lab", "positions"): FFN,
     ("lab", "convolution"): FFN,

@@ -1,0 +1,136 @@
+"""The exercises are done by keyboard and by finger."""
+
+import random
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from ffnviz.analysis.exercises.by_hand import small_ffn
+from tests.browser.conftest import OpenPage, _context
+from tests.browser.journey import Journey
+
+
+@pytest.fixture
+def phone(browser: Browser, address: str) -> Iterator[Journey]:
+    """A telephone of 390 × 844, touched by fingers."""
+    context = _context(browser, finger=True)
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    yield Journey(page, address)
+    context.close()
+
+
+def gaps(page: Page) -> Locator:
+    return page.locator('[data-cell="by-hand"] .gap input')
+
+
+def said(page: Page, name: str) -> Locator:
+    at = [f"{v}{i}" for v, n in (("z", 3), ("h", 3), ("y", 2)) for i in range(1, n + 1)].index(name)
+    return page.locator(f'[data-cell="by-hand"] #said-{at}')
+
+
+def test_by_hand_with_the_keyboard(new_page: OpenPage) -> None:
+    ffn = small_ffn(7)
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?hand_seed=7")
+    gaps(page).first.focus()
+    page.keyboard.type(str(ffn.z[0] - ffn.b1[0]))  # the bias is forgotten
+    expect(said(page, "z1")).to_contain_text("Bias:")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(str(ffn.z[0] - 2 * ffn.x[0] * ffn.w1[0, 0]))
+    expect(said(page, "z1")).to_contain_text("Sign:")
+    page.keyboard.press("Enter")
+    page.keyboard.type("0")  # ReLU too early: of seed 7 the second is below zero
+    assert ffn.z[1] < 0
+    expect(said(page, "z2")).to_contain_text("φ:")
+    # What follows from a wrong number is told apart from what is wrong by itself.
+    page.locator("#gap-3").fill(str(max(0, ffn.z[0] - 2 * ffn.x[0] * ffn.w1[0, 0])))
+    if ffn.z[0] - 2 * ffn.x[0] * ffn.w1[0, 0] > 0:
+        expect(said(page, "h1")).to_contain_text("Right for your z₁")
+    gaps(page).first.focus()
+    for value in (*ffn.z, *ffn.h, *ffn.y):
+        page.keyboard.press("Control+a")
+        page.keyboard.type(str(value).replace("-", "−"))  # as a telephone may write it
+        page.keyboard.press("Enter")
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+    expect(page).to_have_url(re.compile(r"typed=[0-9a-f]{8}_2_-3_6_2_0_6_19_17"))
+    page.reload()
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+
+
+def test_another_seed_is_another_exercise_with_empty_gaps(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?hand_seed=7")
+    gaps(page).first.fill("12")
+    expect(page).to_have_url(re.compile("typed="))
+    seed = page.get_by_label("Seed")
+    seed.fill("8")
+    seed.press("Enter")
+    expect(gaps(page).first).to_have_value("")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Worksheet (A4)").click()
+    sheet = saved.value.path().read_text(encoding="utf-8")
+    assert "Exercise 8" in sheet
+    assert "<script" not in sheet
+
+
+def test_by_hand_with_a_finger(phone: Journey) -> None:
+    ffn = small_ffn(3)
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?hand_seed=3")
+    expect(gaps(page)).to_have_count(8)
+    for gap, value in zip(gaps(page).all(), (*ffn.z, *ffn.h, *ffn.y), strict=True):
+        box = gap.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        gap.tap()
+        page.keyboard.insert_text(str(value))
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_neuron_of_the_typed_sentence(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?exercise=yours&text=The+cat+sat.&token=2&neuron=relu-5")
+    table = page.locator('[data-cell="by-hand"] table').first
+    rows = [row.split("\t") for row in table.inner_text().splitlines()[1:] if "\t" in row]
+    assert len(rows) == 10
+    number = lambda text: float(text.replace("−", "-"))  # noqa: E731
+    first = number(rows[0][1]) * number(rows[0][2])
+    z = first + sum(number(row[-1]) for row in rows[1:])
+    gaps(page).nth(0).fill(f"{first:.3f}")
+    gaps(page).nth(1).fill(f"{z:.3f}")
+    gaps(page).nth(2).fill(f"{max(0.0, z):.3f}")
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("3 of 4 right.")
+
+
+def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None:
+    journey = new_page()
+    page = journey.page
+    rng = random.Random(5)
+    page.goto(f"{journey.address}/exercises?exercise=xor")
+    inputs = page.locator('[data-cell="xor"] input')
+    for weights in ([1, 1, 0, 1, 1, -1, 1, -2, 0], [rng.randint(-3, 3) for _ in range(9)]):
+        for place, weight in enumerate(weights):
+            inputs.nth(place).fill(str(weight))
+        first, out = np.array(weights[:6]).reshape(2, 3), np.array(weights[6:])
+        for row, (a, b) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+            y = np.maximum(first @ [a, b, 1], 0) @ out[:2] + out[2]
+            shown = page.locator('[data-cell="xor"] tbody tr').nth(row).locator("td").nth(4)
+            expect(shown).to_have_text(str(y).replace("-", "−"))
+    page.goto(f"{journey.address}/exercises?exercise=xor&xor=1_1_0_1_1_-1_1_-2_0")
+    verdict = page.locator('[data-cell="xor"] .said')
+    expect(verdict).to_contain_text("All four right: y = ReLU(a + b) − 2 · ReLU(a + b − 1)")
+    page.get_by_role("button", name="φ is ReLU").press("Enter")
+    expect(verdict).to_contain_text("Without φ")
+
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?exercise=xor&xor=1_1_0_1_1_-1_1_-1_0")
+    page.get_by_role("button", name="weight of h₂ in y: one less").tap()
+    expect(page.locator('[data-cell="xor"] .said')).to_contain_text("All four right")
