@@ -46,6 +46,8 @@ PLACES: dict[tuple[str, str], tuple[str, ...]] = {  # page and name of a part: i
     ("neurons", "compare"): ("hidden",),
     ("neurons", "name"): ("hidden",),
     ("exercises", "hand"): FFN,
+    ("exercises", "build"): BLOCK,
+    ("exercises", "predict"): BLOCK,
     ("lab", "claims"): BLOCK,
     ("lab", "positions"): FFN,
     ("lab", "convolution"): FFN,

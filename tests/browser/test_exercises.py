@@ -134,3 +134,44 @@ def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None
     page.goto(f"{phone.address}/exercises?exercise=xor&xor=1_1_0_1_1_-1_1_-1_0")
     page.get_by_role("button", name="weight of h₂ in y: one less").tap()
     expect(page.locator('[data-cell="xor"] .said')).to_contain_text("All four right")
+
+
+def options(page: Page) -> Locator:
+    return page.locator('[data-cell="vote"] .options button')
+
+
+def test_predict_see_and_vote_again_with_the_keyboard(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?part=predict")
+    told = page.locator('[data-cell="vote"] .status')
+    expect(options(page)).to_have_count(3)
+    expect(page.get_by_text("The experiment", exact=True)).to_be_hidden()
+    options(page).nth(1).press("Enter")
+    expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
+    rows = page.locator('[data-cell="vote"] .row')
+    expect(rows.nth(1)).to_contain_text("another token's, at most")
+    expect(rows.nth(1).locator("b")).to_have_text("0")
+    expect(options(page).first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(told).to_have_text("Right now. What changed your mind?")
+    expect(page.get_by_role("button", name="Next question")).to_be_focused()
+    expect(page.locator('[data-cell="vote"] .why')).to_contain_text("Vaswani")
+    expect(page).to_have_url(re.compile("votes=10-"))
+    page.locator("summary").press("Enter")
+    expect(page.locator(".gains .total")).to_contain_text("0% right before, 100% after; gain 1.00")
+
+
+def test_the_quiz_is_done_with_a_finger(phone: Journey) -> None:
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?part=predict&misconception=logits")
+    expect(options(page)).to_have_count(3)
+    for button in page.locator('[data-cell="vote"] button:visible').all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+    options(page).nth(0).tap()
+    expect(page.locator('[data-cell="vote"] .row').nth(1)).to_contain_text("10 added")
+    options(page).nth(2).tap()
+    expect(page.locator('[data-cell="vote"] .status')).to_have_text(re.compile("Right now"))
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")

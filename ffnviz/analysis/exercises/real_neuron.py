@@ -123,7 +123,7 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
     )  # fmt: skip
     names = (f"x · w at {neuron.entries[0]}", "z", "h", f"y at {neuron.entry}")
     return [
-        Blank(name, right, distinct(right, slips, tolerance), tolerance, *read, uses=used)
+        Blank(name, right, distinct(right, slips, tolerance), tolerance, *read, used)
         for name, right, slips, tolerance, read, used in zip(
             names, rights, by_rule.values(), tolerances, reads, uses, strict=True
         )

@@ -40,7 +40,7 @@ def _weights(text: str) -> tuple[float, ...]:
 
 
 NONE = (0.0,) * WEIGHTS
-XOR: Setting[tuple[float, ...]] = Setting(
+XOR: Setting[Sequence[float]] = Setting(
     "xor", NONE, _weights, lambda nine: "_".join(f"{each:.6g}" for each in nine)
 )
 SETTINGS = (TASK, SEED, SHEETS, TYPED, XOR, PHI)
