@@ -6,7 +6,6 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import entry, place
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,13 @@ class ProgramLine:
     """One line.
 
     Attributes:
+        name: what tells it from the others.
         code: as it stands.
         values: one for each column; none if it did not run.
         fault: why it did not run; empty if it did, or if one above did not.
     """
 
+    name: str
     code: str
     values: Sequence[Value]
     fault: str = ""
@@ -42,7 +43,7 @@ def program_cell(
     head: Head,
     columns: Sequence[str],
     lines: Sequence[ProgramLine],
-    on_move: Callable[[int, int], Any] | None = None,
+    on_order: Callable[[list[str]], Any] | None = None,
 ) -> Cell:
     """The program.
 
@@ -51,14 +52,16 @@ def program_cell(
         head: what stands above it.
         columns: what the numbers are.
         lines: from top to bottom.
-        on_move: gives the action for the place of a line and the place it goes to; None if the
-            lines stay where they are.
+        on_order: gives the action for the names of all lines in another order; None if they stay
+            where they are.
     """
+    names = sorted(line.name for line in lines)
 
-    def moved(sent: Any) -> Any:
-        start, end = (place(entry(sent, name), len(lines)) for name in ("from", "to"))
-        return None if start is None or end is None or on_move is None else on_move(start, end)
+    def ordered(sent: Any) -> Any:
+        texts = isinstance(sent, list) and all(isinstance(each, str) for each in sent)
+        legal = texts and on_order is not None and sorted(sent) == names
+        return on_order(sent) if legal and on_order is not None else None
 
-    data = {"head": head.to_json(), "columns": list(columns), "movable": on_move is not None,
+    data = {"head": head.to_json(), "columns": list(columns), "movable": on_order is not None,
             "lines": [asdict(line) for line in lines]}  # fmt: skip
-    return Cell("program", key, data, events={"move": moved})
+    return Cell("program", key, data, events={"order": ordered})

@@ -97,7 +97,9 @@ def test_by_hand_with_a_finger(phone: Journey) -> None:
 def test_a_neuron_of_the_typed_sentence(new_page: OpenPage) -> None:
     journey = new_page()
     page = journey.page
-    page.goto(f"{journey.address}/exercises?exercise=yours&text=The+cat+sat.&token=2&neuron=relu-5")
+    page.goto(
+        f"{journey.address}/exercises?hand_view=yours&text=The+cat+sat.&token=2&neuron=relu-5"
+    )
     table = page.locator('[data-cell="by-hand"] table').first
     rows = [row.split("\t") for row in table.inner_text().splitlines()[1:] if "\t" in row]
     assert len(rows) == 10
@@ -114,7 +116,7 @@ def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None
     journey = new_page()
     page = journey.page
     rng = random.Random(5)
-    page.goto(f"{journey.address}/exercises?exercise=xor")
+    page.goto(f"{journey.address}/exercises?hand_view=xor")
     inputs = page.locator('[data-cell="xor"] input')
     for weights in ([1, 1, 0, 1, 1, -1, 1, -2, 0], [rng.randint(-3, 3) for _ in range(9)]):
         for place, weight in enumerate(weights):
@@ -124,14 +126,14 @@ def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None
             y = np.maximum(first @ [a, b, 1], 0) @ out[:2] + out[2]
             shown = page.locator('[data-cell="xor"] tbody tr').nth(row).locator("td").nth(4)
             expect(shown).to_have_text(str(y).replace("-", "−"))
-    page.goto(f"{journey.address}/exercises?exercise=xor&xor=1_1_0_1_1_-1_1_-2_0")
+    page.goto(f"{journey.address}/exercises?hand_view=xor&xor=1_1_0_1_1_-1_1_-2_0")
     verdict = page.locator('[data-cell="xor"] .said')
     expect(verdict).to_contain_text("All four right: y = ReLU(a + b) − 2 · ReLU(a + b − 1)")
     page.get_by_role("button", name="φ is ReLU").press("Enter")
     expect(verdict).to_contain_text("Without φ")
 
     page = phone.page
-    page.goto(f"{phone.address}/exercises?exercise=xor&xor=1_1_0_1_1_-1_1_-1_0")
+    page.goto(f"{phone.address}/exercises?hand_view=xor&xor=1_1_0_1_1_-1_1_-1_0")
     page.get_by_role("button", name="weight of h₂ in y: one less").tap()
     expect(page.locator('[data-cell="xor"] .said')).to_contain_text("All four right")
 
@@ -175,3 +177,59 @@ def test_the_quiz_is_done_with_a_finger(phone: Journey) -> None:
     options(page).nth(2).tap()
     expect(page.locator('[data-cell="vote"] .status')).to_have_text(re.compile("Right now"))
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_block_is_built_with_the_keyboard(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?part=build&lines=abcdefghijlkm")
+    said = page.locator('[data-cell="program"] .sentence')
+    expect(said).to_contain_text("another block")
+    handle = page.locator('[data-cell="program"] .handle').nth(11)
+    handle.focus()
+    page.keyboard.press("ArrowUp")
+    expect(said).to_contain_text("It runs, and is the network's own block")
+    expect(page).to_have_url(re.compile("lines=abcdefghijklm"))
+    expect(page.locator('[data-cell="program"] .handle').nth(10)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    fault = page.locator('[data-cell="program"] em:visible')
+    expect(fault).to_contain_text("It needs y of shape (10, 2,048); y is (10, 512).")
+
+
+def test_a_line_is_dragged_with_a_finger(phone: Journey) -> None:
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?part=build&lines=bacdefghijklm")
+    said = page.locator('[data-cell="program"] .sentence')
+    expect(said).to_contain_text("Line 1 cannot run")
+    handle = page.locator('[data-cell="program"] .handle').first
+    handle.scroll_into_view_if_needed()
+    from_, to = (page.locator('[data-cell="program"] li').nth(n).bounding_box() for n in (0, 1))
+    box = handle.bounding_box()
+    assert from_ is not None
+    assert to is not None
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 44
+    # A finger's way, as the browser hears it: down, along, up.
+    finger = page.context.new_cdp_session(page)
+    x = box["x"] + box["width"] / 2
+    for kind, y in (("touchStart", box["y"] + 20), ("touchMove", to["y"] + to["height"] - 4)):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(said).to_contain_text("It runs, and is the network's own block")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_planted_bug_is_found_by_its_numbers(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?part=build&block_view=find&patient=1")
+    softmax = page.locator('[data-cell="program"] li').nth(4)
+    expect(softmax.locator(".value.off")).not_to_have_count(0)
+    page.get_by_label("Which bug is it?").select_option("Mask inverted")
+    told = page.locator('[data-cell="diagnosis"]')
+    expect(told).to_contain_text("Not that one.")
+    page.get_by_label("Which bug is it?").select_option("Softmax over the wrong axis")
+    expect(told).to_contain_text("the rows of softmax do not sum to 1")
+    page.get_by_role("slider", name="Block").press("ArrowRight")
+    expect(told).to_contain_text("Choose the bug")

@@ -55,8 +55,8 @@ RIGHT = "abcdefghijklm"  # the ids of the lines, in the right order
 CODE: Mapping[str, str] = {
     "a": "y = norm_1(x)",
     "b": "q, k, v = heads(y @ W_qkv + b_qkv)",
-    "c": "y = q @ k.transpose(-2, -1) / math.sqrt(d_head)",
-    "d": "y = y.masked_fill(~allowed, -math.inf)",
+    "c": "y = q @ k.mT / sqrt(d_head)",
+    "d": "y = y.masked_fill(~allowed, -inf)",
     "e": "y = y.softmax(dim=-1)",
     "f": "y = y @ v",
     "g": "y = join(y) @ W_o + b_o",
@@ -112,7 +112,7 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
 
     def scores(given: Variables) -> Variables:
         q, k = head_of(given.q, "q"), head_of(given.k, "k")
-        return replace(given, y=q @ k.transpose(-2, -1) / math.sqrt(d_head))
+        return replace(given, y=q @ k.mT / math.sqrt(d_head))
 
     def masked(given: Variables) -> Variables:
         return replace(given, y=y_of(given, heads, n, n).masked_fill(~may, -math.inf))

@@ -28,7 +28,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
 TASK = choice_setting(
-    "block_task", {"build": "Build the block", "find": "Find the bug"}
+    "block_view", {"build": "Build the block", "find": "Find the bug"}
 ).with_control("Exercise")
 MIXED = "kfbimcadlhegj"  # the order at the beginning
 PATIENTS = (
@@ -63,16 +63,15 @@ def building(run: Run, values: Values) -> Sheet:
     real = {each.name: each for each in run_lines(lines, RIGHT, x)}
     ran = run_lines(lines, order, x)
 
-    def move(start: int, end: int) -> Set:
-        rest = order[:start] + order[start + 1 :]
-        return set_to(ORDER, rest[:end] + order[start] + rest[end:])
-
     shown = [
-        ProgramLine(code_of(run, each.name), _values(each, real[each.name], len(x)), each.fault)
+        ProgramLine(each.name, code_of(run, each.name), _values(each, real[each.name], len(x)),
+                    each.fault)
         for each in ran
-    ]
-    program = program_cell("program", Head(_built(ran, real, len(x)), "build", run.card.colour),
-                           ("shape", "off by"), shown, move)  # fmt: skip
+    ]  # fmt: skip
+    program = program_cell(
+        "program", Head(_built(ran, real, len(x)), "build", run.card.colour), ("shape", "off by"),
+        shown, lambda names: set_to(ORDER, "".join(names)),
+    )  # fmt: skip
     buttons: list[Control] = [
         TASK,
         Button("Mix the lines", set_to(ORDER, None)),
@@ -132,9 +131,11 @@ def finding(run: Run, values: Values) -> Sheet:
         ["Block ", number(str(patient)), ": these lines stand there, but one bug runs behind them. "
          "Find it by its numbers."], "build", run.card.colour,
     )  # fmt: skip
-    lines = [ProgramLine(code_of(run, name), _compared(found[name], right[name])) for name in RIGHT]
+    lines = [
+        ProgramLine(name, code_of(run, name), _compared(found[name], right[name])) for name in RIGHT
+    ]
     return Sheet(
-        [row(program_cell("program", head, ("shape", *COLUMNS), lines)), row(verdict(bug, guess))],
+        [row(verdict(bug, guess)), row(program_cell("program", head, ("shape", *COLUMNS), lines))],
         controls,
     )
 
@@ -175,5 +176,5 @@ def verdict(bug: Bug, guess: str) -> Cell:
         said = f"The number that tells: {bug.column} at `{CODE[bug.line]}`. Here {bug.tells}."
         return text_cell("diagnosis", [("Right. ", "strong")], said)
     other = BY_NAME[guess]
-    return text_cell("diagnosis", [("Not that one. ", "strong")],
-                     f"Then {other.tells}: see {other.column} at `{CODE[other.line]}`.")  # fmt: skip
+    said = f"Then {other.tells}: see {other.column} at `{CODE[other.line]}`."
+    return text_cell("diagnosis", [("Not that one. ", "strong")], said)

@@ -9,7 +9,7 @@ from ffnviz.analysis.exercises.by_hand import SmallFfn, blanks, small_ffn
 from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
 from ffnviz.analysis.neurons.strongest import strongest_neuron
 from ffnviz.figures.wording import number, quoted
-from ffnviz.parts.exercises.typed import TYPED, answers, name_of
+from ffnviz.parts.exercises.typed import TYPED, answers, name_of, plain
 from ffnviz.parts.exercises.worksheet import solutions, worksheets
 from ffnviz.parts.sheet import Choice, Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
@@ -21,7 +21,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
 TASK = choice_setting(
-    "exercise", {"numbers": "Small numbers", "xor": "XOR", "yours": "Now yours"}
+    "hand_view", {"numbers": "Small numbers", "xor": "XOR", "yours": "Now yours"}
 ).with_control("Exercise")
 SEED = count_setting("hand_seed", 1, 0, 9_999).with_control("Seed")
 SHEETS = count_setting("sheets", 1, 1, 60).with_control(
@@ -74,7 +74,7 @@ def of_small_numbers(values: Values) -> Cell:
     )  # fmt: skip
     return by_hand_cell(
         "by-hand", head, exercise, steps_of(ffn), answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *texts)),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
     )  # fmt: skip
 
 
@@ -150,7 +150,7 @@ def of_a_neuron(run: Run, values: Values) -> Cell:
     )  # fmt: skip
     return by_hand_cell(
         "by-hand", head, exercise, steps_of_neuron(neuron), answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *texts)),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
     )  # fmt: skip
 
 
