@@ -103,7 +103,10 @@ def test_a_neuron_of_the_typed_sentence(new_page: OpenPage) -> None:
     table = page.locator('[data-cell="by-hand"] table').first
     rows = [row.split("\t") for row in table.inner_text().splitlines()[1:] if "\t" in row]
     assert len(rows) == 10
-    number = lambda text: float(text.replace("−", "-"))  # noqa: E731
+
+    def number(text: str) -> float:
+        return float(text.replace("−", "-"))
+
     first = number(rows[0][1]) * number(rows[0][2])
     z = first + sum(number(row[-1]) for row in rows[1:])
     gaps(page).nth(0).fill(f"{first:.3f}")
@@ -193,6 +196,9 @@ def test_a_block_is_built_with_the_keyboard(new_page: OpenPage) -> None:
     expect(page.locator('[data-cell="program"] .handle').nth(10)).to_be_focused()
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
+    expect(said).to_contain_text("another block")  # φ stands before LayerNorm, and all runs
+    expect(page).to_have_url(re.compile("lines=abcdefghkijlm"))
+    page.locator('[data-cell="program"] .handle').nth(11).press("ArrowUp")  # W₂ before W₁
     fault = page.locator('[data-cell="program"] em:visible')
     expect(fault).to_contain_text("It needs y of shape (10, 2,048); y is (10, 512).")
 

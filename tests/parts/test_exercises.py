@@ -1,5 +1,7 @@
 """The exercises' sheets: what a link asks for, and what a click asks for."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,12 +13,14 @@ from ffnviz.parts.exercises.questions import QUESTIONS
 from ffnviz.parts.exercises.typed import TYPED, answers, name_of
 from ffnviz.parts.exercises.worksheet import solutions, worksheets
 from ffnviz.state.actions import OpenPage, Set
-from tests.parts.sheets import drawn
+from ffnviz.state.settings import Setting
+from tests.parts.sheets import Drawn, drawn
 
 
 @given(st.text(max_size=80))
 def test_any_text_in_a_link_is_a_legal_exercise(text: str) -> None:
-    for setting in (*by_hand.SETTINGS, *build.SETTINGS, *predict.SETTINGS):
+    settings: list[Setting[Any]] = [*by_hand.SETTINGS, *build.SETTINGS, *predict.SETTINGS]
+    for setting in settings:
         value = setting.parse(text)
         assert setting.parse(setting.text(value)) == value
 
@@ -62,19 +66,23 @@ def test_moving_a_line_gives_the_next_order() -> None:
 @pytest.mark.parametrize("patient", range(1, 11))
 def test_each_bug_is_told_when_it_is_found(patient: int) -> None:
     bug = build.BY_NAME[build.PATIENTS[patient - 1]]
-    query = {"block_view": "find", "patient": str(patient)}
-    found = drawn("exercises", "build", **query, diagnosis=bug.name)
+
+    def shown(guess: str) -> Drawn:
+        where = {"block_view": "find", "patient": str(patient), "diagnosis": guess}
+        return drawn("exercises", "build", True, **where)
+
+    found = shown(bug.name)
     assert "Right." in found.said
     assert bug.tells in found.said
     line = found.cells["program"].data["lines"][RIGHT.index(bug.line)]
     column = found.cells["program"].data["columns"].index(bug.column)
     assert line["values"][column]["real"] != ""
     other = next(each for each in BUGS if each is not bug)
-    wrong = drawn("exercises", "build", **query, diagnosis=other.name)
+    wrong = shown(other.name)
     assert "Not that one." in wrong.said
     assert bug.tells not in wrong.said
     # Neither the words nor the code say which it is before somebody has guessed.
-    before = drawn("exercises", "build", **query)
+    before = shown("open")
     assert bug.tells not in before.said
 
 

@@ -115,7 +115,7 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
     reads: tuple[tuple[tuple[tuple[int, float], ...], float, bool], ...] = (
         ((), 0.0, False),
         (((0, 1.0),), neuron.z - product, False),
-        (((1, 1.0),), 0.0, True) if is_relu else ((), 0.0, False),
+        (((1, 1.0),), 0.0, True) if is_relu and neuron.gate == 1 else ((), 0.0, False),
         (((2, neuron.value),), neuron.others, False),
     )
     uses: tuple[tuple[tuple[int, int | None, int | None], ...], ...] = (
@@ -123,8 +123,8 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
     )  # fmt: skip
     names = (f"x · w at {neuron.entries[0]}", "z", "h", f"y at {neuron.entry}")
     return [
-        Blank(name, right, distinct(right, slips, tolerance), tolerance, *read, used)
-        for name, right, slips, tolerance, read, used in zip(
+        Blank(name, right, distinct(right, slips, tolerance), tolerance, before, plus, relu, used)
+        for name, right, slips, tolerance, (before, plus, relu), used in zip(
             names, rights, by_rule.values(), tolerances, reads, uses, strict=True
         )
     ]

@@ -1,6 +1,7 @@
 """A block to build of its lines, and ten that look right: what is wrong is in the numbers."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from ffnviz.analysis.exercises.block_lines import (
     CODE,
@@ -27,9 +28,9 @@ from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
-TASK = choice_setting(
-    "block_view", {"build": "Build the block", "find": "Find the bug"}
-).with_control("Exercise")
+TASK = choice_setting("block_view", {"order": "Put in order", "find": "Find the bug"}).with_control(
+    "Exercise"
+)
 MIXED = "kfbimcadlhegj"  # the order at the beginning
 PATIENTS = (
     "axis", "bias", "residual", "transpose", "dropout", "phi", "shared", "second", "norm", "mask",
@@ -124,7 +125,7 @@ def finding(run: Run, values: Values) -> Sheet:
         why = "This bug cannot be planted here: it needs a second block, and biases. Try another."
         return Sheet([row(text_cell("diagnosis", why, tone="warning"))], controls)
     found, right = (
-        cached_result(run, f"planted {each and each.name}", lambda s, b=each: _numbers(s, b))
+        cached_result(run, f"planted {each and each.name}", partial(_numbers, bug=each))
         for each in (bug, None)
     )
     head = Head(

@@ -39,14 +39,13 @@ def sheet(run: Run, values: Values) -> Sheet:
     found = None if step == "ask" else tried(run, question)
     seen = found if isinstance(found, Evidence) else None
     pairs = [
-        tuple(None if sign == NONE else int(sign) for sign in votes[2 * n : 2 * n + 2])
-        for n in range(len(QUESTIONS))
+        (cast(first), cast(second)) for first, second in zip(votes[::2], votes[1::2], strict=True)
     ]
     options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]
     asked = Asked(
         at, filled(question.ask, run), options,
         answers(run, at, step, [None not in pair for pair in pairs]), step,
-        seen and Experiment(filled(question.did, run), seen.rows),
+        Experiment(filled(question.did, run), seen.rows) if seen else None,
         found if isinstance(found, str) else "",
         question.why if step == "why" else "",
         title_of(question),
@@ -54,9 +53,9 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def vote(round_: int, option: int) -> Set:
         place = 2 * at + round_
-        cast = votes[:place] + str(option) + votes[place + 1 :]
+        changed = votes[:place] + str(option) + votes[place + 1 :]
         later = STEPS[min(STEPS.index(step) + 1, 2)]
-        return Set({VOTES.name: cast, STEP.name: later})
+        return Set({VOTES.name: changed, STEP.name: later})
 
     head = Head(
         ["Question ", number(str(at + 1)), f" of {len(QUESTIONS)}: predict, see, vote again."],
@@ -67,6 +66,11 @@ def sheet(run: Run, values: Values) -> Sheet:
         lambda place, to: Set({WHICH.name: names[place], STEP.name: to}), vote,
         lambda: OpenPage(*question.leads),
     ))], [])  # fmt: skip
+
+
+def cast(sign: str) -> int | None:
+    """A vote as a link has it."""
+    return None if sign == NONE else int(sign)
 
 
 def tried(run: Run, question: Question) -> Evidence | str:

@@ -10,7 +10,7 @@ from torch import nn
 from ffnviz.analysis.exercises.blank import Blank
 from ffnviz.analysis.exercises.by_hand import LARGEST, SmallFfn, blanks, small_ffn, worked
 from ffnviz.analysis.exercises.real_neuron import TERMS, blanks_of, real_neuron
-from ffnviz.models.registry import load
+from ffnviz.models.encoder.model import load
 
 SEEDS = range(1_000)
 

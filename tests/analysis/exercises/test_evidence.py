@@ -51,7 +51,7 @@ def test_the_lab_agrees(subject: Subject, found: dict[str, Evidence]) -> None:
 
 def test_counts_by_hand(subject: Subject, found: dict[str, Evidence]) -> None:
     hidden = subject.trace.blocks[1].ffn.hidden
-    limit = 0.0 if subject.model.name == "relu" else 0.1
+    limit = 0.0 if subject.model.card.id == "relu" else 0.1
     here = [n for n in range(2_048) if abs(float(hidden[3, n])) > limit]
     assert found["words"].rows[0][1] == f"{len(here):,} of 2,048"
     elsewhere = {
