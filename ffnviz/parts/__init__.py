@@ -6,6 +6,7 @@ A new page is a new file and a line here.
 from ffnviz.parts import (
     block,
     dimensions,
+    exercises,
     journey,
     lab,
     learn,
@@ -21,6 +22,7 @@ PAGES = (
     Page("Block", "block", block.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),
     Page("Learn", "learn", learn.PARTS),
+    Page("Exercises", "exercises", exercises.PARTS),
     Page("Sparsity", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Neurons", "neurons", neurons.PARTS),

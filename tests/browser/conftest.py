@@ -94,8 +94,8 @@ def window(browser: Browser) -> Iterator[BrowserContext]:
         yield context
 
 
-def _context(browser: Browser) -> BrowserContext:
-    context = browser.new_context()
+def _context(browser: Browser, *, finger: bool = False) -> BrowserContext:
+    context = browser.new_context(has_touch=finger, is_mobile=finger)
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(WIRE)
     return context

@@ -11,6 +11,7 @@ from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_cell
+from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.chips import chips_cell
@@ -28,6 +29,7 @@ from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.pictures.points import points_cell
+from ffnviz.pictures.program import ProgramLine, Value, program_cell
 from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.scene_list import Listed, scene_list_cell
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
@@ -35,8 +37,11 @@ from ffnviz.pictures.story import Question, Told, story_cell
 from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.verdicts import Claim, verdicts_cell
+from ffnviz.pictures.vote_question import Asked as Voted
+from ffnviz.pictures.vote_question import Experiment, vote_cell
 from ffnviz.pictures.welcome import welcome_cell
 from ffnviz.pictures.words_box import Choice, words_cell
+from ffnviz.pictures.xor_net import xor_cell
 from ffnviz.state.settings import Values, choice_setting, number_setting, text_setting
 
 D_MODEL, D_FF = 64, 256
@@ -275,6 +280,32 @@ def show_learn_bar(seed: int) -> None:
     mount_cell(learn_bar_cell("learn-bar", progress, never, never, ("network.zip", b"PK")))
 
 
+def show_by_hand(seed: int) -> None:
+    gap = Gap("z", seed + 2.0, [(seed + 1.0, "Bias.")], 0.0, (), 0.0, relu=False, uses=[(0, 0, 1)])
+    step = Step("z = x + b", [Table("x", [["2", str(seed)]], ["a", "b"])], [gap])
+    mount_cell(by_hand_cell("by-hand", HEAD, f"exercise {seed}", [step], ["1"], never))
+
+
+def show_xor(seed: int) -> None:
+    weights = [float(seed)] * 9
+    mount_cell(xor_cell("xor", HEAD, weights, seed % 2 == 0, never, never))
+
+
+def show_vote(seed: int) -> None:
+    experiment = Experiment(["It ran."], [("one", f"{seed}", 0.5), ("two", "3", None)])
+    asked = Voted(0, ["Which?"], ["a", "b", "c"], [1, None], "why", experiment, "", "Since.", "Lab")
+    cell = vote_cell("vote", HEAD, asked, ["A.", "B."], [(0, 1), (None, None)], never, never, never)
+    mount_cell(cell)
+
+
+def show_program(seed: int) -> None:
+    lines = [
+        ProgramLine("a", "y = f(x)", [Value(f"{seed}", "2")]),
+        ProgramLine("b", "x = y", (), "No y."),
+    ]
+    mount_cell(program_cell("program", HEAD, ["off by"], lines, never))
+
+
 def show_rail(seed: int) -> None:
     share = number_setting("keep", 5, 1, 100).with_control("Keep", (1, 5, 100), lambda n: f"{n}%")
     word = text_setting("word").with_control("A word", example="moon")
@@ -292,6 +323,10 @@ def show_rail(seed: int) -> None:
 
 
 ALL: dict[str, Callable[[int], None]] = {
+    "by_hand": show_by_hand,
+    "xor_net": show_xor,
+    "vote_question": show_vote,
+    "program": show_program,
     "activation_map": show_map,
     "block_picture": show_block,
     "chart": show_chart,

@@ -1,0 +1,177 @@
+"""A small FFN of whole numbers to compute by hand: y = ReLU(x W₁ + b₁) W₂ + b₂, from a seed."""
+
+import random
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.exercises.blank import Blank, Slip, bracketed, distinct, sum_slips, written
+
+D_MODEL, D_FF = 2, 3
+LARGEST = 3  # of any number that is given
+CLEARLY = ("sign", "bias", "φ")  # which rule was broken can always be told of these
+SIGNS = "₁₂₃"
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SmallFfn:
+    """The numbers of one exercise, and its solution.
+
+    Attributes:
+        seed: that it follows from.
+        x: (d_model,).
+        w1, b1: (d_model, d_ff) and (d_ff,).
+        w2, b2: (d_ff, d_model) and (d_model,).
+    """
+
+    seed: int
+    x: Ints
+    w1: Ints
+    b1: Ints
+    w2: Ints
+    b2: Ints
+
+    @property
+    def z(self) -> Ints:
+        """Before φ: x W₁ + b₁, (d_ff,)."""
+        return self.x @ self.w1 + self.b1
+
+    @property
+    def h(self) -> Ints:
+        """The hidden activations: ReLU(z), (d_ff,)."""
+        return np.maximum(self.z, 0)
+
+    @property
+    def y(self) -> Ints:
+        """The output: h W₂ + b₂, (d_model,)."""
+        return self.h @ self.w2 + self.b2
+
+
+def small_ffn(seed: int) -> SmallFfn:
+    """The exercise of a seed: the first of its random draws that tells all broken rules apart.
+
+    Every given number is between −3 and 3 and none is 0; some z is below zero and two are above.
+    """
+    source = random.Random(seed)  # noqa: S311  # not a secret; the same in every release of Python
+    for _ in count():
+        drawn = SmallFfn(seed, *(_draw(source, shape) for shape in SHAPES))
+        if _teaches(drawn):
+            return drawn
+    raise AssertionError
+
+
+SHAPES = ((D_MODEL,), (D_MODEL, D_FF), (D_FF,), (D_FF, D_MODEL), (D_MODEL,))
+
+
+def _draw(source: random.Random, shape: tuple[int, ...]) -> Ints:
+    size = int(np.prod(shape))
+    numbers = [(1 + int(source.random() * LARGEST)) * (1 if source.random() < 0.5 else -1)
+               for _ in range(size)]  # fmt: skip
+    return np.array(numbers).reshape(shape)
+
+
+def _teaches(drawn: SmallFfn) -> bool:
+    if not (drawn.z.all() and drawn.y.all() and (drawn.z > 0).sum() == 2):
+        return False
+    for blank, slips in zip(blanks(drawn), _all_slips(drawn), strict=True):
+        by_rule: dict[str, set[float]] = {}
+        for slip in slips:
+            by_rule.setdefault(slip.rule, set()).add(slip.value)
+        sets = [values for rule, values in by_rule.items() if rule in CLEARLY]
+        if sum(map(len, sets)) != len(set().union(*sets)) or blank.right in set().union(*sets):
+            return False
+    return True
+
+
+def blanks(ffn: SmallFfn) -> list[Blank]:
+    """z, h and y in this order: what to fill in, each with what it is made of."""
+    slips = [distinct(right, each) for right, each in zip(_rights(ffn), _all_slips(ffn),
+                                                          strict=True)]  # fmt: skip
+    z, h, y = ffn.z, ffn.h, ffn.y
+    made = [
+        Blank(
+            f"z{SIGNS[j]}", int(z[j]), slips[j], uses=((0, None, None), (1, None, j), (2, None, j))
+        )
+        for j in range(D_FF)
+    ]
+    made += [
+        Blank(f"h{SIGNS[j]}", int(h[j]), slips[D_FF + j], reads=((j, 1.0),), relu=True)
+        for j in range(D_FF)
+    ]
+    return made + [
+        Blank(f"y{SIGNS[k]}", int(y[k]), slips[2 * D_FF + k],
+              reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
+              plus=float(ffn.b2[k]), uses=((3, None, k), (4, None, k)))
+        for k in range(D_MODEL)
+    ]  # fmt: skip
+
+
+def _rights(ffn: SmallFfn) -> list[int]:
+    return [int(value) for value in (*ffn.z, *ffn.h, *ffn.y)]
+
+
+def _all_slips(ffn: SmallFfn) -> list[list[Slip]]:
+    return [
+        *(_before_phi(ffn, j) for j in range(D_FF)),
+        *(_after_phi(int(z), j) for j, z in enumerate(ffn.z)),
+        *(_output(ffn, k) for k in range(D_MODEL)),
+    ]
+
+
+def _before_phi(ffn: SmallFfn, j: int) -> list[Slip]:
+    z, bias, other = int(ffn.z[j]), int(ffn.b1[j]), (j + 1) % D_FF
+    slips = sum_slips(_pairs(ffn.x, ffn.w1[:, j]), bias, "b₁")
+    if z < 0:
+        slips.append(Slip("φ", 0, f"φ: that comes in the next line; z{SIGNS[j]} may be below 0."))
+    wrong = int(ffn.x @ ffn.w1[:, other]) + bias
+    said = f"Column: z{SIGNS[j]} takes column {j + 1} of W₁, not column {other + 1}."
+    return [*slips, Slip("column", wrong, said)]
+
+
+def _after_phi(z: int, j: int) -> list[Slip]:
+    name = f"ReLU({written(z)})"
+    if z > 0:
+        return [
+            Slip("φ", 0, f"φ: {name} is {z}; what is above 0 stays as it is."),
+            Slip("sign", -z, f"Sign: {name} is {z}; ReLU is never below 0."),
+        ]
+    return [
+        Slip("φ", z, f"φ: {name} is 0; what is below 0 becomes 0."),
+        Slip("sign", -z, f"Sign: ReLU is not |z{SIGNS[j]}|; what is below 0 becomes 0."),
+    ]
+
+
+def _output(ffn: SmallFfn, k: int) -> list[Slip]:
+    y, bias, other = int(ffn.y[k]), int(ffn.b2[k]), 1 - k
+    slips = sum_slips(_pairs(ffn.h, ffn.w2[:, k]), bias, "b₂")
+    from_z = int(ffn.z @ ffn.w2[:, k]) + bias
+    slips.append(Slip("φ", from_z, f"φ: y{SIGNS[k]} is made of h, not of z."))
+    if y < 0:
+        slips.append(Slip("φ", 0, f"φ: there is none behind W₂; y{SIGNS[k]} may be below 0."))
+    wrong = int(ffn.h @ ffn.w2[:, other]) + bias
+    said = f"Column: y{SIGNS[k]} takes column {k + 1} of W₂, not column {other + 1}."
+    return [*slips, Slip("column", wrong, said)]
+
+
+def _pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:
+    return [(int(a), int(b)) for a, b in zip(left, right, strict=True)]
+
+
+def worked(ffn: SmallFfn) -> list[tuple[str, str]]:
+    """The solution line by line: a name, and its sum with all numbers put in."""
+
+    def line(left: Ints, right: Ints, bias: int) -> str:
+        products = " + ".join(f"{bracketed(int(a))} · {bracketed(int(b))}"
+                              for a, b in zip(left, right, strict=True))  # fmt: skip
+        return f"{products} + {bracketed(bias)}"
+
+    sums = [line(ffn.x, ffn.w1[:, j], int(ffn.b1[j])) for j in range(D_FF)]
+    sums += [f"ReLU({written(int(z))})" for z in ffn.z]
+    sums += [line(ffn.h, ffn.w2[:, k], int(ffn.b2[k])) for k in range(D_MODEL)]
+    return [
+        (blank.name, f"{each} = {written(blank.right)}")
+        for blank, each in zip(blanks(ffn), sums, strict=True)
+    ]

@@ -1,0 +1,178 @@
+"""An FFN computed by hand: with small numbers, as XOR, and one neuron of the typed sentence."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ffnviz.analysis.exercises.blank import Blank, written
+from ffnviz.analysis.exercises.by_hand import SmallFfn, blanks, small_ffn
+from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
+from ffnviz.analysis.neurons.strongest import strongest_neuron
+from ffnviz.figures.wording import number, quoted
+from ffnviz.parts.exercises.typed import TYPED, answers, name_of, plain
+from ffnviz.parts.exercises.worksheet import solutions, worksheets
+from ffnviz.parts.sheet import Choice, Control, Download, NumberBox, Sheet, row, set_to
+from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.xor_net import MOST, WEIGHTS, xor_cell
+from ffnviz.state.actions import ChooseNeuron
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
+
+TASK = choice_setting(
+    "hand_view", {"numbers": "Small numbers", "xor": "XOR", "yours": "Now yours"}
+).with_control("Exercise")
+SEED = count_setting("hand_seed", 1, 0, 9_999).with_control("Seed")
+SHEETS = count_setting("sheets", 1, 1, 60).with_control(
+    "Sheets to print", help="Each with the next seed, so that no two students have the same."
+)
+PHI = choice_setting("xor_phi", {"relu": "ReLU", "none": "none"})
+
+
+def _weights(text: str) -> tuple[float, ...]:
+    """Nine numbers between underscores; noughts if they are anything else."""
+    try:
+        nine = tuple(min(MOST, max(-MOST, float(each))) for each in text.split("_"))
+    except ValueError:
+        return NONE
+    return nine if len(nine) == WEIGHTS and all(each == each for each in nine) else NONE
+
+
+NONE = (0.0,) * WEIGHTS
+XOR: Setting[Sequence[float]] = Setting(
+    "xor", NONE, _weights, lambda nine: "_".join(f"{each:.6g}" for each in nine)
+)
+SETTINGS = (TASK, SEED, SHEETS, TYPED, XOR, PHI)
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The exercise that was chosen."""
+    if values[TASK] == "xor":
+        return Sheet([row(xor(values))], [TASK])
+    if values[TASK] == "yours":
+        return Sheet([row(of_a_neuron(run, values))], [TASK, *which_neuron(run)])
+    first, n = values[SEED], values[SHEETS]
+    seeds = range(first, first + n)
+    named = f"{first}" if n == 1 else f"{first}-{first + n - 1}"
+    controls: list[Control] = [
+        TASK, SEED, SHEETS,
+        Download("Worksheet (A4)", f"ffn-by-hand-{named}.html", "text/html", worksheets(seeds)),
+        Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html",
+                 solutions(seeds)),
+    ]  # fmt: skip
+    return Sheet([row(of_small_numbers(values))], controls)
+
+
+def of_small_numbers(values: Values) -> Cell:
+    """d_model 2, d_ff 3, and whole numbers that follow from the seed."""
+    ffn = small_ffn(values[SEED])
+    exercise = name_of("numbers", ffn.seed)
+    head = Head(
+        ["Exercise ", number(str(ffn.seed)), ": d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."],
+        "by-hand", "relu",
+    )  # fmt: skip
+    return by_hand_cell(
+        "by-hand", head, exercise, steps_of(ffn), answers(values[TYPED], exercise),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
+    )  # fmt: skip
+
+
+def steps_of(ffn: SmallFfn) -> list[Step]:
+    """The three equations, with what is given for each."""
+    gaps = list(map(gap_of, blanks(ffn)))
+    d_ff = len(ffn.b1)
+    return [
+        Step("z = x W₁ + b₁", [table("x", ffn.x), table("W₁", ffn.w1), table("b₁", ffn.b1)],
+             gaps[:d_ff]),
+        Step("h = ReLU(z)", [], gaps[d_ff : 2 * d_ff]),
+        Step("y = h W₂ + b₂", [table("W₂", ffn.w2), table("b₂", ffn.b2)], gaps[2 * d_ff :]),
+    ]  # fmt: skip
+
+
+def table(name: str, given: np.ndarray) -> Table:
+    """A matrix, or a vector as its one row."""
+    return Table(name, [[written(int(value)) for value in line] for line in np.atleast_2d(given)])
+
+
+def gap_of(blank: Blank) -> Gap:
+    """A blank as the picture has it."""
+    slips = [(slip.value, slip.said) for slip in blank.slips]
+    return Gap(blank.name, blank.right, slips, blank.tolerance, blank.reads, blank.plus, blank.relu,
+               blank.uses)  # fmt: skip
+
+
+def xor(values: Values) -> Cell:
+    """Weights to choose."""
+    head = Head(
+        ["Choose weights so that y is ", number("1"), " where exactly one of a and b is 1."],
+        "by-hand-xor", "relu",
+    )  # fmt: skip
+    return xor_cell(
+        "xor", head, values[XOR], values[PHI] == "relu",
+        lambda nine: set_to(XOR, tuple(nine)),
+        lambda on: set_to(PHI, "relu" if on else "none"),
+    )  # fmt: skip
+
+
+def shown(run: Run) -> int:
+    """The chosen neuron, or the strongest on the chosen token."""
+    chosen = run.state.neuron
+    if chosen is not None and chosen.index < run.model.sizes.d_ff:
+        return chosen.index
+    return strongest_neuron(run.trace, run.state.block, run.token)
+
+
+def which_neuron(run: Run) -> list[Control]:
+    """Another neuron: by its number, or one that φ leaves as it is, or takes away."""
+    before = run.trace.blocks[run.state.block].ffn.pre_activation[run.token]
+    at, ends = shown(run), [int(before.argmax()), int(before.argmin())]
+
+    def choose(neuron: int) -> ChooseNeuron:
+        return ChooseNeuron(run.neuron(neuron))
+
+    return [
+        NumberBox("Neuron", at, 0, run.model.sizes.d_ff - 1, choose),
+        Choice("or one with z", ["largest", "furthest below 0"], lambda place: choose(ends[place]),
+               ends.index(at) if at in ends else None),
+    ]  # fmt: skip
+
+
+def of_a_neuron(run: Run, values: Values) -> Cell:
+    """The chosen neuron, or the strongest, on the chosen token."""
+    block, which = run.state.block, shown(run)
+    neuron = real_neuron(run.model, run.trace, block, run.token, which)
+    exercise = name_of(run.stamp, run.token, which)
+    head = Head(
+        [f"Neuron {block + 1}:{which} on ", quoted(run.labels[run.token]),
+         f": {run.model.sizes.d_model} terms, the eight largest and the rest. φ is {neuron.phi}."],
+        "by-hand-neuron", run.card.colour,
+    )  # fmt: skip
+    return by_hand_cell(
+        "by-hand", head, exercise, steps_of_neuron(neuron), answers(values[TYPED], exercise),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
+    )  # fmt: skip
+
+
+def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
+    """The sum, φ, and what is written, with what is given for each."""
+    product, z, h, y = map(gap_of, blanks_of(neuron))
+    digits = neuron.digits
+
+    def said(value: float) -> str:
+        return written(value, digits)
+
+    terms: list[Sequence[str]] = [
+        [str(entry), said(x), said(w), said(p) if at else "?"]
+        for at, (entry, x, w, p) in enumerate(
+            zip(neuron.entries, neuron.x, neuron.key, neuron.products, strict=True)
+        )
+    ]
+    terms += [["the rest", "", "", said(neuron.rest)], ["b", "", "", said(neuron.bias)]]
+    gate = [Table("value that φ(z) is multiplied with", [[said(neuron.gate)]])]
+    return [
+        Step("z = Σ x · w + b", [Table("", terms, ("entry", "x", "w", "x · w"))], [product, z]),
+        Step("h = φ(z)", gate if neuron.gate != 1 else [], [h]),
+        Step("y = h · v + others", [Table(f"entry {neuron.entry}", [
+            ["v", said(neuron.value)], ["others and b₂", said(neuron.others)]])], [y]),
+    ]  # fmt: skip

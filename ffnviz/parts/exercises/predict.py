@@ -1,0 +1,120 @@
+"""Twelve questions: predict, see the experiment on the typed sentence, and vote again."""
+
+import re
+
+from ffnviz.analysis.exercises.evidence import Evidence
+from ffnviz.analysis.needs import missing
+from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.parts.exercises.questions import QUESTIONS, Question
+from ffnviz.parts.experiments import cached_result
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.vote_question import OPTIONS, STEPS, Asked, Experiment, vote_cell
+from ffnviz.state.actions import OpenPage, Set
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, Values, choice_setting
+
+WHICH = choice_setting("misconception", {each.name: each.believed for each in QUESTIONS})
+STEP = choice_setting("vote_step", {"ask": "vote", "see": "the experiment", "why": "the reason"})
+NONE = "-"  # of a vote that nobody has cast
+NO_VOTES = NONE * 2 * len(QUESTIONS)
+
+
+def _legal(text: str) -> str:
+    """Two signs a question: the options voted for, or − where there was no vote."""
+    pattern = f"[0-{OPTIONS - 1}{NONE}]{{{len(NO_VOTES)}}}"
+    return text if re.fullmatch(pattern, text) else NO_VOTES
+
+
+VOTES: Setting[str] = Setting("votes", NO_VOTES, _legal, str)
+SETTINGS = (WHICH, STEP, VOTES)
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The chosen question, as far as it has been answered."""
+    names = [each.name for each in QUESTIONS]
+    at, step, votes = names.index(values[WHICH]), values[STEP], values[VOTES]
+    question = QUESTIONS[at]
+    found = None if step == "ask" else tried(run, question)
+    seen = found if isinstance(found, Evidence) else None
+    pairs = [
+        (cast(first), cast(second)) for first, second in zip(votes[::2], votes[1::2], strict=True)
+    ]
+    options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]
+    asked = Asked(
+        at, filled(question.ask, run), options,
+        answers(run, at, step, [None not in pair for pair in pairs]), step,
+        Experiment(filled(question.did, run), seen.rows) if seen else None,
+        found if isinstance(found, str) else "",
+        question.why if step == "why" else "",
+        title_of(question),
+    )  # fmt: skip
+
+    def vote(round_: int, option: int) -> Set:
+        place = 2 * at + round_
+        changed = votes[:place] + str(option) + votes[place + 1 :]
+        later = STEPS[min(STEPS.index(step) + 1, 2)]
+        return Set({VOTES.name: changed, STEP.name: later})
+
+    head = Head(
+        ["Question ", number(str(at + 1)), f" of {len(QUESTIONS)}: predict, see, vote again."],
+        "vote", run.card.colour,
+    )  # fmt: skip
+    return Sheet([row(vote_cell(
+        "vote", head, asked, [each.believed for each in QUESTIONS], pairs,
+        lambda place, to: Set({WHICH.name: names[place], STEP.name: to}), vote,
+        lambda: OpenPage(*question.leads),
+    ))], [])  # fmt: skip
+
+
+def cast(sign: str) -> int | None:
+    """A vote as a link has it."""
+    return None if sign == NONE else int(sign)
+
+
+def tried(run: Run, question: Question) -> Evidence | str:
+    """What the experiment finds on this block and token; or why it cannot be made."""
+    lacking = missing(run.card, question.needs, partner=run.partner is not None)
+    if lacking:
+        return f"Not for {run.card.label}: {lacking[0].value}"
+    try:
+        return cached_result(run, f"misconception {question.name}", question.see)
+    except NotForThisNetwork as error:
+        return str(error)
+
+
+def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
+    """What is right of each question that has been gone through; nothing is told beforehand.
+
+    Options are turned by the question's place, so that the right one stands first, second or last.
+    """
+    shown = [(step == "why") if n == at else is_done for n, is_done in enumerate(done)]
+    found = [
+        tried(run, question) if is_shown and step == "why" else None
+        for question, is_shown in zip(QUESTIONS, shown, strict=True)
+    ]
+    return [
+        (each.answer - place) % OPTIONS if isinstance(each, Evidence) else None
+        for place, each in enumerate(found)
+    ]
+
+
+def filled(text: str, run: Run) -> Sentence:
+    """A sentence with what the page shows; the token is the person's own."""
+    before, there, after = text.partition("{token}")
+    parts: Sentence = [plain(before, run)]
+    return [*parts, quoted(run.labels[run.token]), plain(after, run)] if there else parts
+
+
+def plain(text: str, run: Run) -> str:
+    """The same without the token: numbers alone."""
+    sizes = {"{d_ff}": f"{run.model.sizes.d_ff:,}", "{tokens}": str(len(run.trace.tokens))}
+    for name, value in sizes.items():
+        text = text.replace(name, value)
+    return text
+
+
+def title_of(question: Question) -> str:
+    """What the navigation calls the page that leads further."""
+    return question.leads[0].capitalize()

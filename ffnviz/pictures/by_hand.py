@@ -1,0 +1,92 @@
+"""Numbers to fill in beside what they are made of; each is judged in the browser as it is typed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+
+LONGEST = 10  # signs in one gap
+
+
+@dataclass(frozen=True)
+class Table:
+    """Given numbers, as text.
+
+    Attributes:
+        name: above it.
+        rows: from top to bottom.
+        columns: their names; none if there are none.
+    """
+
+    name: str
+    rows: Sequence[Sequence[str]]
+    columns: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Gap:
+    """One number to fill in, with all that can be said of a wrong one; see `Blank`."""
+
+    name: str
+    right: float
+    slips: Sequence[tuple[float, str]]
+    tolerance: float
+    reads: Sequence[tuple[int, float]]
+    plus: float
+    relu: bool
+    uses: Sequence[tuple[int, int | None, int | None]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One equation: what is given for it, and the gaps that it fills."""
+
+    equation: str
+    tables: Sequence[Table]
+    gaps: Sequence[Gap]
+
+
+def by_hand_cell(
+    key: str,
+    head: Head,
+    exercise: str,
+    steps: Sequence[Step],
+    typed: Sequence[str],
+    on_type: Callable[[list[str]], Any],
+) -> Cell:
+    """An exercise.
+
+    Args:
+        key: unique on the sheet.
+        head: what stands above it.
+        exercise: what tells it from others: where it is another one, the gaps are emptied.
+        steps: in order; a gap reads only earlier ones, counted through all steps.
+        typed: what stands in the gaps.
+        on_type: gives the action for what stands in all of them.
+    """
+    n = sum(len(step.gaps) for step in steps)
+
+    def wrote(sent: Any) -> Any:
+        texts = isinstance(sent, list) and len(sent) == n and all(isinstance(t, str) for t in sent)
+        return on_type([text[:LONGEST] for text in sent]) if texts else None
+
+    data = {
+        "head": head.to_json(),
+        "exercise": exercise,
+        "longest": LONGEST,
+        "steps": [
+            {
+                "equation": step.equation,
+                "tables": [{"name": table.name, "columns": list(table.columns),
+                            "rows": [list(row) for row in table.rows]} for table in step.tables],
+                "gaps": [{**vars(gap), "slips": [list(slip) for slip in gap.slips],
+                          "reads": [list(read) for read in gap.reads],
+                          "uses": [list(use) for use in gap.uses]} for gap in step.gaps],
+            }
+            for step in steps
+        ],
+        "typed": [*typed, *[""] * (n - len(typed))][:n],
+    }  # fmt: skip
+    return Cell("by_hand", key, data, events={"type": wrote})

@@ -1,0 +1,67 @@
+"""Lines of a program with what each made when it ran; they may be put into another order."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number of a line.
+
+    Attributes:
+        text: as it is shown.
+        real: what it should be, where it is another; empty where it is not.
+    """
+
+    text: str
+    real: str = ""
+
+
+@dataclass(frozen=True)
+class ProgramLine:
+    """One line.
+
+    Attributes:
+        name: what tells it from the others.
+        code: as it stands.
+        values: one for each column; none if it did not run.
+        fault: why it did not run; empty if it did, or if one above did not.
+    """
+
+    name: str
+    code: str
+    values: Sequence[Value]
+    fault: str = ""
+
+
+def program_cell(
+    key: str,
+    head: Head,
+    columns: Sequence[str],
+    lines: Sequence[ProgramLine],
+    on_order: Callable[[list[str]], Any] | None = None,
+) -> Cell:
+    """The program.
+
+    Args:
+        key: unique on the sheet.
+        head: what stands above it.
+        columns: what the numbers are.
+        lines: from top to bottom.
+        on_order: gives the action for the names of all lines in another order; None if they stay
+            where they are.
+    """
+    names = sorted(line.name for line in lines)
+
+    def ordered(sent: Any) -> Any:
+        texts = isinstance(sent, list) and all(isinstance(each, str) for each in sent)
+        legal = texts and on_order is not None and sorted(sent) == names
+        return on_order(sent) if legal and on_order is not None else None
+
+    data = {"head": head.to_json(), "columns": list(columns), "movable": on_order is not None,
+            "lines": [asdict(line) for line in lines]}  # fmt: skip
+    return Cell("program", key, data, events={"order": ordered})

@@ -1,0 +1,165 @@
+// A question: vote, see the experiment, vote again, hear why. Alone one's votes stand in the link;
+// in a class they are counted without names, and the lecturer leads from step to step.
+
+import { classroom, complain, onClass, send } from "./classroom_connection.js";
+import { each, element } from "./element.js";
+
+export const styles = ["vote_question.css"];
+
+const known = new Map(); // question → what is right, once that was shown
+const mine = new Map(); // class, question and round → a student's vote
+const nameOf = (scene) => `${classroom.code} ${scene}`;
+const percent = (share) => `${Math.round(100 * share)}%`;
+const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
+
+// Hake's gain of two shares of right answers; null where all were right before.
+export const gain = (before, after) => (before >= 1 ? null : (after - before) / (1 - before));
+const written = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
+
+export function mount(tell) {
+  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" });
+  const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
+  const did = element("p", { class: "did" }), rows = element("div", { class: "rows" }), seen = element("div", { class: "seen" }, element("h3", { text: "The experiment" }), rows, did);
+  const why = element("p", { class: "why" }), status = element("p", { class: "status", role: "status" });
+  const further = element("button", { type: "button", onclick: () => tell("lead", true) });
+  const next = element("button", { type: "button", class: "next" }), back = element("button", { type: "button", text: "← Back" });
+  const summary = element("table", {}), total = element("p", { class: "total" });
+  const gains = element("details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }), total, summary);
+  let data = null;
+  const stop = onClass(() => { if (data) show(); });
+
+  const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
+  const follows = () => together() && classroom.role === "student";
+  const leads = () => together() && classroom.role === "lecturer";
+  const sceneOf = (at, round) => data.scene + 2 * at + round;
+  const countsOf = (at, round) => (together() ? classroom.now.counts[sceneOf(at, round)] ?? null : null);
+  const voteOf = (at, round) => (follows() ? mine.get(nameOf(sceneOf(at, round))) ?? null : data.votes[at][round]);
+  const answerOf = (at) => data.answers[at] ?? known.get(at) ?? null;
+  const round = () => (data.step === "ask" ? 0 : 1);
+
+  function vote(option) {
+    if (!follows()) return tell("vote", { round: round(), option });
+    const scene = sceneOf(data.at, round());
+    mine.set(nameOf(scene), option);
+    show();
+    send("vote", { scene, option }).catch(({ message }) => { status.textContent = message; });
+  }
+
+  function go(at, step) {
+    if (leads() && step === "why") {
+      for (const each of [0, 1]) send("reveal", { scene: sceneOf(at, each) }).catch(({ message }) => complain(message));
+    }
+    tell("step", { at, step });
+  }
+
+  // What share was right in a round: of a class, or of oneself; null if nobody has voted.
+  function share(at, which) {
+    const answer = answerOf(at), counts = countsOf(at, which);
+    if (answer === null) return null;
+    if (together()) return counts && sum(counts) ? counts[answer] / sum(counts) : null;
+    const own = data.votes[at][which];
+    return own === null ? null : Number(own === answer);
+  }
+
+  function showGains() {
+    const found = data.believed.map((words, at) => [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]).filter(([, before, after]) => before !== null && after !== null);
+    gains.hidden = data.step !== "why" || found.length === 0;
+    if (gains.hidden) return;
+    const mean = (which) => sum(found.map((row) => row[which])) / found.length;
+    const [before, after] = [mean(1), mean(2)], all = gain(before, after);
+    total.textContent = `${found.length} ${found.length === 1 ? "question" : "questions"}: ${percent(before)} right before, ${percent(after)} after; gain ${written(all)}.`;
+    const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, { text })));
+    summary.replaceChildren(element("thead", {}, line("th", ["often believed", "before", "after", "gain"])),
+      element("tbody", {}, ...found.map(([words, first, second]) => line("td", [words, percent(first), percent(second), written(gain(first, second))]))));
+  }
+
+  function said() {
+    const { step, at } = data, answer = data.answers[at], vote = voteOf(at, round());
+    if (follows() && step !== "why") return vote === null ? "Your vote counts, without your name." : "Your vote is in; you may change it until the lecturer goes on.";
+    if (leads() && step !== "why") return `${sum(countsOf(at, round()) ?? [])} votes.`;
+    if (step === "ask") return "Vote first; then the experiment runs on this sentence.";
+    if (step === "see") return "Look at the numbers, and vote again.";
+    if (answer === null) return "";
+    if (leads() || vote === null) return `Right: ${data.options[answer]}.`;
+    const first = voteOf(at, 0);
+    return vote === answer ? (first === answer ? "Right, both times." : "Right now. What changed your mind?") : "Not quite.";
+  }
+
+  function showButtons() {
+    const { at, step, believed } = data, last = at === believed.length - 1;
+    next.hidden = follows() || (!leads() && step !== "why") || (step === "why" && last);
+    next.textContent = step === "why" ? "Next question →" : step === "ask" ? "See the experiment →" : "Show the answer →";
+    next.onclick = () => (step === "why" ? go(at + 1, "ask") : go(at, step === "ask" ? "see" : "why"));
+    back.hidden = follows() || (step === "ask" && at === 0);
+    back.onclick = () => (step === "ask" ? go(at - 1, "why") : go(at, step === "why" ? "see" : "ask"));
+    further.hidden = step !== "why" || follows();
+    further.textContent = `More: ${data.leads}`;
+  }
+
+  function showOptions() {
+    const { at, step } = data, open = step !== "why", answer = open ? null : data.answers[at];
+    const counted = [0, 1].map((which) => (open ? null : countsOf(at, which)));
+    const make = () => element("button", { type: "button" }, element("span"), element("small"));
+    each(options, data.options, make, (button, text, place) => {
+      const right = place === answer, chosen = place === voteOf(at, round());
+      const [words, count] = button.children;
+      words.textContent = right ? `✓ ${text}` : text;
+      count.textContent = counted.every(Boolean) ? `${counted[0][place]} → ${counted[1][place]}` : "";
+      button.disabled = !open || leads();
+      button.classList.toggle("right", right);
+      button.classList.toggle("chosen", chosen);
+      button.setAttribute("aria-pressed", String(chosen));
+      button.onclick = () => vote(place);
+    });
+  }
+
+  function showExperiment() {
+    const { experiment, step } = data;
+    seen.hidden = step === "ask";
+    if (seen.hidden) return;
+    did.replaceChildren(...spans(experiment ? experiment.did : [[data.missing, "plain"]]));
+    const make = () => element("div", { class: "row" }, element("span"), element("b"), element("i", { "aria-hidden": "true" }, element("i")));
+    each(rows, experiment?.rows ?? [], make, (row, [name, number, part]) => {
+      const [label, value, track] = row.children;
+      label.textContent = name;
+      value.textContent = number;
+      track.classList.toggle("none", part === null);
+      track.firstChild.style.width = `${100 * Math.min(1, part ?? 0)}%`;
+    });
+  }
+
+  const spans = (parts) => parts.map(([text, kind]) => element(kind === "typed" ? "bdi" : "span", { class: kind.split("@")[0], text }));
+
+  function show() {
+    each(nav, data.believed, (at) => element("button", { type: "button", onclick: () => go(at, "ask") }), (button, words, at) => {
+      const after = share(at, 1);
+      button.textContent = `${at + 1}${!together() && after !== null ? (after === 1 ? " ✓" : " ✗") : ""}`;
+      button.disabled = follows();
+      button.setAttribute("aria-current", String(at === data.at));
+      button.setAttribute("aria-label", `Question ${at + 1} of ${data.believed.length}`);
+    });
+    ask.replaceChildren(...spans(data.ask));
+    showOptions();
+    showExperiment();
+    why.textContent = data.why;
+    why.hidden = !data.why;
+    const words = said();
+    if (status.textContent !== words) status.textContent = words;
+    showButtons();
+    showGains();
+  }
+
+  return {
+    element: element("div", { class: "vote" }, nav, ask, element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen), gains),
+    update(next_) {
+      const moved = data && (data.at !== next_.at || data.step !== next_.step);
+      const held = moved && options.querySelector(":focus");
+      data = next_;
+      data.answers.forEach((answer, at) => { if (answer !== null) known.set(at, answer); });
+      show();
+      // Who votes by keyboard goes on where the next thing to do is.
+      if (held) (data.step === "why" ? next : options.firstChild).focus();
+    },
+    destroy: stop,
+  };
+}

@@ -1,0 +1,105 @@
+"""A question that is voted on, seen in an experiment, and voted on again; alone or with a class."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head, Part, to_spans
+from ffnviz.pictures.sent import entry, one_of, place
+
+STEPS = ("ask", "see", "why")  # the first vote, the experiment and the second vote, the reason
+OPTIONS = 3
+FIRST_OF_CLASS = 9_000  # votes of a class on these lie beyond those on any lecture's scenes
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What was seen.
+
+    Attributes:
+        did: what was done.
+        rows: name, number in words, and a share from 0 to 1; None draws nothing.
+    """
+
+    did: Sequence[Part]
+    rows: Sequence[tuple[str, str, float | None]]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question.
+
+    Attributes:
+        at: its place among all, from 0.
+        ask: the question.
+        options: to choose from.
+        answers: which is right, of each question that was asked before too; None if not known.
+        step: one of STEPS.
+        experiment: from the second step on; None if it cannot be made, and `missing` says why.
+        why: the reason, in the last step.
+        leads: what the part is called where it is looked at further.
+    """
+
+    at: int
+    ask: Sequence[Part]
+    options: Sequence[str]
+    answers: Sequence[int | None]
+    step: str
+    experiment: Experiment | None
+    missing: str
+    why: str
+    leads: str
+
+
+def vote_cell(
+    key: str,
+    head: Head,
+    asked: Asked,
+    believed: Sequence[str],
+    votes: Sequence[tuple[int | None, int | None]],
+    on_step: Callable[[int, str], Any],
+    on_vote: Callable[[int, int], Any],
+    on_lead: Callable[[], Any],
+) -> Cell:
+    """The question, and what became of all of them.
+
+    Args:
+        key: unique on the sheet.
+        head: what stands above it.
+        asked: the question.
+        believed: the misconceptions, one a question.
+        votes: one's own two votes on each.
+        on_step: gives the action for the place of a question and a step of it.
+        on_vote: gives the action for an option: 0 is the first vote, 1 the second.
+        on_lead: gives the action for looking further.
+    """
+
+    def stepped(sent: Any) -> Any:
+        at, step = place(entry(sent, "at"), len(believed)), one_of(entry(sent, "step"), STEPS)
+        return None if at is None or step is None else on_step(at, step)
+
+    def voted(sent: Any) -> Any:
+        round_, option = place(entry(sent, "round"), 2), place(entry(sent, "option"), OPTIONS)
+        return None if round_ is None or option is None else on_vote(round_, option)
+
+    seen = asked.experiment
+    data: dict[str, Any] = {
+        "head": head.to_json(),
+        "at": asked.at,
+        "ask": to_spans(asked.ask),
+        "options": list(asked.options),
+        "answers": list(asked.answers),
+        "step": asked.step,
+        "experiment": seen
+        and {"did": to_spans(seen.did), "rows": [list(row) for row in seen.rows]},
+        "missing": asked.missing,
+        "why": asked.why,
+        "leads": asked.leads,
+        "believed": list(believed),
+        "votes": [list(each) for each in votes],
+        "scene": FIRST_OF_CLASS,
+    }
+    return Cell("vote_question", key, data, events={
+        "step": stepped, "vote": voted, "lead": lambda _: on_lead()
+    })  # fmt: skip

@@ -1,0 +1,42 @@
+"""A class votes on a misconception, sees the experiment, and votes again."""
+
+from playwright.sync_api import expect
+
+from tests.browser.test_class import Somebody, open_class, server, somebody
+
+__all__ = ["server", "somebody"]  # fixtures
+
+
+def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
+    lecturer, anna, ben = somebody(), somebody(390, 844), somebody()
+    code = open_class(lecturer)
+    for student in (anna, ben):
+        student.page.goto(f"{student.address}/class/{code}")
+    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    lecturer.page.get_by_role("link", name="Exercises").click()
+    lecturer.page.get_by_role("radio", name="Predict, see, vote").click()
+    pages = [each.page for each in (lecturer, anna, ben)]
+    options = [page.locator('[data-cell="vote"] .options button') for page in pages]
+    for each in options:
+        expect(each).to_have_count(3)
+    says = [page.locator('[data-cell="vote"] .status') for page in pages]
+
+    options[1].nth(1).click()
+    options[2].nth(0).click()
+    expect(says[0]).to_have_text("2 votes.")
+    expect(says[1]).to_contain_text("Your vote is in")
+    expect(options[1].first.locator("small")).to_have_text("")
+    lecturer.page.get_by_role("button", name="See the experiment").click()
+    for page in pages:
+        expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
+    for each in options[1:]:
+        each.nth(0).click()
+    expect(says[0]).to_have_text("2 votes.")
+    lecturer.page.get_by_role("button", name="Show the answer").click()
+    for each in options:
+        expect(each.nth(0).locator("small")).to_have_text("1 → 2")
+    expect(says[1]).to_have_text("Right now. What changed your mind?")
+    expect(says[2]).to_have_text("Right, both times.")
+    lecturer.page.locator("summary", has_text="Before, after").click()
+    total = lecturer.page.locator(".gains .total")
+    expect(total).to_contain_text("50% right before, 100% after; gain 1.00")

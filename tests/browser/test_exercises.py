@@ -1,0 +1,241 @@
+"""The exercises are done by keyboard and by finger."""
+
+import random
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from ffnviz.analysis.exercises.by_hand import small_ffn
+from tests.browser.conftest import OpenPage, _context
+from tests.browser.journey import Journey
+
+
+@pytest.fixture
+def phone(browser: Browser, address: str) -> Iterator[Journey]:
+    """A telephone of 390 × 844, touched by fingers."""
+    context = _context(browser, finger=True)
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    yield Journey(page, address)
+    context.close()
+
+
+def gaps(page: Page) -> Locator:
+    return page.locator('[data-cell="by-hand"] .gap input')
+
+
+def said(page: Page, name: str) -> Locator:
+    at = [f"{v}{i}" for v, n in (("z", 3), ("h", 3), ("y", 2)) for i in range(1, n + 1)].index(name)
+    return page.locator(f'[data-cell="by-hand"] #said-{at}')
+
+
+def test_by_hand_with_the_keyboard(new_page: OpenPage) -> None:
+    ffn = small_ffn(7)
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?hand_seed=7")
+    gaps(page).first.focus()
+    page.keyboard.type(str(ffn.z[0] - ffn.b1[0]))  # the bias is forgotten
+    expect(said(page, "z1")).to_contain_text("Bias:")
+    page.keyboard.press("Control+a")
+    page.keyboard.type(str(ffn.z[0] - 2 * ffn.x[0] * ffn.w1[0, 0]))
+    expect(said(page, "z1")).to_contain_text("Sign:")
+    page.keyboard.press("Enter")
+    page.keyboard.type("0")  # ReLU too early: of seed 7 the second is below zero
+    assert ffn.z[1] < 0
+    expect(said(page, "z2")).to_contain_text("φ:")
+    # What follows from a wrong number is told apart from what is wrong by itself.
+    page.locator("#gap-3").fill(str(max(0, ffn.z[0] - 2 * ffn.x[0] * ffn.w1[0, 0])))
+    if ffn.z[0] - 2 * ffn.x[0] * ffn.w1[0, 0] > 0:
+        expect(said(page, "h1")).to_contain_text("Right for your z₁")
+    gaps(page).first.focus()
+    for value in (*ffn.z, *ffn.h, *ffn.y):
+        page.keyboard.press("Control+a")
+        page.keyboard.type(str(value).replace("-", "−"))  # as a telephone may write it
+        page.keyboard.press("Enter")
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+    expect(page).to_have_url(re.compile(r"typed=[0-9a-f]{8}_2_-3_6_2_0_6_19_17"))
+    page.reload()
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+
+
+def test_another_seed_is_another_exercise_with_empty_gaps(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?hand_seed=7")
+    gaps(page).first.fill("12")
+    expect(page).to_have_url(re.compile("typed="))
+    seed = page.get_by_label("Seed")
+    seed.fill("8")
+    seed.press("Enter")
+    expect(gaps(page).first).to_have_value("")
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Worksheet (A4)").click()
+    sheet = saved.value.path().read_text(encoding="utf-8")
+    assert "Exercise 8" in sheet
+    assert "<script" not in sheet
+
+
+def test_by_hand_with_a_finger(phone: Journey) -> None:
+    ffn = small_ffn(3)
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?hand_seed=3")
+    expect(gaps(page)).to_have_count(8)
+    for gap, value in zip(gaps(page).all(), (*ffn.z, *ffn.h, *ffn.y), strict=True):
+        box = gap.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        gap.tap()
+        page.keyboard.insert_text(str(value))
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_neuron_of_the_typed_sentence(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(
+        f"{journey.address}/exercises?hand_view=yours&text=The+cat+sat.&token=2&neuron=relu-5"
+    )
+    table = page.locator('[data-cell="by-hand"] table').first
+    rows = [row.split("\t") for row in table.inner_text().splitlines()[1:] if "\t" in row]
+    assert len(rows) == 10
+
+    def number(text: str) -> float:
+        return float(text.replace("−", "-"))
+
+    first = number(rows[0][1]) * number(rows[0][2])
+    z = first + sum(number(row[-1]) for row in rows[1:])
+    gaps(page).nth(0).fill(f"{first:.3f}")
+    gaps(page).nth(1).fill(f"{z:.3f}")
+    gaps(page).nth(2).fill(f"{max(0.0, z):.3f}")
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("3 of 4 right.")
+
+
+def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None:
+    journey = new_page()
+    page = journey.page
+    rng = random.Random(5)
+    page.goto(f"{journey.address}/exercises?hand_view=xor")
+    inputs = page.locator('[data-cell="xor"] input')
+    for weights in ([1, 1, 0, 1, 1, -1, 1, -2, 0], [rng.randint(-3, 3) for _ in range(9)]):
+        for place, weight in enumerate(weights):
+            inputs.nth(place).fill(str(weight))
+        first, out = np.array(weights[:6]).reshape(2, 3), np.array(weights[6:])
+        for row, (a, b) in enumerate(((0, 0), (0, 1), (1, 0), (1, 1))):
+            y = np.maximum(first @ [a, b, 1], 0) @ out[:2] + out[2]
+            shown = page.locator('[data-cell="xor"] tbody tr').nth(row).locator("td").nth(4)
+            expect(shown).to_have_text(str(y).replace("-", "−"))
+    page.goto(f"{journey.address}/exercises?hand_view=xor&xor=1_1_0_1_1_-1_1_-2_0")
+    verdict = page.locator('[data-cell="xor"] .said')
+    expect(verdict).to_contain_text("All four right: y = ReLU(a + b) − 2 · ReLU(a + b − 1)")
+    page.get_by_role("button", name="φ is ReLU").press("Enter")
+    expect(verdict).to_contain_text("Without φ")
+
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?hand_view=xor&xor=1_1_0_1_1_-1_1_-1_0")
+    page.get_by_role("button", name="weight of h₂ in y: one less").tap()
+    expect(page.locator('[data-cell="xor"] .said')).to_contain_text("All four right")
+
+
+def options(page: Page) -> Locator:
+    return page.locator('[data-cell="vote"] .options button')
+
+
+def test_predict_see_and_vote_again_with_the_keyboard(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?part=predict")
+    told = page.locator('[data-cell="vote"] .status')
+    expect(options(page)).to_have_count(3)
+    expect(page.get_by_text("The experiment", exact=True)).to_be_hidden()
+    options(page).nth(1).press("Enter")
+    expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
+    rows = page.locator('[data-cell="vote"] .row')
+    expect(rows.nth(1)).to_contain_text("another token's, at most")
+    expect(rows.nth(1).locator("b")).to_have_text("0")
+    expect(options(page).first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(told).to_have_text("Right now. What changed your mind?")
+    expect(page.get_by_role("button", name="Next question")).to_be_focused()
+    expect(page.locator('[data-cell="vote"] .why')).to_contain_text("Vaswani")
+    expect(page).to_have_url(re.compile("votes=10-"))
+    page.locator("summary").press("Enter")
+    expect(page.locator(".gains .total")).to_contain_text("0% right before, 100% after; gain 1.00")
+
+
+def test_the_quiz_is_done_with_a_finger(phone: Journey) -> None:
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?part=predict&misconception=logits")
+    expect(options(page)).to_have_count(3)
+    for button in page.locator('[data-cell="vote"] button:visible').all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+    options(page).nth(0).tap()
+    expect(page.locator('[data-cell="vote"] .row').nth(1)).to_contain_text("10 added")
+    options(page).nth(2).tap()
+    expect(page.locator('[data-cell="vote"] .status')).to_have_text(re.compile("Right now"))
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_block_is_built_with_the_keyboard(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?part=build&lines=abcdefghijlkm")
+    said = page.locator('[data-cell="program"] .sentence')
+    expect(said).to_contain_text("another block")
+    handle = page.locator('[data-cell="program"] .handle').nth(11)
+    handle.focus()
+    page.keyboard.press("ArrowUp")
+    expect(said).to_contain_text("It runs, and is the network's own block")
+    expect(page).to_have_url(re.compile("lines=abcdefghijklm"))
+    expect(page.locator('[data-cell="program"] .handle').nth(10)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(said).to_contain_text("another block")  # φ stands before LayerNorm, and all runs
+    expect(page).to_have_url(re.compile("lines=abcdefghkijlm"))
+    page.locator('[data-cell="program"] .handle').nth(11).press("ArrowUp")  # W₂ before W₁
+    fault = page.locator('[data-cell="program"] em:visible')
+    expect(fault).to_contain_text("It needs y of shape (10, 2,048); y is (10, 512).")
+
+
+def test_a_line_is_dragged_with_a_finger(phone: Journey) -> None:
+    page = phone.page
+    page.goto(f"{phone.address}/exercises?part=build&lines=bacdefghijklm")
+    said = page.locator('[data-cell="program"] .sentence')
+    expect(said).to_contain_text("Line 1 cannot run")
+    handle = page.locator('[data-cell="program"] .handle').first
+    handle.scroll_into_view_if_needed()
+    from_, to = (page.locator('[data-cell="program"] li').nth(n).bounding_box() for n in (0, 1))
+    box = handle.bounding_box()
+    assert from_ is not None
+    assert to is not None
+    assert box is not None
+    assert min(box["width"], box["height"]) >= 44
+    # A finger's way, as the browser hears it: down, along, up.
+    finger = page.context.new_cdp_session(page)
+    x = box["x"] + box["width"] / 2
+    for kind, y in (("touchStart", box["y"] + 20), ("touchMove", to["y"] + to["height"] - 4)):
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y}]})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+    expect(said).to_contain_text("It runs, and is the network's own block")
+    assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
+
+
+def test_a_planted_bug_is_found_by_its_numbers(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?part=build&block_view=find&patient=1")
+    softmax = page.locator('[data-cell="program"] li').nth(4)
+    expect(softmax.locator(".value.off")).not_to_have_count(0)
+    page.get_by_label("Which bug is it?").select_option("Mask inverted")
+    told = page.locator('[data-cell="diagnosis"]')
+    expect(told).to_contain_text("Not that one.")
+    page.get_by_label("Which bug is it?").select_option("Softmax over the wrong axis")
+    expect(told).to_contain_text("the rows of softmax do not sum to 1")
+    page.get_by_role("slider", name="Block").press("ArrowRight")
+    expect(told).to_contain_text("Choose the bug")
