@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import torch
 
 from ffnviz.analysis.lab.approximation import FUNCTIONS, WIDTHS, Approximation, approximate
 from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
@@ -182,3 +183,26 @@ def test_a_garbled_link_opens_on_what_is_nearest(
     name, value = query.split("=")
     controls = drawn("lab", part, measure=False, **{name: value}).controls
     assert {label: controls[label]["stop"] for label in shown} == shown
+
+
+def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
+    part = lab("linear", linear_view="token", way_to="6", way_share="0.25")
+    assert "To token" in part.controls
+    inputs = part.run.trace.blocks[1].ffn.input
+    first, last = (part.run.trace.blocks[1].ffn.pre_activation[at] > 0 for at in (3, 5))
+    switched = int((first != last).sum())
+    assert words(part.cells["local-switches"]).startswith(
+        f"From “on” to “mat” {switched:,} of 2,048 neurons switch: each one adds"
+    )
+    ffn = part.run.model.ffn(1)
+    x = torch.lerp(inputs[3], inputs[5], 0.25).double()
+    active = (x @ ffn.keys.double().mT + ffn.key_bias.double() > 0).sum()
+    assert f"{int(active)} neurons have a slope" in words(part.cells["local-rank"])
+    curved = lab("linear", linear_view="token", twin="gelu")
+    assert "but none at once" in words(curved.cells["local-switches"])
+
+
+def test_a_sentence_of_one_token_walks_to_zero() -> None:
+    part = drawn("lab", "linear", text="cat", linear_view="token")
+    assert words(part.cells["local-switches"]).startswith("From “cat” to “0”")
+    assert "To token" not in part.controls

@@ -9,6 +9,7 @@ from ffnviz.parts.lab import (
     grouped,
     influence,
     linear,
+    local_map,
     positions,
     residual,
     sharing,
@@ -28,6 +29,10 @@ CONVOLUTION_VIEW = choice_setting(
     "convolution_view",
     {"equal": "the same numbers", "times": "time", "grouped": "in groups"},
 ).with_control("Show")
+LINEAR_VIEW = choice_setting(
+    "linear_view",
+    {"tests": "part by part", "token": "one token, one matrix"},
+).with_control("Show")
 
 PARTS = (
     Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,
@@ -44,8 +49,10 @@ PARTS = (
         "grouped": View(grouped.sheet, grouped.SETTINGS, NEEDS),
     }),
     Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
-    Part(linear.sheet, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS,
-         line="which parts of a block are linear"),
+    part_of_views("Linear?", "linear", "which parts of a block are linear", LINEAR_VIEW, {
+        "tests": View(linear.sheet, linear.SETTINGS, FFN_NEEDS),
+        "token": View(local_map.sheet, local_map.SETTINGS),
+    }),
     Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS,
          line="a curve, drawn by a few neurons"),
     Part(influence.sheet, "Input influence", "hears", influence.SETTINGS, NEEDS,
