@@ -189,13 +189,13 @@ def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
     part = lab("linear", linear_view="token", way_to="6", way_share="0.25")
     assert "To token" in part.controls
     inputs = part.run.trace.blocks[1].ffn.input
-    first, last = (part.run.trace.blocks[1].ffn.pre_activation[at] > 0 for at in (3, 5))
+    first, last = (part.run.trace.blocks[1].ffn.pre_activation[at] > 0 for at in (2, 5))
     switched = int((first != last).sum())
     assert words(part.cells["local-switches"]).startswith(
-        f"From “on” to “mat” {switched:,} of 2,048 neurons switch: each one adds"
+        f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: each one adds"
     )
     ffn = part.run.model.ffn(1)
-    x = torch.lerp(inputs[3], inputs[5], 0.25).double()
+    x = torch.lerp(inputs[2], inputs[5], 0.25).double()
     active = (x @ ffn.keys.double().mT + ffn.key_bias.double() > 0).sum()
     assert f"{int(active)} neurons have a slope" in words(part.cells["local-rank"])
     curved = lab("linear", linear_view="token", twin="gelu")
@@ -206,3 +206,12 @@ def test_a_sentence_of_one_token_walks_to_zero() -> None:
     part = drawn("lab", "linear", text="cat", linear_view="token")
     assert words(part.cells["local-switches"]).startswith("From “cat” to “0”")
     assert "To token" not in part.controls
+
+
+def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_linear() -> None:
+    part = lab("linear", linear_view="frozen")
+    assert re.search(r"φ alone leaves all 2 blocks 0\.\d+ from linear", part.said)
+    shape = f"{7 * 512:,} × 512"
+    assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
+    names = part.cells["folded-stack"].data["figure"]["data"][0]["meta"]["names"]
+    assert names == part.run.labels

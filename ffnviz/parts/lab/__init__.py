@@ -6,6 +6,7 @@ from ffnviz.parts.lab import (
     convolution_times,
     dropout,
     fit,
+    frozen,
     grouped,
     influence,
     linear,
@@ -31,7 +32,7 @@ CONVOLUTION_VIEW = choice_setting(
 ).with_control("Show")
 LINEAR_VIEW = choice_setting(
     "linear_view",
-    {"tests": "part by part", "token": "one token, one matrix"},
+    {"tests": "part by part", "token": "one token, one matrix", "frozen": "the block frozen"},
 ).with_control("Show")
 
 PARTS = (
@@ -52,6 +53,7 @@ PARTS = (
     part_of_views("Linear?", "linear", "which parts of a block are linear", LINEAR_VIEW, {
         "tests": View(linear.sheet, linear.SETTINGS, FFN_NEEDS),
         "token": View(local_map.sheet, local_map.SETTINGS),
+        "frozen": View(frozen.sheet, frozen.SETTINGS, NEEDS),
     }),
     Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS,
          line="a curve, drawn by a few neurons"),
