@@ -195,6 +195,7 @@ def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
         f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: each one adds"
     )
     ffn = part.run.model.ffn(1)
+    assert ffn.key_bias is not None
     x = torch.lerp(inputs[2], inputs[5], 0.25).double()
     active = (x @ ffn.keys.double().mT + ffn.key_bias.double() > 0).sum()
     assert f"{int(active)} neurons have a slope" in words(part.cells["local-rank"])

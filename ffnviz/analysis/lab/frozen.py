@@ -152,7 +152,7 @@ def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Ten
     """
     d_model = x.shape[1]
     bias, squares, results = f(torch.zeros_like(x))[token], torch.zeros_like(x[:, 0]), []
-    _, pulled = torch.func.vjp(lambda v: f(v)[token], x)
+    pulled = torch.func.vjp(lambda v: f(v)[token], x)[1]
     for first in range(0, d_model, AT_ONCE):
         chosen = torch.eye(d_model, dtype=x.dtype)[first : first + AT_ONCE]
         (rows,) = torch.func.vmap(pulled)(chosen)  # (rows, T, d_model)

@@ -11,6 +11,7 @@ from ffnviz.parts.neurons import (
     name,
     switch,
     tags,
+    two_memories,
     writes,
 )
 from ffnviz.parts.part import Part
@@ -23,6 +24,9 @@ VIEW = choice_setting(
     "activations_view",
     {"examples": "examples", "tags": "tags and positions", "values": "distribution"},
 ).with_control("Show")
+WRITES_VIEW = choice_setting(
+    "writes_view", {"neuron": "one neuron", "memories": "attention and FFN"}
+).with_control("Show")
 
 PARTS = (
     part_of_views("Top activations", "wakes", "the sentences that activate it most", VIEW, {
@@ -30,7 +34,10 @@ PARTS = (
         "tags": View(tags.sheet, needs=INDEX),
         "values": View(distribution.sheet, needs=INDEX),
     }),
-    Part(writes.sheet, "What it writes", "writes", (), WORDS, line="words it makes likelier"),
+    part_of_views("What it writes", "writes", "words it makes likelier", WRITES_VIEW, {
+        "neuron": View(writes.sheet, needs=WORDS),
+        "memories": View(two_memories.sheet, two_memories.SETTINGS, (*WORDS, Capability.OURS)),
+    }),
     Part(arithmetic.sheet, "The arithmetic", "working", arithmetic.SETTINGS,
          line="its value, as a sum of products"),
     Part(switch.sheet, "Switch off", "switch", switch.SETTINGS, (*WORDS, Capability.PRE_NORM),

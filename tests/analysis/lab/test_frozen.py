@@ -10,7 +10,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 
 TOKEN = 2
-KINDS = {
+KINDS: dict[str, dict[str, object]] = {
     "ReLU": {"activation": "relu"},
     "GELU": {"activation": "gelu"},
     "post-LN": {"norm": "post", "activation": "gelu"},
