@@ -9,8 +9,13 @@ from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 
-KINDS: dict[str, dict[str, object]] = {"ReLU": {}, "gated": {"activation": "swiglu"}, "causal": {"causal": True},
-         "no biases": {"bias": False}, "post-LN": {"norm": "post"}}  # fmt: skip
+KINDS: dict[str, dict[str, object]] = {
+    "ReLU": {},
+    "gated": {"activation": "swiglu"},
+    "causal": {"causal": True},
+    "no biases": {"bias": False},
+    "post-LN": {"norm": "post"},
+}
 
 
 @pytest.mark.parametrize("kind", KINDS)
