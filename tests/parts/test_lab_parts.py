@@ -216,3 +216,16 @@ def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_
     assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
     names = part.cells["folded-stack"].data["figure"]["data"][0]["meta"]["names"]
     assert names == part.run.labels
+
+
+def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
+    part = lab("fit", fit_view="hand", function="|x|", hand_units="2", corners="0YuuYY")
+    assert part.cells["hand"].data["corners"] == [[0, 60], [30, 30], [60, 60]]
+    assert "your 2 units are off by 0" in words(part.cells["hand"])
+    move = part.cells["hand"].events["corners"]
+    assert move([0, 60, 29, 30, 60, 60]) == Set({"corners": "0YtuYY"})
+    more = lab("fit", fit_view="hand", function="|x|", hand_units="4", corners="0YuuYY")
+    assert more.cells["hand"].data["corners"][1::2] == [[15, 45], [45, 45]]
+    for text in ("0Y", "YY0Y", "0Yuu", "é", "0YuuuYYY"):
+        flat = lab("fit", fit_view="hand", hand_units="1", corners=text)
+        assert flat.cells["hand"].data["corners"] == [[0, 30], [60, 30]]

@@ -8,6 +8,7 @@ from ffnviz.parts.lab import (
     fit,
     frozen,
     grouped,
+    hand,
     influence,
     linear,
     local_map,
@@ -34,6 +35,9 @@ LINEAR_VIEW = choice_setting(
     "linear_view",
     {"tests": "part by part", "token": "one token, one matrix", "frozen": "the block frozen"},
 ).with_control("Show")
+FIT_VIEW = choice_setting("fit_view", {"trained": "trained", "hand": "by hand"}).with_control(
+    "Show"
+)
 
 PARTS = (
     Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,
@@ -55,8 +59,10 @@ PARTS = (
         "token": View(local_map.sheet, local_map.SETTINGS),
         "frozen": View(frozen.sheet, frozen.SETTINGS, NEEDS),
     }),
-    Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS,
-         line="a curve, drawn by a few neurons"),
+    part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", FIT_VIEW, {
+        "trained": View(fit.sheet, fit.SETTINGS, FFN_NEEDS),
+        "hand": View(hand.sheet, hand.SETTINGS),
+    }),
     Part(influence.sheet, "Input influence", "hears", influence.SETTINGS, NEEDS,
          line="which inputs an output depends on"),
     Part(residual.sheet, "Residual and LayerNorm", "residual", residual.SETTINGS, NEEDS,

@@ -26,6 +26,7 @@ const PICTURES = {
   ffn_picture: () => import("./ffn_picture.js"),
   page_bar: () => import("./page_bar.js"),
   foot: () => import("./foot.js"),
+  handles: () => import("./handles.js"),
   local_storage: () => import("./local_storage.js"),
   classroom: () => import("./classroom.js"),
   learn_bar: () => import("./learn_bar.js"),
