@@ -60,11 +60,14 @@ class Terms:
         slope = derivative(self.phi, z)
         return torch.cat([slope * v, self.phi.function(z)], dim=-1) if self.gated else slope
 
+    def hidden(self, x: Tensor) -> Tensor:
+        """φ(z), gated times v, (…, d_model) -> (…, d_ff)."""
+        z, v = self.before(x).split([self.d_ff, len(self.reads) - self.d_ff], dim=-1)
+        return self.phi.function(z) * v if self.gated else self.phi.function(z)
+
     def output(self, x: Tensor) -> Tensor:
         """FFN(x), (…, d_model) -> (…, d_model)."""
-        z, v = self.before(x).split([self.d_ff, len(self.reads) - self.d_ff], dim=-1)
-        hidden = self.phi.function(z) * v if self.gated else self.phi.function(z)
-        return hidden @ self.writes[: self.d_ff] + self.output_bias
+        return self.hidden(x) @ self.writes[: self.d_ff] + self.output_bias
 
     def jacobian(self, x: Tensor) -> Tensor:
         """J of one input, (d_model,) -> (d_model, d_model): FFN(x + δ) ≈ FFN(x) + δ J."""

@@ -10,6 +10,7 @@ from ffnviz.parts.lab import (
     grouped,
     hand,
     influence,
+    interaction,
     linear,
     local_map,
     positions,
@@ -33,7 +34,12 @@ CONVOLUTION_VIEW = choice_setting(
 ).with_control("Show")
 LINEAR_VIEW = choice_setting(
     "linear_view",
-    {"tests": "part by part", "token": "one token, one matrix", "frozen": "the block frozen"},
+    {
+        "tests": "part by part",
+        "token": "one token, one matrix",
+        "frozen": "the block frozen",
+        "together": "two changes",
+    },
 ).with_control("Show")
 FIT_VIEW = choice_setting("fit_view", {"trained": "trained", "hand": "by hand"}).with_control(
     "Show"
@@ -58,6 +64,7 @@ PARTS = (
         "tests": View(linear.sheet, linear.SETTINGS, FFN_NEEDS),
         "token": View(local_map.sheet, local_map.SETTINGS),
         "frozen": View(frozen.sheet, frozen.SETTINGS, NEEDS),
+        "together": View(interaction.sheet, interaction.SETTINGS),
     }),
     part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", FIT_VIEW, {
         "trained": View(fit.sheet, fit.SETTINGS, FFN_NEEDS),
