@@ -229,3 +229,16 @@ def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
     for text in ("0Y", "YY0Y", "0Yuu", "é", "0YuuuYYY"):
         flat = lab("fit", fit_view="hand", hand_units="1", corners=text)
         assert flat.cells["hand"].data["corners"] == [[0, 30], [60, 30]]
+
+
+def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> None:
+    part = lab("linear", linear_view="together")
+    assert "At “sat” the two changes together do" in part.said
+    assert "and as good as nothing up to" in part.said
+    assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[45]", part.said)
+    names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
+    assert names == ["with ReLU", "without φ"]
+    curved = lab("linear", linear_view="together", twin="gelu", change_u="he", change="0.01")
+    names = [t["name"] for t in curved.cells["interaction"].data["figure"]["data"]]
+    assert names == ["with GELU", "φ″ says", "without φ"]
+    assert curved.cells["interaction-neurons"].events["point"] is not None

@@ -18,7 +18,8 @@ from ffnviz.models.network import Network
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
 COUNTS = (
-    1, 64, 128, 256, 384, 512, 640, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 3072, 3584, 4096,
+    1, 64, 128, 256, 384, 512, 640, 768, 1024, 1280, 1536, 1792, 1920, 2048, 2304, 2560, 3072,
+    3584, 4096,
 )  # fmt: skip
 SEED = 29
 RIDGE = 1e-12  # of the mean eigenvalue: without it, what is singular could not be solved

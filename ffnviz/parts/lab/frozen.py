@@ -13,9 +13,11 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
 
+FIRST = "All blocks are held as this sentence has them, and folded into one matrix."
 REMOVED = "removed"
 PHI = choice_setting("frozen_phi", {REMOVED: "removed", "held": "held: φ(z)/z"}).with_control(
     "φ in the folded matrix"
@@ -34,9 +36,10 @@ def sheet(run: Run, values: Values) -> Sheet:
         left = [*outdated(measured, setup, "Fold"), how_linear(run, found)]
         return [row(left, what_it_reads(run, found, removed), widths=(1.3, 1))]
 
+    before = row(text_cell("frozen-first", FIRST, tone="quiet"))
     doing = "Folding all blocks into one matrix …"
     return Sheet([
-        Measurement("frozen", setup, frozen, after, (removed,), (), "Fold", doing, once=True)
+        Measurement("frozen", setup, frozen, after, (removed,), (before,), "Fold", doing, once=True)
     ])  # fmt: skip
 
 

@@ -64,7 +64,7 @@ def the_curves(run: Run, found: Interaction, step: float) -> Cell:
         sentence.append(".")
     series = {
         f"with {run.card.phi.label}": (found.with_phi, f"@{run.card.colour}", "solid"),
-        "φ″ says": (found.second, "@text", "dot"),
+        **({"φ″ says": (found.second, "@text", "dot")} if found.second.any() else {}),
         "without φ": (found.without, "@muted", "dash"),
     }
     figure = lines(

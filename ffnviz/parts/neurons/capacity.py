@@ -12,9 +12,11 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
+FIRST = "How many pairs of words fit into one FFN? Up to 4,096 are put in, which takes a while."
 TICKS = (1, 512, 1024, 2048, 3072, 4096)
 
 
@@ -27,9 +29,10 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         left = [*outdated(measured, setup, "Store"), the_recall(run, found)]
         return [row(left, the_error(run, found))]
 
+    before = row(text_cell("capacity-first", FIRST, tone="quiet"))
     doing = "Storing up to 4,096 pairs …"
     return Sheet([
-        Measurement("capacity", setup, store, after, (), (), "Store", doing, once=True)
+        Measurement("capacity", setup, store, after, (), (before,), "Store", doing, once=True)
     ], [])  # fmt: skip
 
 
@@ -60,7 +63,7 @@ def the_error(run: Run, found: Capacity) -> Cell:
     exact = found.with_phi.exact_up_to(found.counts)
     sentence: Sentence = [
         "With φ the outputs are exact up to ", number(f"{exact:,} pairs"),
-        f", and H has rank {found.with_phi.rank:,} of {run.model.sizes.d_ff:,}; without φ, up to "
+        f"; H of all {int(found.counts[-1]):,} has rank {found.with_phi.rank:,}. Without φ, up to "
         f"{found.without.exact_up_to(found.counts):,}, with rank {found.without.rank:,}.",
     ]  # fmt: skip
     return chart_cell(

@@ -57,7 +57,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     at = the_changed(run, values, attention)
     if at is None:
         alone = "The sentence has one token: there is no other word to change."
-        return Sheet([row(text_cell("alone", alone, tone="info"))], [])
+        same = Changed(run.whole, run.place, np.zeros((0, 2), dtype=np.int64), run.place)
+        left = the_list(run, attention, ffn, same), text_cell("alone", alone, tone="info")
+        return Sheet([row(*left, widths=(1.5, 1))], [])
     changed = with_another_word(run, at, values[INSTEAD])
     pictures = the_list(run, attention, ffn, changed), the_keys(run, values[INSTEAD], changed)
     return Sheet([row(*pictures, widths=(1.5, 1))], the_controls(run, at))
