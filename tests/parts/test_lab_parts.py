@@ -235,7 +235,7 @@ def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> Non
     part = lab("linear", linear_view="together")
     assert "At “sat” the two changes together do" in part.said
     assert "and as good as nothing up to" in part.said
-    assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[45]", part.said)
+    assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
     names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
     assert names == ["with ReLU", "without φ"]
     curved = lab("linear", linear_view="together", twin="gelu", change_u="he", change="0.01")
