@@ -6,7 +6,7 @@ from tests.parts.sheets import drawn, words
 
 def test_it_says_how_many_pieces_and_how_many_units_one_layer_needs() -> None:
     asked = {"text": "The cat sat on the mat.", "warp_view": "line", "token": "2"}
-    part = drawn("dimensions", "warp", **asked, folds="6", fold_units="48")
+    part = drawn("dimensions", "warp", True, **asked, folds="6", fold_units="48")
     assert "make 64 pieces; one layer of 48 units matches 48, and needs 64" in part.said
     assert (
         "12 units fold the line into 64 pieces; in one layer so many make at most 13" in part.said
@@ -16,7 +16,7 @@ def test_it_says_how_many_pieces_and_how_many_units_one_layer_needs() -> None:
     first, both = switches(part.run.model, part.run.trace, 0, (1, other))
     assert f"has {1 + first[-1]:,} pieces" in said
     assert f"next block's {1 + both[-1]:,} pieces" in said
-    assert "matches all of them" in drawn("dimensions", "warp", **asked, fold_units="8").said
+    assert "matches all of them" in drawn("dimensions", "warp", True, **asked, fold_units="8").said
 
 
 def test_a_sentence_of_one_token_has_no_line() -> None:

@@ -117,12 +117,14 @@ def _second(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
     φ(z) g has of a product: φ″ g z_u z_v + φ′ (z_u g_v + z_v g_u).
     """
     d_ff, gated = terms.d_ff, terms.gated
-    z, g = terms.before(x).split([d_ff, d_ff * gated])
-    (zu, gu), (zv, gv) = ((each @ terms.reads.mT).split([d_ff, d_ff * gated]) for each in (u, v))
+    z, g = terms.before_phi(x)
+    along = [each @ terms.reads.mT for each in (u, v)]
+    (zu, gu), (zv, gv) = ((each[:d_ff], each[d_ff:]) for each in along)
     hidden = second_derivative(terms.phi, z) * zu * zv
     if gated:
         hidden = hidden * g + derivative(terms.phi, z) * (zu * gv + zv * gu)
-    return hidden @ terms.writes[:d_ff]
+    written: Tensor = hidden @ terms.writes[:d_ff]
+    return written
 
 
 def second_derivative(phi: Activation, z: Tensor) -> Tensor:

@@ -54,15 +54,20 @@ class Terms:
         """z, and gated after it v, (…, d_model) -> (…, n_terms)."""
         return x @ self.reads.mT + self.biases
 
+    def before_phi(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """z and, of a gated FFN, v; else nothing, (…, d_model) -> (…, d_ff) and (…, d_ff or 0)."""
+        both = self.before(x)
+        return both[..., : self.d_ff], both[..., self.d_ff :]
+
     def coefficients(self, x: Tensor) -> Tensor:
         """c, (…, d_model) -> (…, n_terms)."""
-        z, v = self.before(x).split([self.d_ff, len(self.reads) - self.d_ff], dim=-1)
+        z, v = self.before_phi(x)
         slope = derivative(self.phi, z)
         return torch.cat([slope * v, self.phi.function(z)], dim=-1) if self.gated else slope
 
     def hidden(self, x: Tensor) -> Tensor:
         """φ(z), gated times v, (…, d_model) -> (…, d_ff)."""
-        z, v = self.before(x).split([self.d_ff, len(self.reads) - self.d_ff], dim=-1)
+        z, v = self.before_phi(x)
         return self.phi.function(z) * v if self.gated else self.phi.function(z)
 
     def output(self, x: Tensor) -> Tensor:

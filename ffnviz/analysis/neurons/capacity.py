@@ -128,5 +128,6 @@ def _solved(matrix: Tensor, right: Tensor) -> Tensor:
     raised = matrix + ridge * torch.eye(len(matrix), dtype=matrix.dtype)
     factor, failed = torch.linalg.cholesky_ex(raised)
     if int(failed):  # rounding has made an eigenvalue negative
-        return torch.linalg.lstsq(raised, right, driver="gelsd").solution
+        found: Tensor = torch.linalg.lstsq(raised, right, driver="gelsd").solution
+        return found
     return torch.cholesky_solve(right, factor)

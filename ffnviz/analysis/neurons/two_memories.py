@@ -58,9 +58,9 @@ def attention_memory(model: Network, trace: ForwardPass, block: int, token: int)
     n_heads, _, d_head = record.keys.shape
     match = (record.keys @ record.queries[:, token, :, None])[..., 0] / d_head**0.5
     weight = record.weights[:, token]  # (n_heads, T)
-    heads = module.project_out.weight.unflatten(1, (n_heads, d_head))  # (d_model, n_heads, d_head)
+    heads = module.project_out.weight.view(-1, n_heads, d_head)  # (d_model, n_heads, d_head)
     values = torch.einsum("htd,mhd->htm", record.values, heads)
-    bias = module.project_out.bias
+    bias = dict(module.project_out.named_parameters()).get("bias")
     return Memory(
         match, weight, weight[..., None] * values, 0 * values[0, 0] if bias is None else bias
     )

@@ -57,7 +57,8 @@ SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
 def sheet(run: Run, values: Values) -> Sheet:
     """The line to drag, beside its errors and Adam's."""
     name, n = values[FUNCTION], values[BUDGET]
-    function = drawn(values[CURVE]) if name == DRAWN else FUNCTIONS[name]
+    curve: tuple[float, ...] = values[CURVE]
+    function = drawn(curve) if name == DRAWN else FUNCTIONS[name]
     corners = corners_of(values[CORNERS], n)
     yours = units_through([(_place(x), _place(y)) for x, y in corners])
     which = values.texts.get(CURVE.name, "") if name == DRAWN else name

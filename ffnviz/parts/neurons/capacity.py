@@ -76,7 +76,8 @@ def the_error(run: Run, found: Capacity) -> Cell:
 
 def _curves(run: Run, found: Capacity, what: str, title: str) -> dict[str, object]:
     def values(stored: Stored) -> np.ndarray:
-        return 100 * np.maximum(getattr(stored, what), 0)
+        shares: np.ndarray = 100 * np.maximum(getattr(stored, what), 0)
+        return shares
 
     phi = run.card.phi.label
     return lines(

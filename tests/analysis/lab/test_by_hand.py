@@ -15,7 +15,7 @@ def test_units_go_through_their_corners_and_straight_between() -> None:
     units = units_through(corners)
     assert len(units.out) == 3
     x = np.linspace(-2, 2, 101)
-    expected = np.interp(x, *zip(*corners, strict=True))
+    expected = np.interp(x, [a for a, _ in corners], [b for _, b in corners])
     np.testing.assert_allclose(units.at(x), expected, atol=1e-12)
     np.testing.assert_allclose(units.at(np.array([-3.0])), [0.5])
     np.testing.assert_allclose(units.at(np.array([3.75])), [-1.0])

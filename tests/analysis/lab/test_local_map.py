@@ -34,7 +34,7 @@ def autograd_jacobian(model: Network, x: Tensor) -> Tensor:
             hidden = hidden * project(view.gated_value, view.gated_value_bias)
         return hidden @ view.values.double()
 
-    made: Tensor = torch.autograd.functional.jacobian(ffn, x)
+    made: Tensor = torch.autograd.functional.jacobian(ffn, x)  # type: ignore[no-untyped-call]
     return made.mT  # a row an input, as FFN(x + δ) ≈ FFN(x) + δ J has it
 
 

@@ -16,7 +16,10 @@ COUNTS = [1, 5, 16, 17, 24, 32, 33, 48, 100]
 @pytest.mark.parametrize("rank", [32, 20])
 def test_what_is_stored_is_what_least_squares_gives_and_exact_up_to_the_rank(rank: int) -> None:
     generator = torch.Generator().manual_seed(1)
-    draw = lambda *shape: torch.randn(*shape, generator=generator, dtype=torch.float64)  # noqa: E731
+
+    def draw(rows: int, columns: int) -> torch.Tensor:
+        return torch.randn(rows, columns, generator=generator, dtype=torch.float64)
+
     hidden, y = draw(100, rank) @ draw(rank, 32), F.normalize(draw(100, 16), dim=-1)
     found = stored(hidden, y, COUNTS, lambda _: None)
     assert found.rank == rank
