@@ -21,6 +21,7 @@ from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.footer import footer_cell
+from ffnviz.pictures.handles import handles_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
 from ffnviz.pictures.local_storage import storage_cell
@@ -141,6 +142,14 @@ def show_verdicts(seed: int) -> None:
 def show_drawing(seed: int) -> None:
     values = np.random.default_rng(seed).uniform(-1, 1, size=17).tolist()
     mount_cell(drawing_cell("A curve", values, "relu", "drawing", never))
+
+
+def show_handles(seed: int) -> None:
+    x = np.linspace(-2.0, 12.0, 29)
+    curve = (x, 5 + 4 * np.sin(x + seed))
+    corners = [(0, 5), (4, 1 + seed % 8), (10, 5)]
+    cell = handles_cell(HEAD, corners, 11, curve, (x[4:25:5], x[4:25:5]), "A line", "h", never)
+    mount_cell(cell, f"handles {seed}")
 
 
 def show_examples(seed: int) -> None:
@@ -333,6 +342,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "chips": show_chips,
     "code": show_code,
     "drawing": show_drawing,
+    "handles": show_handles,
     "examples": show_examples,
     "footer": show_footer,
     "welcome": show_welcome,

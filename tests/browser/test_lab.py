@@ -15,6 +15,7 @@ from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.model import Model
+from ffnviz.parts.lab import hand
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import PATIENCE_MS, Journey
 from tests.browser.paper import pages_of
@@ -234,3 +235,40 @@ def test_a_garbled_link_opens_on_the_defaults(new_page: OpenPage, query: str) ->
     journey.page.goto(f"{journey.address}/lab?part={part}&text={SENTENCE}&{query}")
     expect(journey.page.locator("figure[data-painted]").first).to_be_visible()
     assert journey.page.get_by_text(re.compile("Traceback|Exception")).count() == 0
+
+
+def corners_of(journey: Journey) -> list[tuple[int, int]]:
+    """The corners in the link, in columns and rows."""
+    places = [hand.SIGNS.index(sign) for sign in journey.query()["corners"]]
+    return list(zip(places[::2], places[1::2], strict=True))
+
+
+def test_corners_are_dragged_by_pointer_and_moved_by_the_arrows_and_are_in_the_link(
+    new_page: OpenPage,
+) -> None:
+    journey = opened(new_page, "fit", fit_view="hand")
+    said = journey.sentence("hand")
+    handle = journey.page.locator(".handles circle[role=slider]").nth(1)
+    bounds = handle.bounding_box()
+    assert bounds
+    x, y = bounds["x"] + bounds["width"] / 2, bounds["y"] + bounds["height"] / 2
+    journey.page.mouse.move(x, y)
+    journey.page.mouse.down()
+    journey.page.mouse.move(x + 15, y - 40, steps=4)
+    journey.page.mouse.up()
+    journey.settle()
+    moved = corners_of(journey)
+    assert moved[1][0] > 15
+    assert moved[1][1] > 30
+    assert [moved[at] for at in (0, 2, 3, 4)] == [(0, 30), (30, 30), (45, 30), (60, 30)]
+    assert journey.sentence("hand") != said
+    handle.focus()
+    for key in ("ArrowLeft", "ArrowDown", "ArrowDown"):
+        handle.press(key)
+    journey.settle()
+    assert corners_of(journey)[1] == (moved[1][0] - 1, moved[1][1] - 2)
+    first = journey.page.locator(".handles circle[role=slider]").first
+    first.focus()
+    first.press("ArrowRight")
+    journey.settle()
+    assert corners_of(journey)[0] == (0, 30), "the outer corners stay in their columns"

@@ -13,6 +13,10 @@ TEXTS = {"one letter": "a", "as many masks as fit": "[MASK] " * 128}
 PARTS: list[tuple[str, str, Mapping[str, str]]] = [
     *((page.name, part.name, {}) for page in PAGES[1:] for part in page.parts),
     *MOVED.values(),
+    ("dimensions", "warp", {"warp_view": "line"}),
+    ("lab", "linear", {"linear_view": "token"}),
+    ("lab", "linear", {"linear_view": "together"}),
+    ("neurons", "writes", {"writes_view": "memories"}),
 ]
 # These measure what the parts after them do, or nothing of the sentence: one is enough.
 ONCE = ("claims", "fit")

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+import torch
 
 from ffnviz.analysis.lab.approximation import FUNCTIONS, WIDTHS, Approximation, approximate
 from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
@@ -182,3 +183,62 @@ def test_a_garbled_link_opens_on_what_is_nearest(
     name, value = query.split("=")
     controls = drawn("lab", part, measure=False, **{name: value}).controls
     assert {label: controls[label]["stop"] for label in shown} == shown
+
+
+def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
+    part = lab("linear", linear_view="token", way_to="6", way_share="0.25")
+    assert "To token" in part.controls
+    inputs = part.run.trace.blocks[1].ffn.input
+    first, last = (part.run.trace.blocks[1].ffn.pre_activation[at] > 0 for at in (2, 5))
+    switched = int((first != last).sum())
+    assert words(part.cells["local-switches"]).startswith(
+        f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: each one adds"
+    )
+    ffn = part.run.model.ffn(1)
+    assert ffn.key_bias is not None
+    x = torch.lerp(inputs[2], inputs[5], 0.25).double()
+    active = (x @ ffn.keys.double().mT + ffn.key_bias.double() > 0).sum()
+    assert f"{int(active)} neurons have a slope" in words(part.cells["local-rank"])
+    curved = lab("linear", linear_view="token", twin="gelu")
+    assert "but none at once" in words(curved.cells["local-switches"])
+
+
+def test_a_sentence_of_one_token_walks_to_zero() -> None:
+    part = drawn("lab", "linear", text="cat", linear_view="token")
+    assert words(part.cells["local-switches"]).startswith("From “cat” to “0”")
+    assert "To token" not in part.controls
+
+
+def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_linear() -> None:
+    part = lab("linear", linear_view="frozen")
+    assert re.search(r"φ alone leaves all 2 blocks 0\.\d+ from linear", part.said)
+    shape = f"{7 * 512:,} × 512"
+    assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
+    names = part.cells["folded-stack"].data["figure"]["data"][0]["meta"]["names"]
+    assert names == part.run.labels
+
+
+def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
+    part = lab("fit", fit_view="hand", function="|x|", hand_units="2", corners="0YuuYY")
+    assert part.cells["hand"].data["corners"] == [[0, 60], [30, 30], [60, 60]]
+    assert "your 2 units are off by 0" in words(part.cells["hand"])
+    move = part.cells["hand"].events["corners"]
+    assert move([0, 60, 29, 30, 60, 60]) == Set({"corners": "0YtuYY"})
+    more = lab("fit", fit_view="hand", function="|x|", hand_units="4", corners="0YuuYY")
+    assert more.cells["hand"].data["corners"][1::2] == [[15, 45], [45, 45]]
+    for text in ("0Y", "YY0Y", "0Yuu", "é", "0YuuuYYY"):
+        flat = lab("fit", fit_view="hand", hand_units="1", corners=text)
+        assert flat.cells["hand"].data["corners"] == [[0, 30], [60, 30]]
+
+
+def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> None:
+    part = lab("linear", linear_view="together")
+    assert "At “sat” the two changes together do" in part.said
+    assert "and as good as nothing up to" in part.said
+    assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
+    names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
+    assert names == ["with ReLU", "without φ"]
+    curved = lab("linear", linear_view="together", twin="gelu", change_u="he", change="0.01")
+    names = [t["name"] for t in curved.cells["interaction"].data["figure"]["data"]]
+    assert names == ["with GELU", "φ″ says", "without φ"]
+    assert curved.cells["interaction-neurons"].events["point"] is not None

@@ -16,6 +16,7 @@ from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.examples import examples_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
+from ffnviz.pictures.handles import handles_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.sent import numbers, place
@@ -23,6 +24,7 @@ from ffnviz.pictures.verdicts import verdicts_cell
 
 HEAD = Head(["Seen."], "note", "relu")
 VALUES = np.array([0.5, -1.0], dtype=np.float32)
+XY = (np.arange(3.0), np.arange(3.0))
 FIGURE = {"data": [{"customdata": np.array([[3, 900], [7, 3]])}, {"x": np.arange(50)}]}
 Say = Callable[..., None]
 
@@ -81,6 +83,12 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
         lambda say: drawing_cell("", [0, 0, 0], "relu", "k", on_draw=say),
         "curve", [([0, 0.5, -1], ([0, 0.5, -1],)), ([9, -10**400, 1e308], ([1, -1, 1],))],
         [[0, 0], [0, 0, "1"], [0, 0, None], [0, 0, True], [0, 0, float("nan")], [[0], 0, 0]],
+    ),
+    "handles": (
+        lambda say: handles_cell(HEAD, [(0, 1), (3, 2), (9, 1)], 10, XY, XY, "", "k", say),
+        "corners", [([0, 0, 4, 9, 9, 1], ([(0, 0), (4, 9), (9, 1)],))],
+        [[0, 0, 4, 9], [1, 0, 4, 9, 9, 1], [0, 0, 9, 9, 4, 1], [0, 0, 0, 9, 9, 1],
+         [0, 0, 4, 0.5, 9, 1], [0, 0, 4, "9", 9, 1]],
     ),
     "neuron_card": (
         card, "meet", [({"token": 1}, (1,)), ({"token": None}, (None,))],

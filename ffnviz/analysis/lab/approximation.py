@@ -123,7 +123,7 @@ def approximate(
     y = function(measured)
     fits = []
     for place, n in enumerate(widths):
-        fits.append(_fit(at, function(at), activation, n, measured, y))
+        fits.append(fit_to(at, function(at), activation, n, measured, y))
         progress((place + 1) / len(widths))
     y = y[: len(x)]
     bounds, everywhere = zip(*(_piecewise_bounds(x, y, n, jumps) for n in widths), strict=True)
@@ -234,7 +234,9 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePh
     return ThreePhis(bent, square, straight, findings=(bends, *bent.findings, whatever))
 
 
-def _fit(x: Tensor, y: Tensor, activation: str, n: int, measured: Tensor, expected: Tensor) -> Fit:
+def fit_to(
+    x: Tensor, y: Tensor, activation: str, n: int, measured: Tensor, expected: Tensor
+) -> Fit:
     """A network of n units fitted to y at x, and how far it is from what is expected elsewhere.
 
     What is measured has the places of Approximation.x first.

@@ -58,7 +58,7 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     if subject.encoder is not None:
         maps |= _of_our_block(subject, len(x))
     inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
-    tried = tuple(_try(name, f, each, factor, inner) for name, (f, each) in maps.items())
+    tried = tuple(try_map(name, f, each, factor, inner) for name, (f, each) in maps.items())
     return Linearity(tried, findings=_findings({each.name: each for each in tried}))
 
 
@@ -68,11 +68,11 @@ def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
     x, stream = (each[:n].cpu().double() for each in (record.input, record.middle))
     return {
         "attention": (lambda v: block.attention(v).output, z),
-        "attention (weights frozen)": (_frozen_attention(block.attention, z), z),
+        "attention (weights frozen)": (frozen_attention(block.attention, z), z),
         BEFORE: (lambda v: block.ffn_reads(block.add_attention(v, block.attend(v).output)), x),
-        HELD: (_frozen_before(block, x), x),
+        HELD: (frozen_before(block, x), x),
         "LayerNorm": (block.ffn_norm, stream),
-        "LayerNorm (statistics frozen)": (_frozen_norm(block.ffn_norm, stream), stream),
+        "LayerNorm (statistics frozen)": (frozen_norm(block.ffn_norm, stream), stream),
     }
 
 
@@ -116,7 +116,8 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     )
 
 
-def _try(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
+def try_map(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
+    """One map's two tests on rows x, (T, d); `inner` is all dimensions that it adds up over."""
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(SEED))
     # One token in another order is itself: turn its components instead.
     y = x[order] if len(x) > 1 else x.flip(-1)
@@ -142,7 +143,8 @@ def _rounding(f: Map, x: Tensor, y: Tensor, factor: float, size: float, inner: i
     return 4 * gamma(inner, x.dtype) * inner * max(1.0, reach / size)
 
 
-def _frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
+def frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
+    """Attention whose weights stay those of x, (T, d_model)."""
     weights = attention(x).weights  # (n_heads, T, T), as this sentence has them
 
     def mix(v: Tensor) -> Tensor:
@@ -154,22 +156,23 @@ def _frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
     return mix
 
 
-def _frozen_before(block: Block, x: Tensor) -> Map:
+def frozen_before(block: Block, x: Tensor) -> Map:
     """From the stream x before the block to the FFN's input, as `Block.forward` goes.
 
     Attention's weights and the statistics of each LayerNorm on the way stay those of x.
     """
     if not block.norm_first:
-        attention = _frozen_attention(block.attention, x)
-        norm = _frozen_norm(block.attention_norm, x + block.attend(x).output)
+        attention = frozen_attention(block.attention, x)
+        norm = frozen_norm(block.attention_norm, x + block.attend(x).output)
         return lambda v: norm(v + attention(v))
-    before = _frozen_norm(block.attention_norm, x)
-    attention = _frozen_attention(block.attention, block.attention_norm(x))
-    after = _frozen_norm(block.ffn_norm, block.add_attention(x, block.attend(x).output))
+    before = frozen_norm(block.attention_norm, x)
+    attention = frozen_attention(block.attention, block.attention_norm(x))
+    after = frozen_norm(block.ffn_norm, block.add_attention(x, block.attend(x).output))
     return lambda v: after(block.add_attention(v, attention(before(v))))
 
 
-def _frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
+def frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
+    """A LayerNorm whose mean and variance stay those of x, (T, d_model)."""
     mean = x.mean(dim=-1, keepdim=True)
     scale = (x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
     bias = dict(norm.named_parameters()).get("bias", 0.0)

@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ffnviz.analysis.needs import word_head
 from ffnviz.analysis.neurons.memory import OFTEN_ENOUGH
@@ -30,17 +31,28 @@ def written_ids(
     Raises:
         NotForThisNetwork: without a plain word head.
     """
+    values, found = network.ffn(block).values, []
+    rows = len(word_head(network)[1].vectors)
+    for some in np.array_split(neurons, -(-len(neurons) * rows // AT_ONCE) or 1):
+        written = values[torch.from_numpy(some.astype(np.int64)).to(values.device)]
+        found.append(promoted_ids(network, written, k))
+    return np.concatenate(found)
+
+
+@torch.inference_mode()
+def promoted_ids(network: Network, written: Tensor, k: int) -> NDArray[np.int64]:
+    """The words that each of some vectors promotes most, (n, d_model) -> (n, k).
+
+    Raises:
+        NotForThisNetwork: without a plain word head.
+    """
     head, words = word_head(network)
     known = network.card.provenance
     rows = torch.arange(len(words.vectors), device=words.vectors.device)
     if known is not None and known.token_counts is not None:
         rows = rows[known.token_counts.to(rows.device) >= OFTEN_ENOUGH]
-    vectors, values = words.vectors[rows], network.ffn(block).values
-    found = []
-    for some in np.array_split(neurons, -(-len(neurons) * len(rows) // AT_ONCE) or 1):
-        written = values[torch.from_numpy(some.astype(np.int64)).to(values.device)]
-        if head.norm is not None:
-            written = head.norm.undivided(written)
-        best = (written @ vectors.mT).topk(min(k, len(rows)), dim=-1).indices
-        found.append(rows[best].cpu().numpy())
-    return np.concatenate(found)
+    if head.norm is not None:
+        written = head.norm.undivided(written)
+    best = (written @ words.vectors[rows].mT).topk(min(k, len(rows)), dim=-1).indices
+    ids: NDArray[np.int64] = rows[best].cpu().numpy()
+    return ids

@@ -1,7 +1,7 @@
 """Dimensions: expand and compress, one idea a part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.dimensions import cost, flow, forms, plane, rank, same, separate, warp
+from ffnviz.parts.dimensions import cost, flow, folds, forms, plane, rank, same, separate, warp
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
 from ffnviz.state.settings import choice_setting
@@ -9,6 +9,9 @@ from ffnviz.state.settings import choice_setting
 OUR_FFN = (Capability.OURS, Capability.PLAIN_FFN)
 SHAPES = choice_setting("shapes_view", {
     "flow": "shapes", "forms": "ways to write it", "same": "tokens and batches",
+}).with_control("Show")  # fmt: skip
+WARP_VIEW = choice_setting("warp_view", {
+    "plane": "a plane of tokens", "line": "a line, folded again and again",
 }).with_control("Show")  # fmt: skip
 
 PARTS = (
@@ -21,7 +24,9 @@ PARTS = (
     Part(rank.sheet, "Why expand", "rank", line="in how many directions tokens differ"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
          line="points that no straight line divides"),
-    Part(warp.sheet, "Folding a plane", "warp", warp.SETTINGS, (Capability.PLAIN_FFN,),
-         line="what W₁, φ and W₂ do to a flat grid"),
+    part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid", WARP_VIEW, {
+        "plane": View(warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),
+        "line": View(folds.sheet, folds.SETTINGS),
+    }),
     Part(plane.sheet, "Tokens in a plane", "plane", line="which tokens are close to each other"),
 )  # fmt: skip

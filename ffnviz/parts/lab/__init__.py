@@ -6,9 +6,13 @@ from ffnviz.parts.lab import (
     convolution_times,
     dropout,
     fit,
+    frozen,
     grouped,
+    hand,
     influence,
+    interaction,
     linear,
+    local_map,
     positions,
     residual,
     sharing,
@@ -29,6 +33,18 @@ CONVOLUTION_VIEW = choice_setting(
     "convolution_view",
     {"equal": "the same numbers", "times": "time", "grouped": "in groups"},
 ).with_control("Show")
+LINEAR_VIEW = choice_setting(
+    "linear_view",
+    {
+        "tests": "part by part",
+        "token": "one token, one matrix",
+        "frozen": "the block frozen",
+        "together": "two changes",
+    },
+).with_control("Show")
+FIT_VIEW = choice_setting("fit_view", {"trained": "trained", "hand": "by hand"}).with_control(
+    "Show"
+)
 
 PARTS = (
     Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,
@@ -45,10 +61,16 @@ PARTS = (
         "grouped": View(grouped.sheet, grouped.SETTINGS, NEEDS),
     }),
     Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
-    Part(linear.sheet, "Linear?", "linear", linear.SETTINGS, FFN_NEEDS,
-         line="which parts of a block are linear"),
-    Part(fit.sheet, "Fit a function", "fit", fit.SETTINGS, FFN_NEEDS,
-         line="a curve, drawn by a few neurons"),
+    part_of_views("Linear?", "linear", "which parts of a block are linear", LINEAR_VIEW, {
+        "tests": View(linear.sheet, linear.SETTINGS, FFN_NEEDS),
+        "token": View(local_map.sheet, local_map.SETTINGS),
+        "frozen": View(frozen.sheet, frozen.SETTINGS, NEEDS),
+        "together": View(interaction.sheet, interaction.SETTINGS),
+    }),
+    part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", FIT_VIEW, {
+        "trained": View(fit.sheet, fit.SETTINGS, FFN_NEEDS),
+        "hand": View(hand.sheet, hand.SETTINGS),
+    }),
     Part(influence.sheet, "Input influence", "hears", influence.SETTINGS, NEEDS,
          line="which inputs an output depends on"),
     Part(residual.sheet, "Residual and LayerNorm", "residual", residual.SETTINGS, NEEDS,

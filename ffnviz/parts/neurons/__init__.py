@@ -4,6 +4,7 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.parts.neurons import (
     arithmetic,
     browse,
+    capacity,
     compare,
     distribution,
     examples,
@@ -11,6 +12,7 @@ from ffnviz.parts.neurons import (
     name,
     switch,
     tags,
+    two_memories,
     writes,
 )
 from ffnviz.parts.part import Part
@@ -23,6 +25,12 @@ VIEW = choice_setting(
     "activations_view",
     {"examples": "examples", "tags": "tags and positions", "values": "distribution"},
 ).with_control("Show")
+WRITES_VIEW = choice_setting(
+    "writes_view", {"neuron": "one neuron", "memories": "attention and FFN"}
+).with_control("Show")
+PLANT_VIEW = choice_setting(
+    "plant_view", {"one": "one neuron", "many": "how much fits"}
+).with_control("Show")
 
 PARTS = (
     part_of_views("Top activations", "wakes", "the sentences that activate it most", VIEW, {
@@ -30,13 +38,18 @@ PARTS = (
         "tags": View(tags.sheet, needs=INDEX),
         "values": View(distribution.sheet, needs=INDEX),
     }),
-    Part(writes.sheet, "What it writes", "writes", (), WORDS, line="words it makes likelier"),
+    part_of_views("What it writes", "writes", "words it makes likelier", WRITES_VIEW, {
+        "neuron": View(writes.sheet, needs=WORDS),
+        "memories": View(two_memories.sheet, two_memories.SETTINGS, (*WORDS, Capability.OURS)),
+    }),
     Part(arithmetic.sheet, "The arithmetic", "working", arithmetic.SETTINGS,
          line="its value, as a sum of products"),
     Part(switch.sheet, "Switch off", "switch", switch.SETTINGS, (*WORDS, Capability.PRE_NORM),
          line="the prediction without it"),
-    Part(insert.sheet, "Insert a neuron", "plant", insert.SETTINGS, (*WORDS, Capability.PLAIN_FFN),
-         line="one more, with a word of your own"),
+    part_of_views("Insert a neuron", "plant", "one more, with a word of your own", PLANT_VIEW, {
+        "one": View(insert.sheet, insert.SETTINGS, (*WORDS, Capability.PLAIN_FFN)),
+        "many": View(capacity.sheet, needs=(*WORDS, Capability.PLAIN_FFN)),
+    }),
     Part(browse.sheet, "All neurons", "browse", browse.SETTINGS, INDEX,
          line="a table of the block, to sort and search"),
     Part(compare.sheet, "Compare two sentences", "compare", compare.SETTINGS,

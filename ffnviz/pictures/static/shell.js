@@ -27,6 +27,7 @@ const PICTURES = {
   ffn_picture: () => import("./ffn_picture.js"),
   page_bar: () => import("./page_bar.js"),
   footer: () => import("./footer.js"),
+  handles: () => import("./handles.js"),
   local_storage: () => import("./local_storage.js"),
   classroom: () => import("./classroom.js"),
   by_hand: () => import("./by_hand.js"),

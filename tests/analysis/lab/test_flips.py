@@ -211,7 +211,7 @@ def test_all_before_the_ffn_is_the_blocks_own_way_with_what_is_held(
     tried = Subject(model, model.trace("The cat sat on the mat."), 1, 2, in_double(model))
     x = tried.trace.blocks[1].input.double()
     with torch.inference_mode():
-        held = linearity._frozen_before(tried.double, x)
+        held = linearity.frozen_before(tried.double, x)
         # At x itself nothing is held; elsewhere it is, and f is a sum of its parts.
         torch.testing.assert_close(held(x), tried.double(x).ffn.input)
         y, zero = x.flip(0), held(torch.zeros_like(x))
@@ -240,7 +240,7 @@ def test_a_norm_that_is_not_what_its_weights_say_is_not_linear_when_frozen(
 ) -> None:
     claim = "LayerNorm"
     sound = linearity.try_linearity(subject(model_folder))
-    monkeypatch.setattr(linearity, "_frozen_norm", lambda norm, _: norm)
+    monkeypatch.setattr(linearity, "frozen_norm", lambda norm, _: norm)
     broken = linearity.try_linearity(subject(model_folder))
     assert finding(sound, claim).verdict is ONLY_IF
     assert finding(broken, claim).verdict is FAILS

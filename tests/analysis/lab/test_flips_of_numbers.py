@@ -55,13 +55,13 @@ def test_a_network_that_learned_the_points_by_heart_fits_nothing(
 ) -> None:
     wave, step = approximation.FUNCTIONS["wave"], 4 / (approximation.POINTS - 1)
     sound = approximation.approximate(wave, "relu", (64,))
-    ours = approximation._fit
+    ours = approximation.fit_to
 
     def comb(x: Tensor, y: Tensor, name: str, n: int, at: Tensor, expected: Tensor) -> object:
         """What is between the points is off by 1, and the points are as they were."""
         return ours(x, y, name, n, at, expected + torch.sin(math.pi * at / step))
 
-    monkeypatch.setattr(approximation, "_fit", comb)
+    monkeypatch.setattr(approximation, "fit_to", comb)
     broken = approximation.approximate(wave, "relu", (64,))
     assert finding(sound, "One hidden layer").verdict is HOLDS
     assert finding(broken, "One hidden layer").verdict is Verdict.UNDECIDED

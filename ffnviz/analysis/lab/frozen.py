@@ -1,0 +1,162 @@
+"""The block frozen: what depends on the input in a block is held, until all of it is linear.
+
+Attention's softmax chooses how much of each token is read, LayerNorm divides by a spread, and φ
+lets through a share φ(z) / z of each pre-activation: for GELU that is Φ(z) (Hendrycks & Gimpel
+2016, section 2), for ReLU 0 or 1. With all three held as a sentence has them, a network is one
+matrix and a bias for this sentence, and gives what it gave.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.lab.experiment import Subject
+from ffnviz.analysis.lab.linearity import (
+    FACTOR,
+    Map,
+    Tried,
+    frozen_attention,
+    frozen_norm,
+    try_map,
+)
+from ffnviz.analysis.spread import Progress
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.feed_forward import FeedForward
+
+AS_IT_IS, HELD = "as it is", "attention, LN held"
+NO_PHI, GATES = "and φ removed", "and φ(z)/z"
+AT_ONCE = 64  # rows of the folded matrix
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A block and the whole stack, with less and less that depends on the input.
+
+    Attributes:
+        block: what is held → the tests on the chosen block.
+        stack: likewise on all blocks.
+        unchanged: how far the last stream is from the network's own with all three held, a share.
+        folded: how far one matrix is from the linear stack step by step, as a share.
+        reads: Frobenius norm of the matrix that the chosen token reads each token through, (T,).
+        shape: of the folded matrix.
+    """
+
+    block: dict[str, Tried]
+    stack: dict[str, Tried]
+    unchanged: float
+    folded: float
+    reads: NDArray[np.float64]
+    shape: tuple[int, int]
+
+
+@torch.inference_mode(mode=False)
+@torch.no_grad()
+def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
+    """Freeze the chosen block and the stack, and fold the linear stack for the chosen token.
+
+    Args:
+        subject: a network of ours with a plain FFN.
+        removed: whether φ is removed from the stack that is folded, or held.
+        progress: told the share of the folded matrix that is made.
+    """
+    encoder, whole = subject.own, subject.whole
+    x = whole.embedding.cpu().double().clone()
+    made: list[dict[str, Map]] = []
+    streams = [x]
+    for block in encoder.blocks:
+        made.append(frozen_maps(block, streams[-1]))
+        streams.append(block(streams[-1]).output)
+    config = encoder.config
+    inner = 2 * config.d_model + config.d_ff + len(x)
+
+    def stack(kind: str) -> Map:
+        def through(v: Tensor) -> Tensor:
+            for maps in made:
+                v = maps[kind](v)
+            return v
+
+        return through
+
+    at = subject.block
+    tried_block = {n: try_map(n, f, streams[at], FACTOR, inner) for n, f in made[at].items()}
+    tried_stack = {n: try_map(n, stack(n), x, FACTOR, inner * len(made)) for n in made[at]}
+    last = streams[-1]
+    linear = stack(NO_PHI if removed else GATES)
+    reads, folded = fold(linear, x, subject.place, progress)
+    expected = linear(x)[subject.place]
+    return Frozen(
+        tried_block, tried_stack, float((stack(GATES)(x) - last).norm() / last.norm()),
+        float((folded - expected).norm() / expected.norm()), reads.numpy(),
+        (x.numel(), x.shape[1]),
+    )  # fmt: skip
+
+
+def frozen_maps(block: Block, x: Tensor) -> dict[str, Map]:
+    """The block as it is, and held as the stream x, (T, d_model), has it, by what is held."""
+    record = block(x)
+    ffn, read = block.ffn, record.ffn.input
+    matrix = ffn.expand.weight.mT @ ffn.compress.weight.mT
+    bias = ffn.compress(ffn.expand(torch.zeros_like(x[0])))
+    return {
+        AS_IT_IS: lambda v: block(v).output,
+        HELD: _held(block, x, lambda v: ffn(v).output),
+        GATES: _held(block, x, _gates_held(ffn, read)),
+        NO_PHI: _held(block, x, lambda v: v @ matrix + bias),
+    }
+
+
+def _gates_held(ffn: FeedForward, x: Tensor) -> Map:
+    """The FFN with each φ(z) / z as x has it; 0 where z is 0."""
+    z = ffn.expand(x)
+    gates = torch.where(z == 0, 0.0, ffn.activation.function(z) / z)
+    return lambda v: ffn.compress(ffn.expand(v) * gates)
+
+
+def _held(block: Block, x: Tensor, ffn: Map) -> Map:
+    """The block with some map for its FFN; attention's weights and LayerNorms stay those of x."""
+    record = block(x)
+    attention = frozen_attention(block.attention, record.attention.input)
+    if block.norm_first:
+        first = frozen_norm(block.attention_norm, x)
+        second = frozen_norm(block.ffn_norm, record.middle)
+
+        def before(v: Tensor) -> Tensor:
+            middle = v + attention(first(v))
+            return middle + ffn(second(middle))
+
+        return before
+    first = frozen_norm(block.attention_norm, x + record.attention.output)
+    second = frozen_norm(block.ffn_norm, record.middle + record.ffn.output)
+
+    def after(v: Tensor) -> Tensor:
+        middle = first(v + attention(v))
+        return second(middle + ffn(middle))
+
+    return after
+
+
+def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Tensor]:
+    """An affine map's result at a token by the one matrix that it is, some rows at a time.
+
+    Args:
+        f: (T, d_model) to (T, d_model).
+        x: what the matrix is applied to, (T, d_model).
+        token: whose result is made of it.
+        progress: told the share that is done.
+
+    Returns:
+        ‖M_j‖ for the matrix M_j that reads token j, (T,), and Σ_j x_j M_j + f(0), (d_model,).
+    """
+    d_model = x.shape[1]
+    bias, squares, results = f(torch.zeros_like(x))[token], torch.zeros_like(x[:, 0]), []
+    pulled = torch.func.vjp(lambda v: f(v)[token], x)[1]
+    for first in range(0, d_model, AT_ONCE):
+        chosen = torch.eye(d_model, dtype=x.dtype)[first : first + AT_ONCE]
+        (rows,) = torch.func.vmap(pulled)(chosen)  # (rows, T, d_model)
+        squares += rows.square().sum(dim=(0, 2))
+        results.append((rows * x).sum(dim=(1, 2)))
+        progress(min(1.0, (first + AT_ONCE) / d_model))
+    return squares.sqrt(), torch.cat(results) + bias

@@ -1,0 +1,133 @@
+"""How much fits: random pairs of words put into an FFN's second matrix by least squares.
+
+W₁ and φ stay the network's. A hidden layer H, (N, d_ff), of N inputs can be mapped onto any N
+outputs exactly as long as rank H ≥ N: so many pairs fit (Cover 1965; Bubeck et al. 2020).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from ffnviz.analysis.needs import Capability, require, word_head
+from ffnviz.analysis.spread import Progress
+from ffnviz.models.network import Network
+
+NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
+COUNTS = (
+    1, 64, 128, 256, 384, 512, 640, 768, 1024, 1280, 1536, 1792, 1920, 2048, 2304, 2560, 3072,
+    3584, 4096,
+)  # fmt: skip
+SEED = 29
+RIDGE = 1e-12  # of the mean eigenvalue: without it, what is singular could not be solved
+EXACT = 1e-3  # of the outputs' length: what is off by less is met
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What of N pairs is found again, for one kind of hidden layer.
+
+    Attributes:
+        recall: share of pairs whose output is closest to its own word, (n_counts,).
+        off: ‖H W − Y‖ / ‖Y‖, (n_counts,).
+        rank: of all inputs' hidden layer.
+    """
+
+    recall: Array
+    off: Array
+    rank: int
+
+    def exact_up_to(self, counts: NDArray[np.int64]) -> int:
+        """The largest N up to which all are met exactly; 0 if none is."""
+        met = np.logical_and.accumulate(self.off < EXACT)
+        return int(counts[met][-1]) if met.any() else 0
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Pairs stored with φ and without.
+
+    Attributes:
+        counts: numbers of pairs, (n_counts,).
+        with_phi: with the network's W₁ and φ.
+        without: with W₁ alone; whatever W₁ is, its columns are mixtures of the inputs and a 1.
+        words: among so many the right one must be the closest.
+    """
+
+    counts: NDArray[np.int64]
+    with_phi: Stored
+    without: Stored
+    words: int
+
+
+@torch.inference_mode()
+def capacity(model: Network, block: int, progress: Progress) -> Capacity:
+    """Put up to 4,096 random pairs into one block's FFN.
+
+    An input is a word's vector, alone in the stream, as the FFN gets it; an output is the direction
+    of another word's output vector.
+
+    Raises:
+        NotForThisNetwork: for a gated FFN, or without a plain word head.
+    """
+    require(model, NEEDS)
+    ffn, read, written = model.ffn(block), model.input_words.vectors, word_head(model)[1].vectors
+    most = min(COUNTS[-1], len(read), len(written))
+    counts = [n for n in COUNTS if n <= most]
+    generator = torch.Generator().manual_seed(SEED)
+    from_, to = (torch.randperm(len(v), generator=generator)[:most] for v in (read, written))
+    rows = read[from_.to(read.device)]
+    x = (rows if ffn.word_norm is None else ffn.word_norm(rows)).cpu().double()
+    y = F.normalize(written[to.to(written.device)].cpu().double(), dim=-1)
+    bias = None if ffn.key_bias is None else ffn.key_bias.cpu().double()
+    hidden = ffn.phi.function(F.linear(x, ffn.keys.cpu().double(), bias))
+    flat = x if bias is None else torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
+    without = stored(flat, y, counts, lambda done: progress(0.2 * done))
+    with_phi = stored(hidden, y, counts, lambda done: progress(0.2 + 0.8 * done))
+    return Capacity(np.array(counts), with_phi, without, most)
+
+
+def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> Stored:
+    """The least squares W for the first N rows of a hidden layer and of y, for each N.
+
+    Args:
+        hidden: (n, m).
+        y: of length 1 each, (n, d); all are words that an output is compared with.
+        counts: the numbers N, rising.
+        progress: told the share that is done.
+    """
+    width = hidden.shape[1]
+    narrow = hidden[: max((n for n in counts if n <= width), default=0)]
+    pairs = narrow @ narrow.mT
+    gram, seen = hidden.new_zeros(width, width), 0
+    recall, off = [], []
+    for place, n in enumerate(counts):
+        rows, wanted = hidden[:n], y[:n]
+        if n <= width:  # W = Hᵀ (H Hᵀ)⁻¹ Y
+            made = pairs[:n, :n] @ _solved(pairs[:n, :n], wanted)
+        else:  # W = (Hᵀ H)⁻¹ Hᵀ Y
+            gram += hidden[seen:n].mT @ hidden[seen:n]
+            seen = n
+            made = rows @ _solved(gram, rows.mT @ wanted)
+        closest = (made.float() @ y.float().mT).argmax(dim=-1)
+        recall.append(float((closest == torch.arange(n)).double().mean()))
+        off.append(float((made - wanted).norm() / wanted.norm()))
+        progress((place + 1) / len(counts))
+    values = torch.linalg.eigvalsh(gram if seen else pairs)
+    rank = int((values > 1e-11 * values[-1]).sum())
+    return Stored(np.array(recall), np.array(off), rank)
+
+
+def _solved(matrix: Tensor, right: Tensor) -> Tensor:
+    ridge = RIDGE * matrix.diagonal().mean()
+    raised = matrix + ridge * torch.eye(len(matrix), dtype=matrix.dtype)
+    factor, failed = torch.linalg.cholesky_ex(raised)
+    if int(failed):  # rounding has made an eigenvalue negative
+        found: Tensor = torch.linalg.lstsq(raised, right, driver="gelsd").solution
+        return found
+    return torch.cholesky_solve(right, factor)

@@ -1,0 +1,97 @@
+"""Attention and the FFN as two memories of one form: Σ_k weight(x, key_k) value_k.
+
+Attention's keys and values come from the sentence's tokens, one for each head, and its weights are
+a softmax (Vaswani et al. 2017, eq. 1; Sukhbaatar et al. 2019, arXiv:1907.01470). The FFN's keys and
+values are columns of W₁ and rows of W₂, and its weights are φ (Geva et al. 2021, eq. 2).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
+
+NEEDS = (Capability.OURS,)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """All that one memory writes at one token, entry by entry.
+
+    Attributes:
+        match: q · k / √d_head, or x · k + b, (…).
+        weight: softmax or φ of it; of a gated FFN, times its value projection, (…).
+        written: weight times value, (…, d_model).
+        bias: added once, (d_model,).
+    """
+
+    match: Tensor
+    weight: Tensor
+    written: Tensor
+    bias: Tensor
+
+    @property
+    def output(self) -> Tensor:
+        """All of it, (d_model,)."""
+        return self.written.flatten(0, -2).sum(dim=0) + self.bias
+
+    def strongest(self, k: int) -> NDArray[np.int64]:
+        """The entries that write most, ‖weight · value‖, by their places, (k, dimensions)."""
+        lengths = self.written.norm(dim=-1)
+        best = lengths.flatten().topk(min(k, lengths.numel())).indices
+        return torch.stack(torch.unravel_index(best, lengths.shape), dim=-1).cpu().numpy()
+
+
+@torch.inference_mode()
+def attention_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
+    """Attention's entries at a token, (n_heads, T); the trace is of all tokens.
+
+    Raises:
+        NotForThisNetwork: if the network is not made of our own modules.
+    """
+    record, module = trace.blocks[block].attention, encoder_of(model).blocks[block].attention
+    n_heads, _, d_head = record.keys.shape
+    match = (record.keys @ record.queries[:, token, :, None])[..., 0] / d_head**0.5
+    weight = record.weights[:, token]  # (n_heads, T)
+    heads = module.project_out.weight.view(-1, n_heads, d_head)  # (d_model, n_heads, d_head)
+    values = torch.einsum("htd,mhd->htm", record.values, heads)
+    bias = dict(module.project_out.named_parameters()).get("bias")
+    return Memory(
+        match, weight, weight[..., None] * values, 0 * values[0, 0] if bias is None else bias
+    )
+
+
+@torch.inference_mode()
+def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
+    """The FFN's entries at a token, (d_ff,)."""
+    record, view = trace.blocks[block].ffn, model.ffn(block)
+    weight = record.hidden[token]
+    bias = 0 * view.values[0] if view.output_bias is None else view.output_bias
+    return Memory(record.pre_activation[token], weight, weight[:, None] * view.values, bias)
+
+
+@torch.inference_mode()
+def keys_moved(
+    before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """How far attention's keys are from those of another sentence, as shares of their lengths.
+
+    Args:
+        before: of one sentence, with all tokens.
+        after: of the other, by the same network.
+        block: from 0.
+        pairs: tokens of the one and the other that belong together, (n, 2).
+
+    Returns:
+        (n,): ‖k′ − k‖ / ‖k‖, with all heads' keys of a token side by side.
+    """
+    one, two = (each.blocks[block].attention.keys.transpose(0, 1).flatten(1).cpu().double()
+                for each in (before, after))  # fmt: skip
+    first, second = one[pairs[:, 0]], two[pairs[:, 1]]
+    moved: NDArray[np.float64] = ((second - first).norm(dim=1) / first.norm(dim=1)).numpy()
+    return moved

@@ -1,0 +1,108 @@
+"""The way from one token to another: which neurons switch, and how the FFN's matrix changes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.style import Array
+
+
+def switches(
+    shares: Array,
+    neurons: NDArray[np.int64],
+    slopes: Array,
+    ends: Sequence[str],
+    share: float,
+    colour: str,
+) -> Figure:
+    """A row a neuron, as dark as its φ′, and a line at the chosen place.
+
+    Args:
+        shares: of the way, (n,).
+        neurons: their numbers, (rows,); a click says one.
+        slopes: φ′, (rows, n).
+        ends: the two tokens as typed.
+        share: the chosen place.
+        colour: of φ′ = 1, as a figure names it.
+    """
+    return {
+        "data": [{
+            "type": "heatmap", "name": "φ′", "x": 100 * shares, "y": np.arange(len(neurons)),
+            "z": slopes, "zmin": 0, "zmax": 1, "showscale": False,
+            "colorscale": [[0, "@background"], [1, colour]],
+            "customdata": np.repeat(neurons[:, None], len(shares), axis=1),
+            "hovertemplate": "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}"
+                             "<extra></extra>",
+        }],
+        "layout": layout(
+            _way(ends),
+            axis("neurons that change J most", showticklabels=False, showgrid=False,
+                 zeroline=False),
+            shapes=[_line(share)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
+        ),
+    }  # fmt: skip
+
+
+def changes(
+    whole: tuple[Array, Array], near: tuple[Array, Array], ends: Sequence[str], share: float,
+    colour: str,
+) -> Figure:  # fmt: skip
+    """How far J is from the first token's, above how far the FFN is from J nearby.
+
+    Args:
+        whole: shares of the way and distances, (n,) each.
+        near: shares around the place, and how far off J is there, (m,) each.
+        ends: the two tokens as typed.
+        share: the chosen place.
+        colour: of the curves, as a figure names it.
+    """
+    at = float(np.interp(share, *whole))
+    low, high = 100 * float(near[0][0]), 100 * float(near[0][-1])
+    traces: list[Trace] = [
+        _curve("‖J − J₀‖ / ‖J₀‖", whole, colour, xaxis="x", yaxis="y"),
+        {"type": "scatter", "mode": "markers", "name": "here", "x": [100 * share], "y": [at],
+         "marker": {"color": "@background", "size": 16, "line": {"color": colour, "width": 4}},
+         "hoverinfo": "none"},
+        _curve("off by, in % of the output", (near[0], 100 * near[1]), "@text", xaxis="x2",
+               yaxis="y2"),
+    ]  # fmt: skip
+    return {
+        "data": traces,
+        "layout": layout(
+            _way(ends, anchor="y"),
+            axis("", domain=[0.6, 0.95], rangemode="tozero", nticks=4),
+            xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high],
+                        nticks=5),
+            yaxis2=axis("% of output", domain=[0, 0.3], rangemode="tozero", nticks=4,
+                        anchor="x2"),
+            annotations=[
+                panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
+                panel_title("close by: the FFN against J alone", 0, 0.3),
+            ],
+            shapes=[_line(share, yref="y2 domain", xref="x2")],
+            showlegend=False, margin={"l": 76, "r": 24, "t": 10, "b": 56},
+        ),
+    }  # fmt: skip
+
+
+def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: str) -> Trace:
+    return {
+        "type": "scatter", "mode": "lines", "name": name, "x": 100 * points[0], "y": points[1],
+        "line": {"color": colour, "width": 3}, **axes,
+        "hovertemplate": "%{x:.3g}% of the way: %{y:.3g}<extra></extra>",
+    }  # fmt: skip
+
+
+def _way(ends: Sequence[str], **more: Any) -> dict[str, Any]:
+    first, last = (escaped(shortened(each, 12)) for each in ends)
+    return axis("", tickvals=[0, 25, 50, 75, 100], range=[-1, 101],
+                ticktext=[first, "25%", "50%", "75%", last], zeroline=False, **more)  # fmt: skip
+
+
+def _line(share: float, **more: str) -> dict[str, Any]:
+    return {"type": "line", "x0": 100 * share, "x1": 100 * share, "y0": 0, "y1": 1,
+            "yref": "paper", "line": {"color": "@text", "width": 3, "dash": "dot"},
+            **more}  # fmt: skip

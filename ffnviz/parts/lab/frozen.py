@@ -1,0 +1,95 @@
+"""The block frozen: all of it is linear once what depends on the input is held."""
+
+from ffnviz.analysis.lab.frozen import GATES, HELD, Frozen, freeze
+from ffnviz.analysis.number_format import short
+from ffnviz.analysis.spread import Progress
+from ffnviz.figures.lab.linearity import off_linear
+from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.models.trace import index_in_full
+from ffnviz.parts.experiments import experiment_subject
+from ffnviz.parts.results import outdated
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, choice_setting
+
+FIRST = "All blocks are held as this sentence has them, and folded into one matrix."
+REMOVED = "removed"
+PHI = choice_setting("frozen_phi", {REMOVED: "removed", "held": "held: φ(z)/z"}).with_control(
+    "φ in the folded matrix"
+)
+SETTINGS = (PHI,)
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """How far from linear each way of holding leaves it, and what the folded matrix reads."""
+    removed = values[PHI] == REMOVED
+    state = run.state
+    setup = (run.card.id, state.block, state.sentence, run.token, removed)
+
+    def after(measured: Measured[Frozen]) -> list[Row]:
+        found = measured.result
+        left = [*outdated(measured, setup, "Fold"), how_linear(run, found)]
+        return [row(left, what_it_reads(run, found, removed), widths=(1.3, 1))]
+
+    before = row(text_cell("frozen-first", FIRST, tone="quiet"))
+    doing = "Folding all blocks into one matrix …"
+    return Sheet([
+        Measurement("frozen", setup, frozen, after, (removed,), (before,), "Fold", doing, once=True)
+    ])  # fmt: skip
+
+
+def frozen(run: Run, progress: Progress, removed: bool) -> Frozen:
+    """The chosen block and the stack, frozen."""
+    return freeze(experiment_subject(run), removed, progress)
+
+
+def how_linear(run: Run, found: Frozen) -> Cell:
+    """How far the block and the stack are from linear."""
+    n = len(run.trace.blocks)
+    stack = "the block" if n == 1 else f"all {n} blocks"
+    sentence: Sentence = [
+        f"With attention and LayerNorm held, φ alone leaves {stack} ",
+        number(short(found.stack[HELD].additivity)), " from linear; with φ(z)/z held, too, "
+        f"{short(found.stack[GATES].additivity)}, and the last stream is what it was, up to "
+        f"{short(found.unchanged)}.",
+    ]  # fmt: skip
+    tried = {
+        name: (each.additivity, found.stack[name].additivity) for name, each in found.block.items()
+    }
+    return chart_cell(
+        Head(sentence, "frozen", run.card.colour),
+        off_linear(
+            tried, max(each.allowed for each in found.stack.values()),
+            (f"block {run.state.block + 1}", stack), run.card.colour,
+        ),
+        "How far from linear the block and the stack are, with less and less that depends on the "
+        "input.",
+        height=520,
+    )  # fmt: skip
+
+
+def what_it_reads(run: Run, found: Frozen, removed: bool) -> Cell:
+    """The norm of the matrix through which the chosen token reads each token."""
+    places = [index_in_full(run.trace, at) for at in range(len(run.labels))]
+    shares = found.reads / found.reads.sum()
+    rows, columns = found.shape
+    without = "without φ" if removed else "with φ(z)/z held"
+    sentence: Sentence = [
+        f"Residual, attention and FFNs {without} fold into one matrix of {rows:,} × {columns:,}, "
+        f"up to {short(found.folded)}; ", number(percent(float(shares[run.place]))),
+        " of it reads ", quoted(run.labels[run.token]), " itself.",
+    ]  # fmt: skip
+    named = Bars("", run.labels, 100 * shares[places], run.card.colour,
+                 marked=frozenset({run.labels[run.token]}))  # fmt: skip
+    return bars_cell(
+        Head(sentence, "folded-stack", run.card.colour),
+        [named],
+        alt="How much of the folded matrix reads each token.",
+        of="share of the norms, %",
+        named="token",
+    )

@@ -1,0 +1,159 @@
+"""Fit it yourself: drag the kinks of a few ReLU units, against Adam and a bound."""
+
+import string
+
+import numpy as np
+import torch
+
+from ffnviz.analysis.lab.approximation import FUNCTIONS, REACH, drawn
+from ffnviz.analysis.lab.by_hand import (
+    OUTSIDE,
+    SMOOTH,
+    Function,
+    Units,
+    bound,
+    by_adam,
+    errors,
+    samples,
+    units_through,
+)
+from ffnviz.analysis.number_format import short
+from ffnviz.figures.lab.curves import grouped, lines
+from ffnviz.figures.layout import axis
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.parts.lab.fit import CURVE, DRAWN, FUNCTION
+from ffnviz.parts.sheet import Button, Sheet, row, set_to
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.handles import Corner, handles_cell
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, Values, count_setting
+
+SIDE = 61  # of the grid, from -2 to 2 each way
+SIGNS = (string.digits + string.ascii_letters)[:SIDE]
+MOST = 16
+
+
+def _read(text: str) -> tuple[Corner, ...]:
+    """Corners as a URL has them, two signs each, from the left edge to the right one."""
+    places = [SIGNS.find(sign) for sign in text]
+    corners = tuple(zip(places[::2], places[1::2], strict=False))
+    columns = [x for x, _ in corners]
+    legal = len(text) % 2 == 0 and min(places, default=-1) >= 0 and columns[-1:] == [SIDE - 1]
+    legal = legal and columns[0] == 0 and columns == sorted(set(columns)) and len(columns) > 1
+    return corners if legal and len(corners) <= MOST + 1 else ()
+
+
+def _written(corners: tuple[Corner, ...]) -> str:
+    return "".join(SIGNS[x] + SIGNS[y] for x, y in corners)
+
+
+CORNERS: Setting[tuple[Corner, ...]] = Setting("corners", (), _read, _written)
+BUDGET = count_setting("hand_units", 4, 1, MOST).with_control("units n", range(1, MOST + 1))
+SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The line to drag, beside its errors and Adam's."""
+    name, n = values[FUNCTION], values[BUDGET]
+    curve: tuple[float, ...] = values[CURVE]
+    function = drawn(curve) if name == DRAWN else FUNCTIONS[name]
+    corners = corners_of(values[CORNERS], n)
+    yours = units_through([(_place(x), _place(y)) for x, y in corners])
+    which = values.texts.get(CURVE.name, "") if name == DRAWN else name
+    adam = run.subject.per_network(f"by adam {which} {n}", lambda: by_adam(function, n))
+    limit = bound(function, n) if name in SMOOTH else None
+    left = the_line(run, function, corners, yours, limit)
+    right = [the_errors(run, function, yours, adam), the_curves(run, function, yours, adam)]
+    flat = Button("Start again", set_to(CORNERS, None))
+    return Sheet([row(left, right, widths=(1.2, 1))], [FUNCTION, BUDGET, flat])
+
+
+def corners_of(given: tuple[Corner, ...], n: int) -> list[Corner]:
+    """As many corners as n units have; of another number, the line is cut anew."""
+    if len(given) == n + 1:
+        return list(given)
+    columns = np.linspace(0, SIDE - 1, n + 1).round().astype(int)
+    middle = SIDE // 2
+    x, y = zip(*(given or ((0, middle), (SIDE - 1, middle))), strict=True)
+    return [(int(c), round(float(np.interp(c, x, y)))) for c in columns]
+
+
+def _place(step: int) -> float:
+    return REACH * (2 * step / (SIDE - 1) - 1)
+
+
+def _steps(value: np.ndarray) -> np.ndarray:
+    return (value / REACH + 1) / 2 * (SIDE - 1)
+
+
+def the_line(
+    run: Run, function: Function, corners: list[Corner], yours: Units, limit: float | None
+) -> Cell:
+    """What is dragged."""
+    n, off = len(corners) - 1, errors(function, yours)
+    most = "" if limit is None else (
+        f" Evenly spaced on the curve they could be off by {short(limit)} at most."
+    )  # fmt: skip
+    sentence: Sentence = [
+        f"Between the points your {n} unit{'s are' if n > 1 else ' is'} off by ",
+        number(short(off.between)), f"; each corner is where one bends.{most}",
+    ]  # fmt: skip
+    x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 481)
+    known = samples()
+    y, at = (function(torch.from_numpy(each)).numpy() for each in (x, known))
+    return handles_cell(
+        Head(sentence, "hand", run.card.colour), corners, SIDE,
+        (_steps(x), _steps(y)), (_steps(known), _steps(at)),
+        "A curve with nine points, and a line whose corners can be moved",
+        "hand", lambda new: set_to(CORNERS, tuple(new)),
+    )  # fmt: skip
+
+
+def the_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
+    """At the points, between them, and outside: yours and Adam's."""
+    own, trained = errors(function, yours), errors(function, adam)
+    sentence: Sentence = [
+        "At the points Adam is off by ", number(short(trained.at)),
+        f", between them by {short(trained.between)}, outside by {short(trained.outside)}; you by "
+        f"{short(own.at)}, {short(own.between)} and {short(own.outside)}.",
+    ]  # fmt: skip
+
+    def three(each: object) -> np.ndarray:
+        return np.maximum([getattr(each, name) for name in ("at", "between", "outside")], 1e-4)
+
+    return chart_cell(
+        Head(sentence, "hand-errors", run.card.colour),
+        grouped(
+            ("at the points", "between", "outside"),
+            {"you": (three(own), f"@{run.card.colour}"), "Adam": (three(trained), "@muted")},
+            "error", type="log", exponentformat="power", dtick=1, range=[-4, 1],
+        ),
+        "The errors at the points, between them and outside, by hand and by Adam.",
+        height=300,
+    )  # fmt: skip
+
+
+def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
+    """Both networks and the function, also where nobody asked."""
+    x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
+    sentence: Sentence = [
+        "With as many units Adam bends at ", number(f"{_inside(adam)} of {len(adam.out)}"),
+        " places within the range.",
+    ]  # fmt: skip
+    values = {"function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),
+              "Adam": (adam.at(x), "@muted", "solid"),
+              "you": (yours.at(x), f"@{run.card.colour}", "solid")}  # fmt: skip
+    figure = lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]))
+    for trace in figure["data"]:
+        trace["mode"] = "lines"
+    return chart_cell(
+        Head(sentence, "hand-curves", run.card.colour), figure,
+        "The function, your line and Adam's, from -3 to 3.", height=300,
+    )  # fmt: skip
+
+
+def _inside(units: Units) -> int:
+    bends = -units.bias / np.where(units.weight == 0, 1e-300, units.weight)
+    return int((np.abs(bends) < REACH).sum())

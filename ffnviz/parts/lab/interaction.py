@@ -1,0 +1,104 @@
+"""Interaction: what two directions do together, with φ, without it, and by φ″."""
+
+import numpy as np
+from torch import Tensor
+
+from ffnviz.analysis.lab.interaction import PAIRS, Interaction, direction, interaction
+from ffnviz.analysis.lab.local_map import terms_of
+from ffnviz.analysis.number_format import short
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.layout import axis
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.state.actions import OpenNeuron
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, choice_setting, number_setting
+
+NAMES = {name.split()[0]: name for name in PAIRS}
+SECOND, FIRST = dict([*NAMES.items()][1:] + [*NAMES.items()][:1]), NAMES
+U = choice_setting("change_u", FIRST).with_control("u")
+V = choice_setting("change_v", SECOND).with_control("v")
+STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+STEP = number_setting("change", 1.0, STOPS[0], STOPS[-1]).with_control(
+    "length of both, a", STOPS, lambda stop: f"{stop:g}×"
+)
+SETTINGS = (STEP, U, V)
+LEAST = 1e-17  # on a logarithmic axis
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The interaction against the length of the steps, and the neurons that make it."""
+    u, v, step = values[U], values[V], values[STEP]
+    x = run.trace.blocks[run.state.block].ffn.input[run.token]
+    found = run.subject.per_sentence(
+        ("interaction", run.state.block, run.token, u, v, step),
+        lambda: interaction(
+            terms_of(run.model.ffn(run.state.block)), x, _along(run, u), _along(run, v), step
+        ),
+    )
+    return Sheet([row(the_curves(run, found, step), its_neurons(run, found), widths=(1.4, 1))])
+
+
+def _along(run: Run, name: str) -> Tensor:
+    block = run.state.block
+    return run.subject.per_network(
+        f"direction {name} {block}", lambda: direction(run.model, block, NAMES[name])
+    )
+
+
+def the_curves(run: Run, found: Interaction, step: float) -> Cell:
+    """‖I‖ against a."""
+    sentence: Sentence = [
+        "At ", quoted(run.labels[run.token]), " the two changes together do ",
+        number(percent(found.chosen)), " of the FFN's output that neither does alone; without φ, "
+        f"{short(found.chosen_without)}",
+    ]  # fmt: skip
+    if run.card.phi.exact_zeros and not run.card.gated:
+        sentence.append(f", and as good as nothing up to {short(found.until)}×, where a neuron "
+                        "switches.")  # fmt: skip
+    else:
+        sentence.append(".")
+    series = {
+        f"with {run.card.phi.label}": (found.with_phi, f"@{run.card.colour}", "solid"),
+        **({"φ″ says": (found.second, "@text", "dot")} if found.second.any() else {}),
+        "without φ": (found.without, "@muted", "dash"),
+    }
+    figure = lines(
+        found.steps,
+        {name: (np.maximum(values, LEAST), *style) for name, (values, *style) in series.items()},
+        axis("length a of both steps", type="log", exponentformat="power", dtick=1),
+        axis("‖I‖ / ‖F(x)‖", type="log", exponentformat="power", dtick=4, range=[-17.2, 1]),
+        margin={"l": 84, "r": 20, "t": 60, "b": 56},
+        shapes=[{"type": "line", "x0": step, "x1": step, "y0": 0, "y1": 1, "yref": "paper",
+                 "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+    )  # fmt: skip
+    for trace in figure["data"]:
+        trace["mode"] = "lines"
+    return chart_cell(
+        Head(sentence, "interaction", run.card.colour), figure,
+        "How much two changes of the FFN's input do only together, against their length.",
+        height=600,
+    )  # fmt: skip
+
+
+def its_neurons(run: Run, found: Interaction) -> Cell:
+    """The neurons that write most of it."""
+    block, names = run.state.block, found.neurons
+    sentence: Sentence = [
+        "Most of it is written by neuron ", number(neuron_name(block, int(names[0]))),
+        f", {percent(float(found.lengths[0]))} of the output's length: both changes reach its φ.",
+    ]  # fmt: skip
+    panel = Bars("", [neuron_name(block, int(each)) for each in names], 100 * found.lengths,
+                 run.card.colour, names)  # fmt: skip
+    return bars_cell(
+        Head(sentence, "interaction-neurons", run.card.colour),
+        [panel],
+        alt="The neurons that write most of the interaction.",
+        of="part of I, % of the output's length",
+        named="neuron",
+        on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
+    )

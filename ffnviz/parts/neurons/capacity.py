@@ -1,0 +1,89 @@
+"""How much fits: random pairs of words in one FFN, with φ and without."""
+
+import numpy as np
+
+from ffnviz.analysis.neurons.capacity import Capacity, Stored, capacity
+from ffnviz.analysis.spread import Progress
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.layout import axis
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.parts.results import outdated
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+
+FIRST = "How many pairs of words fit into one FFN? Up to 4,096 are put in, which takes a while."
+TICKS = (1, 512, 1024, 2048, 3072, 4096)
+
+
+def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+    """What is found again, beside how far the outputs are off."""
+    setup = (run.card.id, run.model.fingerprint, run.state.block)
+
+    def after(measured: Measured[Capacity]) -> list[Row]:
+        found = measured.result
+        left = [*outdated(measured, setup, "Store"), the_recall(run, found)]
+        return [row(left, the_error(run, found))]
+
+    before = row(text_cell("capacity-first", FIRST, tone="quiet"))
+    doing = "Storing up to 4,096 pairs …"
+    return Sheet([
+        Measurement("capacity", setup, store, after, (), (before,), "Store", doing, once=True)
+    ], [])  # fmt: skip
+
+
+def store(run: Run, progress: Progress) -> Capacity:
+    """Random pairs in the chosen block's FFN."""
+    return capacity(run.model, run.state.block, progress)
+
+
+def the_recall(run: Run, found: Capacity) -> Cell:
+    """How many pairs are found again."""
+    most = int(found.counts[-1])
+    sentence: Sentence = [
+        f"Of {most:,} random pairs, block {run.state.block + 1}'s hidden layer finds ",
+        number(percent(float(found.with_phi.recall[-1]))),
+        f" again among {found.words:,} words; without φ, "
+        f"{percent(float(found.without.recall[-1]))}.",
+    ]  # fmt: skip
+    return chart_cell(
+        Head(sentence, "capacity", run.card.colour),
+        _curves(run, found, "recall", "found again, %"),
+        "How many of N random pairs are found again, with φ and without.",
+        height=600,
+    )
+
+
+def the_error(run: Run, found: Capacity) -> Cell:
+    """How far the outputs are from what was asked."""
+    exact = found.with_phi.exact_up_to(found.counts)
+    sentence: Sentence = [
+        "With φ the outputs are exact up to ", number(f"{exact:,} pairs"),
+        f"; H of all {int(found.counts[-1]):,} has rank {found.with_phi.rank:,}. Without φ, up to "
+        f"{found.without.exact_up_to(found.counts):,}, with rank {found.without.rank:,}.",
+    ]  # fmt: skip
+    return chart_cell(
+        Head(sentence, "capacity-error", run.card.colour),
+        _curves(run, found, "off", "outputs off, % of their length"),
+        "How far the outputs of N pairs are off, with φ and without.",
+        height=600,
+    )
+
+
+def _curves(run: Run, found: Capacity, what: str, title: str) -> dict[str, object]:
+    def values(stored: Stored) -> np.ndarray:
+        shares: np.ndarray = 100 * np.maximum(getattr(stored, what), 0)
+        return shares
+
+    phi = run.card.phi.label
+    return lines(
+        found.counts,
+        {f"with {phi}": (values(found.with_phi), f"@{run.card.colour}", "solid"),
+         "without φ": (values(found.without), "@muted", "dash")},
+        axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
+        axis(title, range=[-4, 104]),
+    )  # fmt: skip
