@@ -214,7 +214,7 @@ def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_
     assert re.search(r"φ alone leaves all 2 blocks 0\.\d+ from linear", part.said)
     shape = f"{7 * 512:,} × 512"
     assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
-    names = part.cells["folded-stack"].data["figure"]["data"][0]["meta"]["names"]
+    names = part.cells["folded-stack"].data["panels"][0]["names"]
     assert names == part.run.labels
 
 

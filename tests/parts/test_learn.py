@@ -154,6 +154,6 @@ def test_a_file_replays_the_recorded_bet(run: Run) -> None:
     for name, panel in (("relu", 0), ("gelu", 1)):
         for moment, record in zip(moments, told["networks"][name], strict=True):
             shown = moment["panels"][panel]
-            assert dict(zip(shown["words"], shown["probabilities"], strict=True)) == record["words"]
+            assert dict(zip(shown["names"], shown["values"], strict=True)) == record["words"]
             assert f"{record['loss']:.2f}" in moment["said"]
     assert "bet-decided" in found

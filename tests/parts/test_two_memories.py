@@ -21,10 +21,9 @@ def test_the_list_has_both_memories_in_the_order_of_what_they_write() -> None:
 
 def test_in_the_first_block_only_the_changed_words_key_moves() -> None:
     part = memories(block="1", changed="2", instead="dog")
-    (trace,) = part.cells["keys-moved"].data["figure"]["data"]
-    arrays = part.cells["keys-moved"].arrays
-    moved = arrays[trace["x"]["array"]]
-    assert trace["meta"]["names"] == ["The", "cat", "sat", "on", "the", "mat", ".",
+    (panel,) = part.cells["keys-moved"].data["panels"]
+    moved = panel["values"]
+    assert panel["names"] == ["The", "cat", "sat", "on", "the", "mat", ".",
                                       "FFN: 2,048 keys"]  # fmt: skip
     assert moved[1] > 10
     assert max(*moved[:1], *moved[2:]) < 0.01
@@ -32,8 +31,7 @@ def test_in_the_first_block_only_the_changed_words_key_moves() -> None:
         part.cells["keys-moved"]
     )
     later = memories(block="2", changed="2", instead="dog").cells["keys-moved"]
-    trace = later.data["figure"]["data"][0]
-    assert later.arrays[trace["x"]["array"]][2] > 1
+    assert later.data["panels"][0]["values"][2] > 1
 
 
 def test_a_word_of_no_token_or_many_and_a_sentence_of_one() -> None:

@@ -1,6 +1,5 @@
 """A small FFN of whole numbers to compute by hand: y = ReLU(x W₁ + b₁) W₂ + b₂, from a seed."""
 
-import random
 from dataclasses import dataclass
 from itertools import count
 
@@ -55,7 +54,7 @@ def small_ffn(seed: int) -> SmallFfn:
 
     Every given number is between −3 and 3 and none is 0; some z is below zero and two are above.
     """
-    source = random.Random(seed)  # noqa: S311  # not a secret; the same in every release of Python
+    source = np.random.default_rng(seed)
     for _ in count():
         drawn = SmallFfn(seed, *(_draw(source, shape) for shape in SHAPES))
         if _teaches(drawn):
@@ -66,7 +65,7 @@ def small_ffn(seed: int) -> SmallFfn:
 SHAPES = ((D_MODEL,), (D_MODEL, D_FF), (D_FF,), (D_FF, D_MODEL), (D_MODEL,))
 
 
-def _draw(source: random.Random, shape: tuple[int, ...]) -> Ints:
+def _draw(source: np.random.Generator, shape: tuple[int, ...]) -> Ints:
     size = int(np.prod(shape))
     numbers = [(1 + int(source.random() * LARGEST)) * (1 if source.random() < 0.5 else -1)
                for _ in range(size)]  # fmt: skip
