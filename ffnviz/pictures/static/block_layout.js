@@ -16,7 +16,7 @@ const NARROW = { words: 26, arch: 30, caption: 0, note: 0, caption_along: 27, un
 
 export const NARROW_BELOW = 700;
 const TYPE = 18; // pixels of the type that these heights are for
-const LEAST_TYPE = 16;
+const LEAST_TYPE = 18; // a page has no larger one below 2,200 pixels
 const NAME = 4; // a station's name fits where type is this part of a map's width
 const ROOM_FOR_NAMES = 70; // pixels of a map, below which long names are broken
 
