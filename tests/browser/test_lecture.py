@@ -17,6 +17,18 @@ TITLES = [scene.title for scene in lecture_file(OURS, catalog()).scenes]
 FIRST = lecture_file(OURS, catalog()).scenes[0].state.sentence
 
 
+BEFORE_TRAINING = "learn"  # the page that has no picture yet when a scene leads to it
+
+
+def settled(journey: Journey) -> bool:
+    """Wait for the scene; whether it has a picture."""
+    if f"/{BEFORE_TRAINING}" in journey.page.url:
+        journey.answered()
+        return False
+    journey.settle()
+    return True
+
+
 def at(journey: Journey) -> str:
     """The scene's title."""
     return journey.page.locator(".story h2").first.inner_text()
@@ -140,12 +152,13 @@ def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_q
     journey.wait_for("He smiled")
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
-        journey.settle()
+        drawn = settled(journey)
         if page.locator(".story .question.open").count():
-            assert page.evaluate(SEEN) == [], title
+            assert page.evaluate(SEEN) == [] or not drawn, title
             page.get_by_role("button", name="Show the answer").click()
         expect(page.locator(".story .say")).to_be_visible()
-        page.wait_for_function(LIT)
+        if drawn:
+            page.wait_for_function(LIT)
         if title != TITLES[-1]:
             page.get_by_role("button", name="Next →").click()
     assert errors == []
@@ -172,7 +185,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
         if seen[-1] == TITLES[-1]:
             break
         expect(page.locator(".story h2").first).to_have_text(TITLES[len(seen)])
-        journey.settle()
+        settled(journey)
         seen.append(at(journey))
     assert seen == TITLES
     assert wrong == []
@@ -209,7 +222,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     with page.context.expect_page() as opened:
         page.keyboard.press("n")
     notes = opened.value
-    expect(notes.locator("h1")).to_have_text(f"6 of 19: {TITLES[5]}")
+    expect(notes.locator("h1")).to_have_text(f"6 of {len(TITLES)}: {TITLES[5]}")
     expect(notes.locator("#coming")).to_have_text(f"Next: {TITLES[6]}")
     notes.keyboard.press("End")
     expect(notes.locator("h1")).to_contain_text(TITLES[-1])
@@ -239,7 +252,7 @@ def test_the_course_is_chosen_from_the_menu_presented_to_its_end_and_fits_a_hall
     journey.settle()
     for title in titles:
         expect(page.locator(".story h2").first).to_have_text(title)
-        journey.settle()
+        settled(journey)
         if page.locator(".story .question.open").count():
             page.keyboard.press("PageDown")
         expect(page.locator(".story .say")).to_be_visible()
@@ -256,11 +269,12 @@ def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
     journey.wait_for("He smiled")
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
-        journey.settle()
+        drawn = settled(journey)
         if page.locator(".story .question.open").count():
             page.get_by_role("button", name="Show the answer").click()
         expect(page.locator(".story .say")).to_be_visible()
-        expect(page.locator("[data-lit]").first).to_be_in_viewport()
+        if drawn:
+            expect(page.locator("[data-lit]").first).to_be_in_viewport()
         wrong += complaints(journey, ((390, 844),), 0)
         if title != TITLES[-1]:
             page.get_by_role("button", name="Next →").click()

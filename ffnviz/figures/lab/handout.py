@@ -7,7 +7,7 @@ from itertools import groupby
 
 from ffnviz.figures.lab.handout_pictures import Bars, picture
 
-# On paper it is one A4 page: all claims in three columns, under their pictures.
+# On paper it is one A4 page: all that could be decided, in three columns, under pictures.
 STYLE = """\
 body { font: 15px/1.35 system-ui, sans-serif; color: #1a1c23; max-width: 60rem; margin: 2rem auto;
        padding: 0 1rem; }
@@ -16,8 +16,8 @@ blockquote { margin: .6rem 0; padding: .4rem .8rem; background: #f0f2f6; white-s
              overflow-wrap: anywhere; }
 table { border-collapse: collapse; width: 100%; } td { vertical-align: top; padding: .25rem .5rem;
         border-top: 1px solid #d5d8df; } td:first-child { width: 44%; }
-td:nth-child(2) { width: 22%; font-weight: 700; } .holds { color: #00421f; }
-.fails { color: #5b1372; }
+td:nth-child(2) { width: 22%; font-weight: 700; } .holds td:nth-child(2) { color: #00421f; }
+.fails td:nth-child(2) { color: #5b1372; } .paper { display: none; }
 figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .2rem; }
 .pictures { display: grid; grid-template-columns: repeat(3, 1fr); gap: 1.2rem; margin: .8rem 0; }
 svg { display: block; width: 100%; }
@@ -30,6 +30,7 @@ svg { display: block; width: 100%; }
   .claims { columns: 3; column-gap: 4mm; }
   h2 { font-size: 7.4pt; margin: .25rem 0 .05rem; break-after: avoid; }
   table, tbody { display: block; }
+  .claims .undecided { display: none; } .paper { display: inline; }
   tr { display: block; break-inside: avoid; padding: .07rem 0; border-top: .3pt solid #d5d8df; }
   td, td:first-child, td:nth-child(2) { display: inline; width: auto; padding: 0; border: 0; }
   td + td::before { content: " "; }
@@ -84,13 +85,15 @@ def handout(
         '<div class="claims">', *sections, "</div>",
         f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "
         "sentence; those of fits and of the weights alone do not depend on it, and what was only "
-        "looked up says so. What is often thought is no textbook's claim.</p>", "</html>", "",
+        "looked up says so. What is often thought is no textbook's claim. "
+        '<span class="paper">What could not be decided is left out on paper.</span></p>',
+        "</html>", "",
     ])  # fmt: skip
 
 
 def _row(row: Row) -> str:
     label = f"<em>{escape(row.label)}:</em> " if row.label else ""
-    return (
-        f'<tr><td>{label}{escape(row.claim)}</td><td class="{escape(row.kind)}">{escape(row.sign)} '
-        f"{escape(row.verdict)}</td><td>{escape(row.measured)}</td></tr>"
-    )
+    cells = (f"{label}{escape(row.claim)}", f"{escape(row.sign)} {escape(row.verdict)}",
+             escape(row.measured))  # fmt: skip
+    told = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr class="{escape(row.kind)}">{told}</tr>'
