@@ -41,3 +41,8 @@ def quoted(label: str) -> Typed:
 def number(text: str, colour: str = "") -> Number:
     """A live number, as part of a sentence of ours; in a network's own colour, if given."""
     return text, f"number@{colour}" if colour else "number"
+
+
+def as_text(sentence: Sentence) -> str:
+    """A sentence as it is read, where nothing can be bold."""
+    return "".join(part if isinstance(part, str) else part[0] for part in sentence)

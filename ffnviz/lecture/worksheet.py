@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from html import escape
 from string import Formatter
 
+from ffnviz.figures.wording import as_text
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Question, Scene
 from ffnviz.state.run import Run
@@ -102,4 +103,4 @@ def _gaps(said: str) -> list[str]:
 
 
 def _words(said: str, run: Run) -> str:
-    return "".join(part if isinstance(part, str) else part[0] for part in computed(said, run))
+    return as_text(computed(said, run))

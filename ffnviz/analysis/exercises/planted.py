@@ -42,7 +42,8 @@ class Case:
     seed: int
 
 
-Plant = Callable[[Case, dict[str, Line]], Mapping[str, Callable[[Variables], Variables]]]
+Steps = Mapping[str, Callable[[Variables], Variables]]  # of the lines that a bug replaces
+Plant = Callable[[Case, dict[str, Line]], Steps]
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,11 @@ def y_of(given: Variables) -> Tensor:
     return given.y
 
 
-def _no_residual(_: Case, __: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _no_residual(_: Case, __: dict[str, Line]) -> Steps:
     return {"m": lambda given: replace(given, x=y_of(given))}
 
 
-def _phi_late(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _phi_late(case: Case, _: dict[str, Line]) -> Steps:
     ffn = case.block.ffn
     return {
         "k": lambda given: given,
@@ -83,7 +84,7 @@ def _phi_late(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variable
     }
 
 
-def _norm_moved(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _norm_moved(case: Case, _: dict[str, Line]) -> Steps:
     norm = case.block.ffn_norm
     return {
         "i": lambda given: replace(given, y=given.x),
@@ -91,36 +92,36 @@ def _norm_moved(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variab
     }
 
 
-def _untransposed(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _untransposed(case: Case, _: dict[str, Line]) -> Steps:
     out = case.block.attention.project_out
     return {"g": lambda given: replace(given, y=out(y_of(given).reshape(given.x.shape)))}
 
 
-def _shared(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _shared(case: Case, _: dict[str, Line]) -> Steps:
     return {name: line.step for name, line in lines_of(case.other, case.n_tokens).items()}
 
 
-def _bias_twice(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _bias_twice(case: Case, _: dict[str, Line]) -> Steps:
     expand = case.block.ffn.expand
     return {"j": lambda given: replace(given, y=expand(y_of(given)) + expand.bias)}
 
 
-def _wrong_axis(_: Case, __: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _wrong_axis(_: Case, __: dict[str, Line]) -> Steps:
     # Where a column is −∞ throughout, its softmax is no number; libraries make it 0.
     return {"e": lambda given: replace(given, y=y_of(given).softmax(dim=-2).nan_to_num(0.0))}
 
 
-def _inverted(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _inverted(case: Case, _: dict[str, Line]) -> Steps:
     may = allowed(case.n_tokens, case.block.attention.causal)
     return {"d": lambda given: replace(given, y=y_of(given).masked_fill(may, -math.inf))}
 
 
-def _no_second(case: Case, _: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _no_second(case: Case, _: dict[str, Line]) -> Steps:
     d_model = case.block.ffn.expand.in_features
     return {"l": lambda given: replace(given, y=y_of(given)[..., :d_model])}
 
 
-def _dropout(case: Case, lines: dict[str, Line]) -> Mapping[str, Callable[[Variables], Variables]]:
+def _dropout(case: Case, lines: dict[str, Line]) -> Steps:
     share = case.block.ffn.dropout.p or DROPPED
     generator = torch.Generator().manual_seed(case.seed)
 

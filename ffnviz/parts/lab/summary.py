@@ -13,7 +13,7 @@ from ffnviz.figures.lab.handout import handout
 from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
-from ffnviz.figures.wording import Sentence
+from ffnviz.figures.wording import Sentence, as_text
 from ffnviz.parts.experiments import as_claim, experiment_subject, tally_of_all
 from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
@@ -112,7 +112,7 @@ def handout_button(
         for claim in map(as_claim, found)
     ]
     findings = [finding for found in measured.result for finding in found]
-    counted = "".join(part if isinstance(part, str) else part[0] for part in tally_of_all(findings))
+    counted = as_text(tally_of_all(findings))
     page = handout(
         rows, str(text), f"{label}, block {int(str(block)) + 1}", counted,
         f"Tested at {measured.when} on {measured.where}.", shown,
