@@ -4,9 +4,11 @@ from collections.abc import Iterable
 from enum import Enum
 
 from ffnviz.models.card import Card, Provenance
+from ffnviz.models.encoder.attention import AttentionRecord
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.trace import BlockStages
 from ffnviz.models.views import WordHead, WordVectors
 
 
@@ -107,6 +109,18 @@ def ours(network: Network) -> Model:
     if not isinstance(network, Model):
         raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.OURS.value}")
     return network
+
+
+def own_attention(block: BlockStages) -> AttentionRecord:
+    """The attention's stages in a block of ours.
+
+    Raises:
+        NotForThisNetwork: if it is a block of others.
+    """
+    record = block.attention
+    if not isinstance(record, AttentionRecord):
+        raise NotForThisNetwork(Capability.OURS.value)
+    return record
 
 
 def encoder_of(network: Network) -> Encoder:

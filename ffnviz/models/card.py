@@ -42,6 +42,7 @@ class Card:
         has_word_vectors: whether a logit is one product of the normed stream and the word's vector.
         pre_norm: whether all that is written is added to one stream, which is normalised only
             where it is read.
+        attention_seen: whether it is known which token attends to which.
         ours: whether it is an Encoder of this package, module by module.
         provenance: where its weights come from; None if nothing is known.
         proof: what was proved of it before it was shown, a line an equation; none of our own.
@@ -57,6 +58,7 @@ class Card:
     has_word_head: bool
     has_word_vectors: bool
     pre_norm: bool
+    attention_seen: bool = True
     ours: bool = False
     provenance: Provenance | None = None
     proof: tuple[str, ...] = ()

@@ -11,7 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
@@ -34,15 +34,15 @@ class BlockTrace:
     input: Float[Tensor, "*batch tokens d_model"]
     middle: Float[Tensor, "*batch tokens d_model"]
     output: Float[Tensor, "*batch tokens d_model"]
-    attention_stages: LazyValue[AttentionRecord] = field(repr=False)
+    attention_stages: LazyValue[AttentionStages] = field(repr=False)
     ffn_stages: LazyValue[FeedForwardRecord] = field(repr=False)
 
     def __repr__(self) -> str:
         return f"BlockTrace(streams {tuple(self.output.shape)})"
 
     @property
-    def attention(self) -> AttentionRecord:
-        """The attention's stages, to the bit what the pass had."""
+    def attention(self) -> AttentionStages:
+        """The attention's stages; of others' networks, seen in a second pass."""
         return self.attention_stages.get()
 
     @property

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.atomic import replace_file
-from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.attention import AttentionPatterns, AttentionRecord, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.lazy_values import LazyValue, network_is_gone
@@ -105,12 +105,13 @@ def _trace(told: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
         before = own["input"] if "input" in own else blocks[-1].output
         attention, ffn = _part(own, "attention"), _part(own, "ffn")
         kind = GatedFeedForwardRecord if "value" in ffn else FeedForwardRecord
-        heard = AttentionRecord(**attention, causal=next(causal)) if attention else None
+        heads = AttentionPatterns if "weights" in attention else AttentionRecord
+        heard = heads(**attention, causal=next(causal)) if attention else None
         fed = kind(**ffn) if ffn else None
         blocks.append(
             BlockTrace(
                 before, own["middle"], own["output"],
-                LazyValue[AttentionRecord](network_is_gone, heard),
+                LazyValue[AttentionStages](network_is_gone, heard),
                 LazyValue[FeedForwardRecord](network_is_gone, fed),
             )
         )  # fmt: skip

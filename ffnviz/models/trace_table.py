@@ -11,7 +11,7 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.installing import install
 from ffnviz.models.lazy_values import LazyValue
@@ -60,7 +60,7 @@ def joined(traces: Iterable[Trace]) -> JoinedTrace:
             torch.cat([trace.blocks[number].input for trace in some]),
             torch.cat([trace.blocks[number].middle for trace in some]),
             torch.cat([trace.blocks[number].output for trace in some]),
-            LazyValue[AttentionRecord](_no_attention),
+            LazyValue[AttentionStages](_no_attention),
             LazyValue[FeedForwardRecord](partial(_fed, some, number)),
         )
         for number in range(len(some[0].blocks))
@@ -90,7 +90,7 @@ def _fed(traces: tuple[Trace, ...], number: int) -> FeedForwardRecord:
     return kind(**{name: torch.cat([getattr(s, name) for s in stages]) for name in vars(stages[0])})
 
 
-def _no_attention() -> AttentionRecord:
+def _no_attention() -> AttentionStages:
     raise NotForThisNetwork("Attention is within a text: see the blocks of `traces`.")
 
 

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of, own_attention
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
@@ -54,7 +54,8 @@ def attention_memory(model: Network, trace: ForwardPass, block: int, token: int)
     Raises:
         NotForThisNetwork: if the network is not made of our own modules.
     """
-    record, module = trace.blocks[block].attention, encoder_of(model).blocks[block].attention
+    module = encoder_of(model).blocks[block].attention
+    record = own_attention(trace.blocks[block])
     n_heads, _, d_head = record.keys.shape
     match = (record.keys @ record.queries[:, token, :, None])[..., 0] / d_head**0.5
     weight = record.weights[:, token]  # (n_heads, T)
@@ -90,7 +91,7 @@ def keys_moved(
     Returns:
         (n,): ‖k′ − k‖ / ‖k‖, with all heads' keys of a token side by side.
     """
-    one, two = (each.blocks[block].attention.keys.transpose(0, 1).flatten(1).cpu().double()
+    one, two = (own_attention(each.blocks[block]).keys.transpose(0, 1).flatten(1).cpu().double()
                 for each in (before, after))  # fmt: skip
     first, second = one[pairs[:, 0]], two[pairs[:, 1]]
     moved: NDArray[np.float64] = ((second - first).norm(dim=1) / first.norm(dim=1)).numpy()

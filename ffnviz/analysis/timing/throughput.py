@@ -7,7 +7,7 @@ from functools import partial
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.analysis.needs import Capability, encoder_of, own_attention
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.model import Model
@@ -53,7 +53,7 @@ def throughput(
 ) -> Throughput:
     """All matrix products of one block and the output on a sentence, in turn with a large one."""
     encoder, record = encoder_of(model), trace.blocks[block]
-    module, attention = encoder.blocks[block], record.attention
+    module, attention = encoder.blocks[block], own_attention(record)
     n, d_model, d_ff = len(trace.tokens), encoder.config.d_model, encoder.config.d_ff
     mixed = F.scaled_dot_product_attention(attention.queries, attention.keys, attention.values)
     rows = mixed.transpose(-3, -2).flatten(-2)

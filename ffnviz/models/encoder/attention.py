@@ -37,6 +37,30 @@ class AttentionRecord:
         return attention_weights(self.queries, self.keys, self.causal)
 
 
+@dataclass(frozen=True)
+class AttentionPatterns:
+    """What was seen of a self-attention whose scores are not queries times keys alone.
+
+    It may turn, cap or shift them, and heads may share values; these are repeated here.
+
+    Attributes:
+        input: x, (*batch, T, d_model).
+        weights: each row sums to 1, (*batch, n_heads, T, T).
+        values: (*batch, n_heads, T, d_head).
+        output: what it adds to the stream, (*batch, T, d_model).
+        causal: True if a token attends only to itself and what came before it.
+    """
+
+    input: Float[Tensor, "*batch tokens d_model"]
+    weights: Float[Tensor, "*batch heads tokens tokens"]
+    values: Float[Tensor, "*batch heads tokens d_head"]
+    output: Float[Tensor, "*batch tokens d_model"]
+    causal: bool
+
+
+AttentionStages = AttentionRecord | AttentionPatterns
+
+
 def attention_weights(
     queries: Float[Tensor, "*batch heads tokens d_head"],
     keys: Float[Tensor, "*batch heads sources d_head"],

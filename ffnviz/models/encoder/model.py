@@ -15,6 +15,7 @@ from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.device import usable_device
 from ffnviz.models.edit import Edit, edits_of
+from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
@@ -173,7 +174,7 @@ class Model:
     ) -> BlockTrace:
         """A block's part of a trace, of the stream before, in and after it."""
         module = self.encoder.blocks[number]
-        attention = LazyValue(partial(module.attend, stream[0], own))
+        attention = LazyValue[AttentionStages](partial(module.attend, stream[0], own))
         ffn = LazyValue(partial(module.feed, stream[1], own), held)
         return BlockTrace(*stream, attention, ffn)
 

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from ffnviz.models.edit import Edit, edited, edits_of
+from ffnviz.models.external.attention_mix import Mix, SeesMixes
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.stream_roles import PARALLEL
 from ffnviz.models.external.watch import stream_in, stream_out, with_stream, with_stream_in
@@ -36,6 +37,10 @@ class SeenBlock:
     hidden: Tensor | None = None  # after any edits, (B, T, d_ff)
     written: Tensor | None = None  # by the FFN's last layer, (B, T, d_model)
     attention: Tensor | None = None  # parallel, what attention wrote, (B, T, d_model)
+    # where heads are looked at: what they read and write, (B, T, d_model), and what they do
+    heads_read: Tensor | None = None
+    heads_wrote: Tensor | None = None
+    mixes: list[Mix] = field(default_factory=list)
 
 
 @dataclass(eq=False)
@@ -54,6 +59,7 @@ class Recording:
     # called with hidden, (B, T, d_ff), as soon as it is there, by the block's place. Then nothing
     # is kept, and the pass ends when all are shown
     show: Mapping[int, Callable[[Tensor], None]] = field(default_factory=dict)
+    heads_of: int | None = None  # the block whose heads are looked at: the pass ends behind them
     blocks: list[SeenBlock] = field(default_factory=list)  # what was seen
 
     @property
@@ -72,6 +78,11 @@ class Recording:
         return self.number in self.hold
 
     @property
+    def sees_heads(self) -> bool:
+        """Whether its heads are looked at."""
+        return bool(self.blocks) and self.number == self.heads_of
+
+    @property
     def keeps(self) -> bool:
         """Whether the streams are kept."""
         return not self.show
@@ -85,10 +96,12 @@ def row_of(seen: Sequence[SeenBlock], row: int, n: int) -> list[SeenBlock]:
     """What was recorded of one text of a batch, and of its first n tokens; nothing is copied."""
     rows: list[SeenBlock] = []
     for number, block in enumerate(seen):
-        own = {name: None if x is None else x[row : row + 1, :n] for name, x in vars(block).items()}
+        own: dict[str, Any] = {
+            name: x[row : row + 1, :n] for name, x in vars(block).items() if isinstance(x, Tensor)
+        }
         if number and block.input is seen[number - 1].output:
             own["input"] = rows[-1].output
-        rows.append(SeenBlock(**own))  # type: ignore[arg-type]
+        rows.append(SeenBlock(**own))
     return rows
 
 
@@ -128,6 +141,15 @@ def passed(model: nn.Module, ids: Tensor, recording: Recording, more: Mapping[st
         return None
     finally:
         NOW.reset(token)
+
+
+@torch.inference_mode()
+def heads_seen(model: nn.Module, ids: Tensor, block: int, edits: Sequence[Edit]) -> SeenBlock:
+    """What a block's heads do in a pass over ids, (B, T); nothing behind them is computed."""
+    recording = Recording((len(ids), ids.shape[1]), edits, heads_of=block)
+    with SeesMixes(lambda mix: recording.now.mixes.append(mix), lambda: recording.sees_heads):
+        passed(model, ids, recording, {})
+    return recording.now
 
 
 @contextmanager
@@ -185,6 +207,9 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
     if proved.attention is not None:
         attends = proved.attention.module
         yield "edit attention", attends, lambda m: m.register_forward_hook(_attends)
+        if proved.attention.heads is not None:
+            reads = proved.attention.heads.reads
+            yield "heads", reads, lambda m: m.register_forward_pre_hook(_heads)
     if stream.attention is not None:
         yield "attention", stream.attention.module, _writer("attention", always=True)
 
@@ -216,7 +241,19 @@ def _begins(_: nn.Module, args: Any, kwargs: Any) -> Any:
 
 def _attends(_: nn.Module, _args: Any, returned: Any) -> Any:
     now = NOW.get()
-    return None if now is None or not now.blocks else _edited(now, returned, "attention")
+    if now is None or not now.blocks:
+        return None
+    returned = _edited(now, returned, "attention")
+    if now.sees_heads:
+        now.now.heads_wrote = now.whole(stream_out(returned))
+        raise _BehindTheLastBlock
+    return returned
+
+
+def _heads(_: nn.Module, args: Any) -> None:
+    now = NOW.get()
+    if now is not None and now.sees_heads:
+        now.now.heads_read = now.whole(args[0])
 
 
 def _reader(name: str) -> Any:

@@ -29,7 +29,13 @@ from ffnviz.models.external.proof import Proof
 from ffnviz.models.external.stream_roles import POST
 from ffnviz.models.external.tail import AT_ONCE, result_of, tail
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.external.tracing import RecordedPass, as_kept, block_trace
+from ffnviz.models.external.tracing import (
+    AttentionPass,
+    RecordedPass,
+    as_kept,
+    attention_stages,
+    block_trace,
+)
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.network import NotForThisNetwork
@@ -73,6 +79,7 @@ class ExternalNetwork:
             has_word_head=head is not None,
             has_word_vectors=head is not None and head.words is not None,
             pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
+            attention_seen=all(p.attention and p.attention.heads for p in self.proof.blocks),
             provenance=None if index is None else Provenance(index=index),
             proof=(self.about, *self.proof.in_words),
         )
@@ -202,8 +209,11 @@ class ExternalNetwork:
             # What one block writes the next one reads: it is kept once.
             same = blocks and each.input is seen[number - 1].output
             before = blocks[-1].output if same else as_kept(each.input, ids.shape)
-            made = RecordedPass(self.proof.blocks[number], each, edits_of(own, number), ids.shape)
-            blocks.append(block_trace(made, before, self.label))
+            proved = self.proof.blocks[number]
+            made = RecordedPass(proved, each, edits_of(own, number), ids.shape)
+            again = AttentionPass(proved, number, ids, own, self.proof.causal)
+            heads = partial(attention_stages, self.model, again, self.label)
+            blocks.append(block_trace(made, before, heads))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
 
     def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:

@@ -2,22 +2,26 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.attention import AttentionRecord
+from ffnviz.models.encoder.attention import AttentionPatterns
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
-from ffnviz.models.external.hooks import SeenBlock, there, unwatched
+from ffnviz.models.external.hooks import SeenBlock, heads_seen, there, unwatched
 from ffnviz.models.external.proof import ProvedBlock
 from ffnviz.models.external.stream_roles import PARALLEL
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace
+
+UNSEEN = (
+    "its attention multiplies patterns with values in no way that is known here, or what comes of "
+    "it is not what it writes. Only its FFNs are taken apart."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +34,27 @@ class RecordedPass:
     shape: torch.Size  # of the ids, (*batch, T)
 
 
-def block_trace(each: RecordedPass, before: Tensor, label: str) -> BlockTrace:
-    """The block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
+@dataclass(frozen=True, eq=False)
+class AttentionPass:
+    """What tells what a block's heads did, when somebody asks."""
+
+    proved: ProvedBlock  # who does what in it
+    block: int  # its place
+    ids: Tensor  # (*batch, T)
+    edits: tuple[Edit, ...]  # of all blocks
+    causal: bool  # whether no token hears what comes later
+
+
+def block_trace(
+    each: RecordedPass, before: Tensor, attention: Callable[[], AttentionPatterns]
+) -> BlockTrace:
+    """The block's part of a trace.
+
+    Args:
+        each: the pass.
+        before: the stream that it reads, (*batch, T, d_model).
+        attention: computes what its heads did.
+    """
     proved, seen, shape = each.proved, each.seen, each.shape
     middle = as_kept(_middle(proved, seen), shape)
     read, edits = _reader(proved, seen, before, middle), each.edits
@@ -48,7 +71,7 @@ def block_trace(each: RecordedPass, before: Tensor, label: str) -> BlockTrace:
         before,
         middle,
         as_kept(there(seen.output), shape),
-        LazyValue(partial(_no_attention, label)),
+        LazyValue(attention),
         LazyValue(stages, held),
     )
 
@@ -97,7 +120,21 @@ def _shaped(made: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
     return type(made)(**values)
 
 
-def _no_attention(label: str) -> AttentionRecord:
-    raise NotForThisNetwork(
-        f"Not for {label}: its attention is not taken apart. Only its FFNs are."
+def attention_stages(model: nn.Module, each: AttentionPass, label: str) -> AttentionPatterns:
+    """What a block's heads did, from a second pass up to there.
+
+    Raises:
+        NotForThisNetwork: if no equation holds for what was seen of them.
+    """
+    proved, shape = each.proved, each.ids.shape
+    if proved.attention is None or proved.attention.heads is None:
+        raise NotForThisNetwork(f"Not for {label}: {UNSEEN}")
+    seen = heads_seen(model, each.ids.reshape(-1, shape[-1]), each.block, each.edits)
+    mix = seen.mixes[proved.attention.heads.place]
+    weights, values = (
+        views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:]) for x in (mix.weights, mix.values)
+    )
+    wrote = proved.attention.multiplier * there(seen.heads_wrote)
+    return AttentionPatterns(
+        as_kept(there(seen.heads_read), shape), weights, values, as_kept(wrote, shape), each.causal
     )

@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.models.external.attention_mix import Mix, SeesMixes
+
 
 @dataclass(frozen=True, eq=False)
 class Call:
@@ -31,6 +33,7 @@ class BlockPass:
     raw: Any = None  # all that the block returned, the stream first
     # of the modules within, in the order in which they were done
     calls: list[Call] = field(default_factory=list)
+    mixes: list[Mix] = field(default_factory=list)  # products of patterns and values, in order
 
 
 def stream_in(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensor | None:
@@ -78,7 +81,8 @@ def watch(
             for name, module in block.named_modules():
                 if module is not block:
                     _watch_module(module, name, open_, hooks)
-        returned = model(input_ids=ids)
+        with SeesMixes(lambda mix: open_[-1].mixes.append(mix), lambda: bool(open_)):
+            returned = model(input_ids=ids)
     return returned, passes
 
 

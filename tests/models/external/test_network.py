@@ -214,11 +214,6 @@ def test_a_text_that_is_too_long_says_so(guest_of: Callable[[str], ExternalNetwo
         external_network.run(torch.zeros(65, dtype=torch.long))
 
 
-def test_attention_is_not_taken_apart(external_network: ExternalNetwork) -> None:
-    with pytest.raises(NotForThisNetwork, match="Only its FFNs"):
-        _ = external_network.run(IDS).blocks[0].attention
-
-
 def test_an_embedding_is_the_sum_of_its_parts(external_network: ExternalNetwork) -> None:
     trace = external_network.run(IDS)
     parts = external_network.embedding_parts(trace, 3)
