@@ -34,6 +34,14 @@ class Capability(Enum):
         "Its stream, or what is written into it, is normalised along the way (post-LN or sandwich "
         "norms), so what was written does not simply add up."
     )
+    ATTENTION = (
+        "Its attention multiplies patterns with values in no way that is known here, so what its "
+        "heads do is not seen."
+    )
+    IN_ORDER = (
+        "What its attention and FFN write is not added one after the other as it is written, so "
+        "its block is no row of steps."
+    )
     OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
 
 
@@ -59,6 +67,8 @@ def missing(
         Capability.WORD_VECTORS: card.has_word_vectors,
         Capability.PLAIN_FFN: not card.gated,
         Capability.PRE_NORM: card.pre_norm,
+        Capability.ATTENTION: card.attention_seen,
+        Capability.IN_ORDER: card.in_order,
         Capability.OURS: card.ours,
     }
     return tuple(need for need in needs if not met[need])

@@ -43,6 +43,7 @@ class Card:
         pre_norm: whether all that is written is added to one stream, which is normalised only
             where it is read.
         attention_seen: whether it is known which token attends to which.
+        in_order: whether attention comes before the FFN, and both are added as they are written.
         ours: whether it is an Encoder of this package, module by module.
         provenance: where its weights come from; None if nothing is known.
         proof: what was proved of it before it was shown, a line an equation; none of our own.
@@ -59,6 +60,7 @@ class Card:
     has_word_vectors: bool
     pre_norm: bool
     attention_seen: bool = True
+    in_order: bool = True
     ours: bool = False
     provenance: Provenance | None = None
     proof: tuple[str, ...] = ()

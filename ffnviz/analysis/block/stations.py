@@ -43,36 +43,45 @@ class Station:
     hidden: Float[Tensor, "tokens d_ff"] | None = None  # of an FFN, (T, d_ff)
 
 
-def encoder_stations(record: BlockStages, *, norm_first: bool) -> tuple[Station, ...]:
+def encoder_stations(
+    record: BlockStages, *, norm_first: bool, kept: slice = slice(None)
+) -> tuple[Station, ...]:
     """A block's stations in order, for one text, from what it recorded.
+
+    A norm that changes nothing, as some networks have in their first block, is none. `kept` are
+    the tokens of the record among those that its attention hears.
 
     Pre-LN: x, LN, attention, sum, LN, FFN, sum (Xiong et al. 2020, figure 1 b). Post-LN: x,
     attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1).
     """
     start = Station("x", Kind.STREAM, record.input)
-    attention = Station(
-        "attention", Kind.ATTENTION, record.attention.output, weights=record.attention.weights
-    )
+    heads, wrote = record.attention, record.attention.output[kept]
+    weights = heads.weights[:, kept, kept]
+    attention = Station("attention", Kind.ATTENTION, wrote, weights=weights)
     ffn = Station("ffn", Kind.FFN, record.ffn.output, hidden=record.ffn.hidden)
     if norm_first:
         return (
             start,
-            Station("norm1", Kind.NORM, record.attention.input),
+            *_norm("norm1", record.input, heads.input[kept]),
             attention,
             Station("sum1", Kind.SUM, record.middle, source="x"),
-            Station("norm2", Kind.NORM, record.ffn.input),
+            *_norm("norm2", record.middle, record.ffn.input),
             ffn,
             Station("sum2", Kind.SUM, record.output, source="sum1"),
         )
     return (
         start,
         attention,
-        Station("sum1", Kind.SUM, record.input + record.attention.output, source="x"),
+        Station("sum1", Kind.SUM, record.input + wrote, source="x"),
         Station("norm1", Kind.NORM, record.middle),
         ffn,
         Station("sum2", Kind.SUM, record.middle + record.ffn.output, source="norm1"),
         Station("norm2", Kind.NORM, record.output),
     )
+
+
+def _norm(name: str, stream: Tensor, read: Tensor) -> tuple[Station, ...]:
+    return () if torch.equal(stream, read) else (Station(name, Kind.NORM, read),)
 
 
 def decoder_stations(record: DecoderBlockRecord) -> tuple[Station, ...]:

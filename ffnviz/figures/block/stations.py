@@ -21,6 +21,8 @@ class Passing:
     phi: str  # φ's name
     enters: str  # where its vector comes from, as the end of a sentence
     leaves: str  # where it goes after the block, likewise
+    norm: str = "LayerNorm"  # of which kind its norms are; "norm" where that is not known
+    not_drawn: int = 0  # special tokens that an attention reads, too
 
 
 def degrees(before: Vector, after: Vector) -> float:
@@ -29,9 +31,9 @@ def degrees(before: Vector, after: Vector) -> float:
     return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
 
 
-def title(kind: str, added: str) -> str:
-    """What a station is called; `added` is what a sum adds."""
-    names = {"stream": "stream x", "norm": "LayerNorm", "attention": "attention",
+def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
+    """What a station is called; `added` is what a sum adds, `norm` what a norm is."""
+    names = {"stream": "stream x", "norm": norm, "attention": "attention",
              "cross": "cross-attention", "ffn": "FFN"}  # fmt: skip
     return f"+ {added.removesuffix('-attention')}" if kind == "sum" else names[kind]
 
@@ -49,10 +51,20 @@ def says(
     """What a station does to the token, with the numbers it does it with."""
     word, size = quoted(passing.label), number(f"{_norm(after):.1f}")
     end = f" The vector goes on {passing.leaves}." if last else ""
+    more = passing.not_drawn
+    also = f" and {more} special one{'s' * (more > 1)}, not drawn" if more else ""
     match kind:
         case "stream":
             return [word, f" enters as {passing.enters}: {len(after):,} numbers with a norm of ",
                     size, "."]  # fmt: skip
+        case "norm" if passing.norm == "RMSNorm":
+            length = f"{float(np.sqrt(np.square(before).mean())):.2f}"
+            return ["RMSNorm divides the numbers of ", word, f" by their root mean square "
+                    f"({length}), and scales each by a learnt amount. "
+                    f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
+        case "norm" if passing.norm == "norm":
+            return ["The numbers of ", word, " are normalised, and scaled by learnt amounts. "
+                    f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
         case "norm":
             mean = f"{before.mean():.2f}".replace("-", "−")
             return [f"LayerNorm subtracts the mean ({mean}) of the numbers of ", word,
@@ -61,8 +73,8 @@ def says(
                     f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
         case "attention":
             return ["Only here do tokens see one another. For ", word, ", each head gathers from "
-                    f"{passing.n_words} tokens, with weights that sum to 1. What the heads write "
-                    "has a norm of ", size, "."]  # fmt: skip
+                    f"{passing.n_words} tokens{also}, with weights that sum to 1. What "
+                    "the heads write has a norm of ", size, "."]  # fmt: skip
         case "cross":
             return [word, f" attends to the {passing.n_words} tokens of the sentence that was "
                     "read. What is written has a norm of ", size, "."]  # fmt: skip

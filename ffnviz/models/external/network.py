@@ -26,7 +26,7 @@ from ffnviz.models.external.hooks import (
 from ffnviz.models.external.hooks import there as there_or_fail
 from ffnviz.models.external.memory import check_room
 from ffnviz.models.external.proof import Proof
-from ffnviz.models.external.stream_roles import POST
+from ffnviz.models.external.stream_roles import POST, PRE
 from ffnviz.models.external.tail import AT_ONCE, result_of, tail
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.external.tracing import (
@@ -80,6 +80,8 @@ class ExternalNetwork:
             has_word_vectors=head is not None and head.words is not None,
             pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
             attention_seen=all(p.attention and p.attention.heads for p in self.proof.blocks),
+            in_order={s.kind for s in streams} in ({PRE}, {POST})
+            and all(s.written_norm is None for s in streams),
             provenance=None if index is None else Provenance(index=index),
             proof=(self.about, *self.proof.in_words),
         )

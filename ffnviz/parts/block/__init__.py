@@ -7,7 +7,8 @@ from ffnviz.parts.part import Part
 OURS = (Capability.OURS,)
 
 PARTS = (
-    Part(whole.sheet, "Encoder block", "block", whole.SETTINGS, OURS,
+    Part(whole.sheet, "Encoder block", "block", whole.SETTINGS,
+         (Capability.ATTENTION, Capability.IN_ORDER),
          line="every step from a token in to out"),
     Part(decoder.sheet, "Decoder block", "decoder", decoder.SETTINGS, OURS,
          line="also looks at the sentence it was given"),

@@ -42,6 +42,7 @@ def stations_of(
     token: int,
     passing: Passing,
     start: Sequence[tuple[str, Vectors]],
+    ours: bool = True,
 ) -> list[Station]:
     """The stations as the picture takes them.
 
@@ -50,6 +51,7 @@ def stations_of(
         token: the chosen one.
         passing: what is said of it.
         start: what its first vector is the sum of, by name; nothing if it comes from a block.
+        ours: whether the network is; the page Block shows no other part of those of others.
     """
     outputs = [as_array(station.output) for station in computed]
     named = {station.name: vectors for station, vectors in zip(computed, outputs, strict=True)}
@@ -69,7 +71,7 @@ def stations_of(
             Station(
                 name=station.name,
                 kind=kind,
-                title=wording.title(kind, last_written),
+                title=wording.title(kind, last_written, passing.norm),
                 note=wording.note(kind, before, after),
                 says=wording.says(
                     kind, before, after, own, None if hidden is None else hidden[token],
@@ -81,11 +83,16 @@ def stations_of(
                 source=station.source,
                 weights=None if station.weights is None else as_array(station.weights),
                 hidden=hidden,
-                doors=[title for title, _, _ in DOORS[station.kind]],
+                doors=[title for title, _, _ in doors_of(station.kind, ours)],
             )
         )  # fmt: skip
         last_written = ADDED.get(station.kind, last_written)
     return made
+
+
+def doors_of(kind: Kind, ours: bool) -> tuple[tuple[str, str, str], ...]:
+    """The parts about a kind of station that the network can show."""
+    return tuple(door for door in DOORS[kind] if ours or door[1] != "block")
 
 
 def _strips(
@@ -153,7 +160,7 @@ def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]
 
 def asks(run: Run, station: Setting[str], computed: Sequence[Computed]) -> Asks:
     """What a click in the picture asks for; another block is entered at its first station."""
-    doors = {each.name: DOORS[each.kind] for each in computed}
+    doors = {each.name: doors_of(each.kind, run.card.ours) for each in computed}
     return Asks(
         station=lambda name: set_to(station, name),
         head=lambda number: set_to(HEAD, number),

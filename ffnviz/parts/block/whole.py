@@ -1,9 +1,14 @@
 """The encoder block as a drawing that is alive."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
 from ffnviz.figures.block.stations import Passing, headline
+from ffnviz.models.trace import index_in_full
 from ffnviz.parts.block import block_view as view
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import Shown, block_cell
@@ -23,38 +28,64 @@ SETTINGS = (STATION, view.HEAD, BUILT)
 def sheet(run: Run, values: Values) -> Sheet:
     """The block, and what the chosen station does to the chosen token."""
     block, token = run.state.block, run.token
-    moved = values[BUILT] == "moved"
+    n_hidden = len(run.whole.tokens) - len(run.labels)
+    moved = run.card.ours and values[BUILT] == "moved"
     if moved:
         computed = with_norms_moved(run.model, run.trace, block)
     else:
-        computed = encoder_stations(run.trace.blocks[block], norm_first=run.card.pre_norm)
+        first = index_in_full(run.trace, 0)
+        computed = encoder_stations(
+            run.trace.blocks[block], norm_first=run.card.pre_norm,
+            kept=slice(first, first + len(run.labels)),
+        )  # fmt: skip
     before, after = view.leads(run)
-    passing = Passing(
-        run.labels[token], len(run.labels), view.awake_on(run, computed, token), run.card.phi.label,
-        f"block {block} left it" if block else "its word's vector plus its position's",
-        f"to block {block + 2}" if after else "to the words",
-    )  # fmt: skip
     start = [] if block else [
         (name, view.as_array(vector))
         for name, vector in run.model.embedding_parts(run.trace, token).items()
     ]  # fmt: skip
-    stations = view.stations_of(computed, token, passing, start)
+    passing = Passing(
+        run.labels[token], len(run.labels), view.awake_on(run, computed, token), run.card.phi.label,
+        f"block {block} left it" if block else _embedded(start),
+        f"to block {block + 2}" if after else "to the words",
+        _norm_of(run), run.place - token if run.card.causal else n_hidden,
+    )  # fmt: skip
+    stations = view.stations_of(computed, token, passing, start, run.card.ours)
     own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
+    built = {"own": f"{own}, as trained", "moved": f"{other}, not trained so"}
+    if not run.card.ours:
+        built = {}
     begin = f"In block {block + 1}, " if not moved else (
         f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
     )  # fmt: skip
     sentence = headline(view.turns_of(stations, token), run.labels[token], begin)
+    names, chosen = {each.name for each in stations}, values[STATION]
     picture = block_cell(
         Head(sentence, "block", run.card.colour),
         stations,
         run.labels,
         (),
         Shown(
-            values[STATION], min(values[view.HEAD], view.n_heads(stations)), token,
-            before, after, {"own": f"{own}, as trained", "moved": f"{other}, not trained so"},
-            values[BUILT],
+            chosen if chosen in names else view.FIRST,
+            min(values[view.HEAD], view.n_heads(stations)), token,
+            before, after, built, "moved" if moved else "own",
         ),
         key="block-picture",
         asks=replace(view.asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
     )  # fmt: skip
     return Sheet([row(picture)])
+
+
+def _norm_of(run: Run) -> str:
+    """Of which kind the block's norms are, by the one in front of its FFN."""
+    if run.card.ours:
+        return "LayerNorm"
+    norm = run.model.ffn(run.state.block).norm
+    return "norm" if norm is None else "LayerNorm" if norm.centred else "RMSNorm"
+
+
+def _embedded(parts: Sequence[tuple[str, NDArray[np.float32]]]) -> str:
+    """What a token's first vector is, by the names of what it is the sum of."""
+    names = [name for name, _ in parts]
+    if "position" in names:
+        return "its word's vector plus its position's"
+    return "its word's vector" if "word" in names else "its embedding"

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from numpy.testing import assert_allclose
 
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
@@ -204,3 +205,19 @@ def test_an_index_of_its_neurons_is_shown_once_there_is_one(
             assert not [i for i in app.info if "cannot be shown" in i.value]
     finally:
         vars(network).pop("card", None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps", "special"), [("BERT", 7, 2), ("GPT-2", 7, 0), ("Llama", 7, 1)]
+)
+def test_the_block_page_draws_their_heads(kind: str, steps: int, special: int) -> None:
+    """What special tokens hear is not drawn where they are hidden."""
+    for told in ("", "hidden"):
+        shown = drawn("block", "block", text=TEXT, twin=KINDS[kind], block="2", special=told)
+        run, picture = shown.run, shown.cells["block-picture"]
+        n, first = len(run.labels), run.place - run.token
+        assert len(run.whole.tokens) - n == (special if told else 0)
+        weights = run.whole.blocks[1].attention.weights[:, first : first + n, first : first + n]
+        assert_allclose(picture.arrays["weights.attention"], weights, atol=1e-3)
+        assert len(picture.data["stations"]) == steps
+        assert not picture.data["variants"]
