@@ -13,7 +13,7 @@ def install(extra: str) -> str:
     may have come from a folder.
 
     Args:
-        extra: "hf", "ray", "redis" or "xarray", as pyproject.toml has them.
+        extra: "hf", "ray", "redis", "xarray" or "pandas", as pyproject.toml has them.
     """
     try:
         asked = [line.partition(";") for line in requires("ffnviz") or ()]

@@ -235,6 +235,19 @@ class Trace(StreamTrace):
 
         return dataset(self, self.tokens, logits)
 
+    def to_pandas(self) -> Any:
+        """A pandas.DataFrame of all neurons: a row a block, token and neuron, which index it.
+
+        Its columns are `word`, `pre_activation`, `hidden` and, of a gated FFN, `value`. Every
+        block's FFN is computed for it: about 30 d_ff bytes a token and block.
+
+        Raises:
+            ImportError: in a sentence, without pandas.
+        """
+        from ffnviz.models.trace_table import frame
+
+        return frame(self, self.tokens)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class TraceSlice(Trace):

@@ -45,6 +45,12 @@ class JoinedTrace(StreamTrace):
         return told.assign_coords(text=("token", self.texts.numpy()),
                                   place=("token", self.places.numpy()))  # fmt: skip
 
+    def to_pandas(self) -> Any:
+        """See Trace.to_pandas; `text` and `place` are further columns."""
+        told = frame(self, [t for trace in self.traces for t in trace.tokens])
+        at = told.index.get_level_values("token")
+        return told.assign(text=self.texts.numpy()[at], place=self.places.numpy()[at])
+
 
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
     """The tokens of several traces in a row; see Trace.cat."""
@@ -103,9 +109,7 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
     try:
         import xarray
     except ImportError as error:
-        raise ImportError(
-            f"to_xarray needs the package xarray. Install it: {install('xarray')}"
-        ) from error
+        raise _lacking("xarray") from error
     streams = ("block", "token", "component")
     told: dict[str, Any] = {
         name: (streams, _stacked([getattr(block, name) for block in trace.blocks]))
@@ -124,9 +128,40 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
     told["final"] = (streams[1:], trace.final.cpu().numpy())
     if logits:
         told["logits"] = (("token", "word"), trace.logits.float().cpu().numpy())
-    words = [token.special or token.text for token in tokens]
-    coordinates = {"word_typed": ("token", words), "id": ("token", trace.ids.cpu().numpy())}
+    coordinates = {
+        "word_typed": ("token", _words(tokens)),
+        "id": ("token", trace.ids.cpu().numpy()),
+    }
     return xarray.Dataset(told, coordinates)
+
+
+def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
+    """The FFNs' neurons of a trace without a batch dimension; see Trace.to_pandas.
+
+    Raises:
+        ImportError: in a sentence, without pandas.
+    """
+    try:
+        import pandas  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise _lacking("pandas") from error
+    records = [block.ffn for block in trace.blocks]
+    names = ["pre_activation", "hidden"]
+    names += ["value"] * isinstance(records[0], GatedFeedForwardRecord)
+    columns = {name: _stacked([getattr(each, name) for each in records]) for name in names}
+    shape = columns["hidden"].shape
+    places = pandas.MultiIndex.from_product(map(range, shape), names=["block", "token", "neuron"])
+    told = pandas.DataFrame({name: made.reshape(-1) for name, made in columns.items()}, places)
+    told.insert(0, "word", np.array(_words(tokens), dtype=object)[places.codes[1]])
+    return told
+
+
+def _lacking(package: str) -> ImportError:
+    return ImportError(f"to_{package} needs the package {package}. Install it: {install(package)}")
+
+
+def _words(tokens: Iterable[Any]) -> list[str]:
+    return [token.special or token.text for token in tokens]
 
 
 def _stacked(values: list[Tensor]) -> NDArray[np.float32]:

@@ -132,16 +132,37 @@ def test_named_axes_hold_the_traces_numbers(model: Model) -> None:
     assert row.hidden.groupby("text").mean().sizes["text"] == 2
 
 
-def test_without_xarray_it_says_how_to_install_it(
-    model: Model, monkeypatch: pytest.MonkeyPatch
+def test_a_table_has_each_neuron_on_each_token(model: Model) -> None:
+    pytest.importorskip("pandas")
+    trace, other = model.trace(TEXT), model.trace("She")
+    table: Any = trace.to_pandas()
+    n = len(trace.tokens)
+    assert len(table) == 2 * n * 32
+    for block, token, neuron in ((0, 0, 0), (1, n - 1, 31), (1, 2, 7)):
+        row = table.loc[(block, token, neuron)]
+        assert row.hidden == float(trace.blocks[block].ffn.hidden[token, neuron])
+        assert row.pre_activation == float(trace.blocks[block].ffn.pre_activation[token, neuron])
+        assert row.word == trace.tokens[token].text
+    assert ("value" in table) == model.card.gated
+    joined: Any = Trace.cat([trace, other]).to_pandas()
+    second = joined[joined.text == 1]
+    assert len(second) == 2 * len(other.tokens) * 32
+    assert set(second.place) == set(range(len(other.tokens)))
+
+
+@pytest.mark.parametrize("package", ["xarray", "pandas"])
+def test_without_the_package_it_says_how_to_install_it(
+    package: str, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = builtins.__import__
 
     def without(name: str, *rest: Any) -> Any:
-        if name == "xarray":
+        if name == package:
             raise ImportError(name)
         return whole(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ImportError, match=r"needs the package xarray\. Install it: pip install '"):
-        model.trace(TEXT).to_xarray()
+    with pytest.raises(
+        ImportError, match=rf"needs the package {package}\. Install it: pip install '"
+    ):
+        getattr(model.trace(TEXT), f"to_{package}")()
