@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -37,6 +38,7 @@ jaxtyping.install_import_hook(
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+from streamlit.components.v2 import manifest_scanner
 
 from ffnviz.jobs.allocator import give_back, large_blocks_go_back
 from ffnviz.models.config import config, use
@@ -91,6 +93,15 @@ def _memory_goes_back() -> Iterator[None]:
     gc.collect()
     large_blocks_go_back()
     give_back()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _packages_are_read_once() -> Iterator[None]:
+    """Every AppTest asks all installed packages for components, seven times as long as a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        read_once = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", read_once)
+        yield
 
 
 @pytest.fixture(scope="session")
