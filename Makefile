@@ -11,6 +11,9 @@ OPTIONS ?=
 # Two workers, which share out what is left to do; in the browser each has a server of its own.
 PARALLEL ?= -n 2 --dist worksteal
 
+# Tests start dozens of processes: bytecode is kept, or each would compile all of it anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
 PY := .venv/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check

@@ -26,7 +26,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from benchmarks.served import Server, served, started_by, wait_for
+from tests.served import Server, served, started_by, wait_for
 
 CONF = Path(__file__).parents[1] / "deploy" / "nginx.conf"
 IN_BROWSER = 3  # of the people; the others are sockets that do what a browser does

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.person import Person
-from benchmarks.served import Server, Worked, served, usage
+from tests.person import Person
+from tests.served import Server, Worked, served, usage
 
 LEARN = ("learn", "part=train")
 TRAIN = {"cell": "learn-bar", "name": "ask", "value": "train"}

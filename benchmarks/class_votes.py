@@ -23,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.served import Server, Worked, served, usage
 from ffnviz.lecture.chosen import OURS
 from ffnviz.lecture.classroom.arrivals import AT_ONCE
 from ffnviz.lecture.classroom.live_class import MOST_OPTIONS, ClassPosition, Opened
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import TICKET
+from tests.served import Server, Worked, served, usage
 
 WITHIN_S = 4.0  # all vote
 PATIENCE_S = 60.0

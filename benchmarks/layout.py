@@ -10,9 +10,9 @@ import sys
 from playwright.sync_api import Page as Tab
 
 from benchmarks.measure import machine
-from benchmarks.served import served
 from benchmarks.serving import chromium, free_port
 from ffnviz.parts import PAGES
+from tests.served import served
 
 SIZES = ((1920, 1080), (1280, 720))
 SQUARE = 20  # pixels

@@ -14,9 +14,9 @@ import time
 from pathlib import Path
 from urllib.parse import urlencode
 
-from benchmarks.person import WORDS, Person
-from benchmarks.served import Server, served, usage
 from ffnviz.parts import PAGES
+from tests.person import WORDS, Person
+from tests.served import Server, served, usage
 
 BUTTONS = ("Measure", "Test all claims", "Fit", "Differentiate", "Measure on the probe sentences",
            "Write 10", "Write a word")  # fmt: skip

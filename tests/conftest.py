@@ -10,6 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest.mock import patch
@@ -37,6 +38,7 @@ jaxtyping.install_import_hook(
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+from streamlit.components.v2 import manifest_scanner
 
 from ffnviz.jobs.allocator import give_back, large_blocks_go_back
 from ffnviz.models.config import config, use
@@ -86,11 +88,26 @@ def _as_before() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _memory_goes_back() -> Iterator[None]:
-    """What a file's tests held goes back to the system; an index has the process keep it."""
-    yield
+    """What a file's tests held goes back to the system; an index would have the process keep it."""
+    with pytest.MonkeyPatch.context() as patch:
+        counting = sys.modules.get("ffnviz.jobs.indexing.job")
+        if counting:
+            patch.setattr(counting, "keep_what_is_free", large_blocks_go_back)
+        yield
+    if counting:
+        counting._HELD.clear()
     gc.collect()
     large_blocks_go_back()
     give_back()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _packages_are_read_once() -> Iterator[None]:
+    """Every AppTest asks all installed packages for components, seven times as long as a page."""
+    with pytest.MonkeyPatch.context() as patch:
+        read_once = cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", read_once)
+        yield
 
 
 @pytest.fixture(scope="session")

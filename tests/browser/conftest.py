@@ -161,13 +161,29 @@ def files() -> Iterator[str]:
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A browser's page that knows no Streamlit, high enough for every picture."""
+    with closing(_plain_context(browser)) as context:
+        yield context.new_page()
+
+
+def _plain_context(browser: Browser) -> BrowserContext:
     context = browser.new_context(viewport=PLAIN, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(30_000)
-    yield context.new_page()
-    context.close()
+    return context
+
+
+@pytest.fixture(scope="session")
+def used(browser: Browser) -> Iterator[Page]:
+    """The same for many tests: to make one takes as long as most of them."""
+    with closing(_plain_context(browser)) as context:
+        yield context.new_page()
 
 
 @pytest.fixture
-def plain(page: Page, files: str) -> PlainPage:
-    """The same, ready to mount pictures."""
-    return PlainPage(page, files)
+def plain(used: Page, files: str) -> Iterator[PlainPage]:
+    """A page ready to mount pictures; size, scheme and pointer are put back."""
+    yield PlainPage(used, files)
+    used.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    used.goto("about:blank")
+    used.mouse.move(0, 0)
+    used.set_viewport_size(PLAIN)
+    used.emulate_media(media="null", color_scheme="light", reduced_motion="reduce")

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Browser
 
-from benchmarks.budget import LIMITS, counts
+from tests.browser.budget import LIMITS, counts
 
 
 def test_nothing_brings_more_than_its_limit(browser: Browser, address: str) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 import ffnviz
@@ -14,6 +13,7 @@ from ffnviz.export.document import LARGEST
 from ffnviz.figures.wording import percent, signed
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.models.encoder.model import Model
+from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
 from tests.browser.test_parts import FAULTS, FRAMES
 from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said
@@ -142,7 +142,7 @@ def look(page: Page) -> None:
         faults = page.evaluate(FAULTS, {"smallest": 0})
         # On a telephone the tokens stand in a row that is moved along.
         assert [each for each in faults if width > 700 or not each.startswith("cut:")] == []
-        assert Axe().run(page).response["violations"] == []
+        assert violations(page) == []
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ground == ("rgb(14, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
 
@@ -191,6 +191,6 @@ def test_our_lecture_is_one_file_that_keys_lead_through(browser: Browser, tmp_pa
                 page.wait_for_function(HUNG, arg=at)
                 page.evaluate(FRAMES)
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-                complaints = Axe().run(page).response["violations"]
+                complaints = violations(page)
                 assert [(each["id"], each["nodes"][0]["html"]) for each in complaints] == []
     assert faults == []

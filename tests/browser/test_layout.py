@@ -1,29 +1,21 @@
 """How the page stands on a projector and on a telephone, for every eye and without the network."""
 
 import re
-from typing import Any
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import Journey
 from tests.browser.paper import pages_of
 
 START = "She opened the [MASK] and looked out."
 
 
-def complaints(journey: Journey) -> list[Any]:
-    """What axe finds."""
-    found: list[Any] = Axe().run(journey.page).response["violations"]
-    return found
-
-
 # In the dark on a projector and in the light on a telephone: test_parts.py, for every part.
 def test_all_is_visible_on_a_projector_without_scrolling(new_page: OpenPage) -> None:
     journey = new_page(width=1920, height=1080).open(text=START)
-    assert complaints(journey) == []
+    assert violations(journey.page) == []
     main = journey.page.locator('[data-testid="stMain"]')
     assert main.evaluate("(m) => m.scrollHeight <= m.clientHeight")
     lowest = journey.page.get_by_text("of it in the FFNs").bounding_box()
@@ -33,7 +25,7 @@ def test_all_is_visible_on_a_projector_without_scrolling(new_page: OpenPage) -> 
 
 def test_a_telephone_shows_one_column_and_nothing_sticks_out(new_page: OpenPage) -> None:
     journey = new_page(width=390, height=844, dark=True).open(text=START)
-    assert complaints(journey) == []
+    assert violations(journey.page) == []
     main = journey.page.locator('[data-testid="stMain"]')
     assert main.evaluate("(m) => m.scrollWidth <= m.clientWidth")
     boxes = [

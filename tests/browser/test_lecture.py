@@ -3,11 +3,11 @@
 import json
 from collections.abc import Sequence
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import TimeoutError as Timeout
 from playwright.sync_api import expect
 
 from ffnviz.lecture.chosen import BUILT_IN, OURS, lecture_file
+from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_parts import FAULTS, FITTED, FRAMES
@@ -66,7 +66,7 @@ def complaints(journey: Journey, sizes: Sequence[tuple[int, int]], smallest: int
         faults = page.evaluate(FAULTS, {"smallest": smallest})
         # On a telephone the tokens stand in a row that is moved along.
         found += [each for each in faults if smallest or not each.startswith("cut:")]
-    found += [each["id"] for each in Axe().run(page).response["violations"]]
+    found += [each["id"] for each in violations(page)]
     return [f"{at(journey)}: {each}" for each in found]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
+from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import PAINTED, Journey
 from tests.parts.test_sparsity_sheets import percents
@@ -112,12 +112,11 @@ def faults(
     for part, view in views(page):
         journey.page.set_viewport_size({"width": size[0], "height": size[1]})
         turned(journey, page, part, view)
-        asked = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-        violations = Axe().run(journey.page, options=asked).response["violations"]
+        complaints = violations(journey.page, rules)
         if view != "CPU and GPU" and (nonsense := said_wrongly(journey, page)):
             found[f"{part.name} {view} says"] = nonsense
-        if not main.evaluate(fits) or violations:
-            found[part.name + view] = violations or "it does not fit"
+        if not main.evaluate(fits) or complaints:
+            found[part.name + view] = complaints or "it does not fit"
         for width, height in (size, *others):
             looks = seen_at(journey, width, height)
             if looks:

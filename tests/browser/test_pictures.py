@@ -220,7 +220,8 @@ def test_in_a_wide_layer_no_neuron_vanishes_or_takes_anothers_name(
     assert plain.aloud("ffn").startswith(f"neuron {loud} · ")
 
 
-def test_a_destroyed_rail_tells_nothing_more(plain: PlainPage) -> None:
+def test_a_destroyed_rail_tells_nothing_more(page: Page, files: str) -> None:
+    plain = PlainPage(page, files)  # whose clock never goes on
     slider = plain.hang("rail", lambda: shown.show_rail(0)).locator("[type=range]")
     plain.page.clock.install()
     slider.press("ArrowRight")  # under way: the page does not answer

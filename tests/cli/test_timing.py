@@ -1,17 +1,34 @@
 """`ffnviz timing` as a person or a script would call it."""
 
 import json
+import sys
+from collections.abc import Iterator
 
 import pytest
 from click.testing import CliRunner
 
 from ffnviz.cli import main
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.trace import Trace
+from tests.cli.once import once
 
-FEW = ["timing", "--repeats", "2", "--text", "The cat sat."]
+FEW = ["timing", "--repeats", "2", "--text", "The cat sat.", "--twin", "gelu", "--block", "1"]
+
+
+def measured_of(model: Model, trace: Trace, block: int, repeats: int) -> tuple[object, ...]:
+    return model.name, trace.text, block, repeats
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _all_is_measured_once() -> Iterator[None]:
+    timing = sys.modules["ffnviz.cli.timing"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(timing, "measure", once(timing.measure, measured_of))
+        yield
 
 
 def test_json_holds_every_measurement() -> None:
-    result = CliRunner().invoke(main, [*FEW, "--json", "--twin", "gelu", "--block", "1"])
+    result = CliRunner().invoke(main, [*FEW, "--json"])
     assert result.exit_code == 0, result.output
     report = json.loads(result.stdout)
     assert (report["twin"], report["block"], report["tokens"]) == ("gelu", 1, 4)

@@ -1,6 +1,5 @@
 """Long computations beside the pages: in order, with progress, cancelled at once, and forgotten."""
 
-import os
 import subprocess
 import sys
 import time
@@ -12,49 +11,11 @@ from ffnviz.app.main import build_catalog
 from ffnviz.jobs import job_pool
 from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order, QueueIsFullError, send
 from ffnviz.models.config import config
-from ffnviz.state.run import Run
 from ffnviz.state.state import Catalog, from_url
+from tests.jobs.works import answers_with, dies, fails, tokens, waits_for_ever
 
 PATIENCE_S = 120
 TEXT = "It cost forty pounds."
-
-
-def tokens(run: Run, progress: Callable[[float], None], n: int) -> tuple[int, list[str]]:
-    progress(0.5)
-    return n * len(run.labels), run.labels
-
-
-def waits_for_ever(run: Run, progress: Callable[[float], None]) -> None:
-    del run
-    while True:
-        progress(0.25)
-        time.sleep(0.01)
-
-
-def fails(*_: object) -> None:
-    raise ValueError("the sentence is too odd")
-
-
-def dies(*_: object) -> None:
-    os._exit(3)
-
-
-class Unreadable:
-    """What can be sent by one process and not be read by another, for a reason of its own."""
-
-    def __init__(self, error: type[Exception]) -> None:
-        self.error = error
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return throw, (self.error,)
-
-
-def throw(error: type[Exception]) -> None:
-    raise error("what was sent is of another version")
-
-
-def answers_with(_: object, __: object, error: type[Exception]) -> Unreadable:
-    return Unreadable(error)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ from tests.lecture.lecture_runs import catalog
 from tests.parts.sheets import drawn, words
 
 TEXT = "She opened the [MASK] and looked out."
-LABELS = labels_of("")
 
 
 @pytest.fixture(scope="module")
@@ -39,9 +38,8 @@ def run() -> Run:
 
 
 def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
-    return Course(
-        status, moments, Reading(guessing_by_frequency(), 81_000, 500, LABELS), "", 60, **more
-    )
+    reading = Reading(guessing_by_frequency(), 81_000, 500, labels_of(""))
+    return Course(status, moments, reading, "", 60, **more)
 
 
 def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:
@@ -80,7 +78,8 @@ def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
     last = moments[-1][0].neurons
     assert last is not None
     block = run.state.block
-    labels = [LABELS[id_] for id_ in last.strongest[block, 7]]
+    entries = labels_of("")
+    labels = [entries[id_] for id_ in last.strongest[block, 7]]
     assert f"Neuron {block + 1}:7 is largest on {', '.join(labels)};" in words(found["learn-key"])
     assert f"Neuron {block + 1}:7 " in words(found["learn-map"])
     turned = found["learn-key"].arrays.values()

@@ -11,9 +11,9 @@ import pytest
 import websockets
 from websockets.sync.client import connect
 
-from benchmarks.served import Server, served
 from ffnviz.parts import PAGES
 from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
+from tests.served import Server, served
 
 
 @dataclass(frozen=True)

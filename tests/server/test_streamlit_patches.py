@@ -18,11 +18,11 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_server
 
-from benchmarks.person import Person
-from benchmarks.served import served
 from ffnviz.models.config import WITHOUT_PATCHES, Config, config_from_environment, use
 from ffnviz.server.streamlit_patches import PATCHES, apply_patches, page_script, patch
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions, tab_is_open
+from tests.person import Person
+from tests.served import served
 
 APP = Path(__file__).parents[2] / "app.py"
 FOLDER = Path(page_script.__file__).parent

@@ -22,15 +22,15 @@ import websockets
 from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
-from benchmarks.class_follow import Student
-from benchmarks.person import Person
-from benchmarks.served import Server, served, started_by
 from ffnviz.lecture.chosen import OURS
 from ffnviz.lecture.classroom.live_class import ClassPosition
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import SECRET
 from ffnviz.state.state import to_url
 from tests.lecture.lecture_runs import catalog, lecture
+from tests.person import Person
+from tests.served import Server, served, started_by
+from tests.student import Student
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 

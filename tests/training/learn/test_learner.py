@@ -39,9 +39,9 @@ def test_two_hundred_steps_beat_guessing_by_frequency() -> None:
 
 
 def test_one_seed_gives_one_curve_and_another_another(course: list[Record]) -> None:
-    short = replace(PLAN, steps=60)
-    assert told(list(Learner(short).learn())) == told(course)
-    assert told(list(Learner(replace(short, seed=4)).learn())) != told(course)
+    assert told(list(Learner(PLAN).learn())) == told(course)
+    others = told(list(Learner(replace(PLAN, seed=4)).learn(10)))
+    assert not any(other == one for other, one in zip(others, told(course[:2]), strict=True))
 
 
 def test_stopped_pickled_and_gone_on_with_it_ends_the_same(course: list[Record]) -> None:
@@ -68,7 +68,7 @@ def test_another_sentence_can_be_watched_on_the_way() -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_variant_learns(name: str) -> None:
-    records = list(Learner(replace(PLAN, name=name, steps=40)).learn())
+    records = list(Learner(replace(PLAN, name=name, steps=20)).learn())
     assert records[-1].held_out.loss < records[0].held_out.loss
     assert records[-1].hidden is not None
     assert records[-1].hidden.shape[-1] == VARIANTS[name].d_ff
