@@ -44,8 +44,7 @@ START = "She opened the [MASK] and looked out."
 
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
     """All that a click may change: it then runs alone, and the sentence box is left as it is."""
-    if training.refresh_s(page.name) != st.session_state["refresh"]:
-        st.rerun()  # how often this fragment runs by itself is fixed where it is called
+    follow_training(page)
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
         st.switch_page(addresses[turn_to])
@@ -72,6 +71,13 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         frame = frame_of(session, page, part, run, above)
         in_class = bool(session.view_options.follows)
         draw(session, partial(sheet_of, part, in_class), part.settings, frame)
+        follow_training(page)  # it may have begun by being looked at
+
+
+def follow_training(page: Page) -> None:
+    """Run anew once something learns: how often a fragment runs is fixed where it is called."""
+    if training.refresh_s(page.name) != st.session_state["refresh"]:
+        st.rerun()
 
 
 def top(session: Session, page: Page, run: Run | None) -> list[Cell]:

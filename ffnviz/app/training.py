@@ -1,22 +1,23 @@
 """Trainings that a session has asked for: begun, paused, gone on with, forgotten.
 
 They are computed in a process of their own, one at a time. A paused one takes no processor: the
-session keeps its networks, and going on is a new order.
+session keeps its networks, and going on is a new order. Before one is begun, its networks are shown
+as they begin.
 """
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import streamlit as st
 
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
-from ffnviz.jobs.learning import PAUSE, Learned, Moment, Reading, learn, prepare
+from ffnviz.jobs.learning import PAUSE, Learned, Moment, Plan, Reading, learn
 from ffnviz.models.config import config
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Measured, Measurement
 
 REFRESH_S = 0.4
+MOST_BEGINNINGS = 32  # that are kept for all sessions: a class watches the same sentence
 PAGE = "learn"
 POOL = JobPool()
 
@@ -31,6 +32,7 @@ class Training:
         job: what computes it; None before it was asked for.
         heard: how many of the things that the job told were taken in.
         file: the name of the text of one's own that it reads; empty for the everyday sentences.
+        plans: of the networks, one each; empty once it has begun.
     """
 
     steps: int
@@ -42,6 +44,7 @@ class Training:
     file: str = ""
     learned: Learned | None = None
     problem: str = ""
+    plans: tuple[Plan, ...] = ()
 
     @property
     def status(self) -> Status:
@@ -56,7 +59,8 @@ class Training:
 
 def refresh_s(page: str) -> float | None:
     """How often the page runs by itself: while something learns, so that it is seen; or never."""
-    running = any(t.job is not None and not t.job.ended for t in _trainings().values())
+    all_ = (*_trainings().values(), *_beginnings().values())
+    running = any(t.job is not None and not t.job.ended for t in all_)
     return REFRESH_S if page == PAGE and running else None
 
 
@@ -64,9 +68,7 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     """What is known of a training by now."""
     training = _trainings().get(measurement.name)
     if training is None:
-        _prepare()
-        file = _own_text()[0]
-        return Measured(measurement.setup, Course(Status.NEW, file=file), file, "")
+        return _beginning(measurement)
     _take_in(training)
     _watch(training, measurement.args[1])
     course = Course(
@@ -88,6 +90,8 @@ def do(measurement: Measurement[Any], what: str) -> None:
         file, own = _own_text()
         plans = tuple(replace(plan, own=own) for plan in plans)
         training = _trainings()[measurement.name] = Training(plans[0].steps, text, file=file)
+        if (begins := _beginnings().pop(measurement.name, None)) and begins.plans == plans:
+            training.moments, training.reading = list(begins.moments), begins.reading
         _submit(training, plans, 1 if what == "step" else None)
     elif what == "stop":
         _forget(measurement.name)
@@ -110,11 +114,37 @@ def _own_text() -> tuple[str, str]:
     return own
 
 
-def _prepare() -> None:
-    """Have the process read the sentences, if it does not run: whoever is here may soon train."""
-    if config().train_minutes > 0 and not POOL.is_up:
-        with suppress(QueueIsFullError):
-            POOL.submit(Order(prepare, None, "cpu", {}))
+def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
+    """Its networks before their first step; where nothing may be trained, only that."""
+    name, (plans, text) = measurement.name, measurement.args
+    file, own = _own_text()
+    if config().train_minutes <= 0:
+        return Measured(measurement.setup, Course(Status.NEW, file=file), file, "")
+    plans = tuple(replace(plan, own=own) for plan in plans)
+    begins = _beginnings().get(name)
+    if begins is None or begins.plans != plans:
+        if begins is not None and begins.job is not None:
+            POOL.cancel(begins.job)
+        begins = _known.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
+        _beginnings()[name] = begins
+        if not begins.moments:
+            _submit(begins, plans, 0)
+    _take_in(begins)
+    if begins.moments and plans not in _known:
+        while len(_known) >= MOST_BEGINNINGS:
+            _known.pop(next(iter(_known)), None)
+        _known[plans] = replace(begins, job=None)
+    course = Course(Status.NEW, tuple(begins.moments), begins.reading, file, begins.steps,
+                    problem=begins.problem)  # fmt: skip
+    return Measured(measurement.setup, course, f"{file} {len(begins.moments)}", "")
+
+
+_known: dict[tuple[Plan, ...], Training] = {}
+
+
+def _beginnings() -> dict[str, Training]:
+    beginnings: dict[str, Training] = st.session_state.setdefault("beginnings", {})
+    return beginnings
 
 
 def _trainings() -> dict[str, Training]:

@@ -45,8 +45,10 @@ def curves(
         base: name and height of a level line.
     """
     traces = [
-        {"type": "scatter", "mode": "lines", "name": curve.name, "x": steps, "y": curve.values,
+        {"type": "scatter", "mode": "lines" if len(steps) > 1 else "lines+markers",
+         "name": curve.name, "x": steps, "y": curve.values,
          "line": {"color": curve.colour, "width": 3, "dash": curve.dash},
+         "marker": {"size": 12, "color": curve.colour}, "cliponaxis": False,
          "hovertemplate": "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"}
         for curve in drawn
     ]  # fmt: skip

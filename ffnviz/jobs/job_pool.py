@@ -186,7 +186,7 @@ class JobPool:
             threading.Thread(target=self._serve, name="beside", daemon=True).start()
             if not self._watched:
                 self._watched = True
-                repeat("beside-watch", LOOK_EVERY_S, self._drop_what_nobody_wants)
+                repeat("job-pool-watch", LOOK_EVERY_S, self._drop_what_nobody_wants)
 
     def _serve(self) -> None:
         while (job := self._next()) is not None:

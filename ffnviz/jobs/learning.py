@@ -64,12 +64,6 @@ def labels_of(own: str) -> tuple[str, ...]:
     return tuple(tokenizer.label(id_) for id_ in range(tokenizer.vocab_size))
 
 
-def prepare(_: None, channel: Channel) -> None:
-    """Read the sentences, which takes some seconds, before somebody presses a button."""
-    guessing_by_frequency()
-    channel(1.0)
-
-
 def learn(
     _: None,
     channel: Channel,
@@ -113,4 +107,4 @@ def learn(
     return Learned(pickle.dumps(learners), ended, spent, zipped(learners))
 
 
-__all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "Reading", "learn", "prepare"]
+__all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "Reading", "learn"]

@@ -10,7 +10,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 
-ROW, FRAME = 44, 110  # pixels
+ROW, FRAME = 34, 110  # pixels
 
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
@@ -20,7 +20,7 @@ def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
             escaped(each.question.name),
             found.differences,
             found.interval(FALSE_ALARM),
-            f"<b>{signed(found.effect)}</b> · {found.higher} of {found.n} higher",
+            f"<b>{signed(found.effect)}</b>",
         )
         for each in answered
         if (found := each.pairs) is not None

@@ -16,11 +16,12 @@ class Claim:
     claim: str  # what is said
     kind: str  # "holds", "only if", "fails" or "undecided"; its colour
     sign: str  # one character for it
-    verdict: str  # in words
+    verdict: str  # in words, with what limits it
     expected: str  # what one should see
     measured: str  # what was seen
     check: str  # the number against its tolerance
     said: str = ""  # by whom, for the file
+    limits: str = ""  # the end of the verdict, which says no more than when or where it is so
     label: str = ""  # what stands before the claim, if it is no textbook's
 
 

@@ -59,6 +59,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     pool = Recorder()
     monkeypatch.setattr(training, "POOL", pool)
     monkeypatch.setattr(streamlit, "session_state", {})
+    monkeypatch.setattr(training, "_known", {})
     return pool
 
 
@@ -83,10 +84,45 @@ def pauses(pool: Recorder, *, ended: bool = False, spent: bool = False) -> Job:
     return job
 
 
-def test_whoever_comes_has_the_sentences_read_and_nothing_trained(pool: Recorder) -> None:
-    assert course().status is Status.NEW
-    assert [job.order.work.__name__ for job in pool.jobs] == ["prepare"]
+def test_whoever_comes_sees_the_network_before_its_first_step(pool: Recorder) -> None:
+    assert course().moments == ()
+    (job,) = pool.jobs
+    assert job.order.args[2] == 0, "no step is asked for"
+    assert training.refresh_s("learn") is not None
+    job.told += [READING, moment(0)]
+    job.status, job.result = JobStatus.DONE, Learned(b"nets", False, False, b"")
+    found = course()
+    assert found.status is Status.NEW
+    assert [each[0].step for each in found.moments] == [0]
     assert training.refresh_s("learn") is None
+
+
+def test_a_class_that_watches_one_sentence_has_its_beginning_computed_once(
+    pool: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course()
+    pool.jobs[0].told += [READING, moment(0)]
+    pool.jobs[0].status = JobStatus.DONE
+    first = course()
+    monkeypatch.setattr(streamlit, "session_state", {})
+    assert course().moments == first.moments
+    assert len(pool.jobs) == 1
+    course("Who [MASK] it?")
+    assert len(pool.jobs) == 2, "another sentence has another beginning"
+
+
+def test_what_it_began_with_stays_while_the_training_begins(pool: Recorder) -> None:
+    course()
+    pool.jobs[0].told += [READING, moment(0)]
+    pool.jobs[0].status = JobStatus.DONE
+    course()
+    training.do(measurement(), "train")
+    assert len(course().moments) == 1
+    pool.jobs[1].status = JobStatus.RUNS
+    pool.jobs[1].told += [READING, moment(0), moment(10)]
+    assert [each[0].step for each in course().moments] == [0, 10]
+    kept = training._known[measurement().args[0]]
+    assert len(kept.moments) == 1, "what others see of it is still its beginning"
 
 
 def test_a_training_waits_and_runs_and_its_page_runs_with_it_and_no_other(pool: Recorder) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order
-from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn, prepare
+from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn
 from ffnviz.training.learn.learner import Learner
 
 PATIENCE_S = 600  # its process steps back for whatever else the machine does
@@ -100,8 +100,11 @@ def test_a_sentence_in_which_nothing_is_hidden_is_refused_in_words(pool: JobPool
     assert "No word is hidden" in job.problem
 
 
-def test_reading_ahead_leaves_nothing_behind(pool: JobPool) -> None:
-    job = pool.submit(Order(prepare, None, "cpu", {}))
-    until(lambda: job.ended)
-    assert job.status is JobStatus.DONE
-    assert pool.is_up
+def test_no_step_shows_the_network_as_it_begins(pool: JobPool) -> None:
+    job = ordered(pool, (LONG,), 0)
+    learned = done(job)
+    assert not learned.ended
+    assert [each[0].step for each in job.told if isinstance(each, tuple)] == [0]
+    after = ordered(pool, learned.learners, 10)
+    done(after)
+    assert [each[0].step for each in after.told if isinstance(each, tuple)] == [0, 10]

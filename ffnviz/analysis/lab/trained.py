@@ -43,7 +43,7 @@ QUESTIONS = (
              "(Shazeer 2020); both 1.838 (Narang et al. 2021)"),
     Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True),
     Question("no FFN", "no-ffn", claim="Trained without FFNs, a network learns less."),
-    Question("attention instead of FFNs", "attention-only",
+    Question("attention, no FFN", "attention-only",
              claim="FFNs are worth more than as many parameters of further attention."),
     Question("one FFN for both blocks", "shared-ffn",
              claim="Each block needs an FFN of its own."),
@@ -60,9 +60,9 @@ QUESTIONS = (
     Question("no LayerNorm", "no-norm", claim="Trained without LayerNorm, a network learns less."),
     Question("post-LayerNorm", "post-norm",
              claim="Pre-LayerNorm trains better than post-LayerNorm."),
-    Question("dropout 10%", "dropout", said=Said.PEOPLE, better=True,
+    Question("dropout", "dropout", said=Said.PEOPLE, better=True,
              claim="Dropout helps where sentences are many."),
-    Question("dropout 10%, 2,000 sentences", "few-dropout", "few", better=True,
+    Question("dropout, few sentences", "few-dropout", "few", better=True,
              claim="Dropout helps where sentences are few."),
 )  # fmt: skip
 

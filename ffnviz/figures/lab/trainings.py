@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ffnviz.figures.layout import Figure, axis, layout
 
-TOO_FAR = 3.0  # times as far as the second furthest: such a row is written, not drawn
+TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,11 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
     dots, means, lines, notes = [], [], [], []
     for place, row in enumerate(rows):
         mean = float(row.differences.mean())
-        beyond = "" if abs(mean) <= reach else "▸ " if mean > 0 else "◂ "
-        notes += [_note(row.name, place, "left"), _note(beyond + row.told, place, "right")]
+        beyond = "" if abs(mean) <= reach else "→ " if mean > 0 else "← "
+        notes += [
+            _note(row.name, place, 0.0, "left"),
+            _note(beyond + row.told, place, 1.0, "right"),
+        ]
         if beyond:
             continue
         dots += [(each, place) for each in row.differences]
@@ -59,9 +62,10 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
                         "line": {"color": "@background", "width": 2}},
              "hovertemplate": "%{x:+.3f} nats on average<extra></extra>"},
         ],
-        "layout": layout(
-            axis("loss against the usual network's, nats", range=[-reach, reach], nticks=5),
-            axis("", range=[len(rows) - 0.4, -0.8], showticklabels=False, showgrid=False,
+        "layout": layout(  # names stand at the left of the axis, means at its right
+            axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
+                 domain=[0.36, 0.84]),
+            axis("", range=[len(rows) - 0.4, -0.6], showticklabels=False, showgrid=False,
                  zeroline=False),
             annotations=notes,
             margin={"l": 16, "r": 16, "t": 40, "b": 56},
@@ -77,10 +81,10 @@ def _reach(furthest: Sequence[float]) -> float:
     return 1.15 * max(ordered[-1], 1e-3) if ordered else 1.0
 
 
-def _note(text: str, place: int, side: str) -> dict[str, object]:
+def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
     return {
-        "text": text, "x": 0.0 if side == "left" else 1.0, "xref": "paper", "xanchor": side,
-        "y": place - 0.12, "yanchor": "bottom", "showarrow": False, "font": {"size": 16},
+        "text": text, "x": x, "xref": "paper", "xanchor": anchor,
+        "y": place, "yanchor": "middle", "showarrow": False, "font": {"size": 16},
     }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from ffnviz.training.learn.learner import STEPS_A_RECORD
 
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
 WORDS_BEFORE, WORDS_AFTER = 10, 6  # that are read with the hidden one
+NOTHING_READ = "It has read nothing yet. In a minute it learns to guess hidden words."
 OFF = "Training is switched off on this server (--train-minutes 0)."
 
 
@@ -64,10 +65,12 @@ def bar(
     """
     at, last = chosen(course, values), len(course.moments) - 1
     why_not = OFF if config().train_minutes <= 0 else waits_for
+    new = course.status is Status.NEW
     progress = Progress(
         course.status.value, max(0, at), len(course.moments),
-        max(len(course.moments), course.steps // STEPS_A_RECORD + 1), _said(course, at),
-        label, why_not if course.status is Status.NEW else "",
+        max(len(course.moments), course.steps // STEPS_A_RECORD + 1),
+        "" if new and why_not and not course.problem else _said(course, at),
+        label, why_not if new else "",
     )  # fmt: skip
     learned = course.learned
     still = course.status in (Status.PAUSED, Status.ENDED)
@@ -84,12 +87,14 @@ def bar(
 def _said(course: Course, at: int) -> str:
     if course.problem:
         return course.problem
+    if course.status is Status.NEW and course.file:
+        return f"Will read “{course.file}”."
+    if course.status is Status.NEW:
+        return NOTHING_READ if course.moments else ""
     if course.status is Status.WAITS:
         n = course.before
         return f"Waiting for {n} other{'s' * (n > 1)} …" if n else "Begins …"
-    if not course.moments and course.status is Status.NEW and course.file:
-        return f"Will read “{course.file}”."
-    if not course.moments:
+    if not course.moments or (course.status is Status.RUNS and len(course.moments) == 1):
         return "Reading the sentences …" if course.status is Status.RUNS else ""
     record = course.moments[at][0]
     said = f"step {record.step:,} of {course.steps:,} · {record.seconds:.0f} s of one core"

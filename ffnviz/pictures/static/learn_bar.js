@@ -64,7 +64,7 @@ export function mount(tell) {
       last = at;
       slider.setAttribute("aria-valuetext", words);
       said.ariaLive = status === "runs" ? "off" : "polite"; // or it would be read out without an end
-      said.textContent = words || (lost ? LOST : why);
+      said.textContent = lost ? LOST : words || why;
       save.hidden = !name;
       file = name ? { name, bytes: arrays.file } : null;
     },

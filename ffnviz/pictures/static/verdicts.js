@@ -8,19 +8,20 @@ const MANY = 8; // claims that leave no room for what one expects: it is said wh
 const makeClaim = () => element("li", {},
   element("b", {}, element("em"), element("span")),
   element("span", { class: "expected" }),
-  element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span")),
+  element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span"), element("span", { class: "limits" })),
   element("span", { class: "seen" }, element("span"), element("small")));
 
-function drawClaim(item, { claim, kind, sign, verdict, expected, measured, check, label }) {
-  const [name, hoped, { children: [icon, words] }, seen] = item.children;
+function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measured, check, label }) {
+  const [name, hoped, { children: [icon, words, more] }, seen] = item.children;
   item.dataset.kind = kind;
   name.firstChild.textContent = label ? `${label}: ` : "";
   name.lastChild.textContent = claim;
   hoped.textContent = `Expected: ${expected}.`;
   icon.textContent = sign;
-  words.textContent = verdict;
+  words.textContent = verdict.slice(0, verdict.length - limits.length);
+  more.textContent = limits;
   seen.title = `Expected: ${expected}. Test: ${check}.`;
-  seen.firstChild.textContent = ` ${measured} `;
+  seen.firstChild.textContent = `${limits ? ";" : ""} ${measured} `;
   seen.lastChild.textContent = `(${check})`;
 }
 
