@@ -68,12 +68,13 @@ def test_the_stages_are_in_the_order_of_their_numbers() -> None:
     assert "10 runs of each" in said
     assert ffn < total
     assert lower <= whole <= upper
-    parts = seen.cells["limits"].data["rows"]
-    assert [name for name, *_ in parts] == ["attention", "FFN", "output"]
-    for _, took, reading, multiplying, share in parts:
-        least = max(float(reading), float(multiplying))
-        assert share.endswith("%")
-        assert float(share[:-1]) == pytest.approx(100 * least / float(took), abs=2)
+    limits = seen.cells["limits"]
+    assert traces(limits)[0]["x"] == ["attention", "FFN", "output"]
+    took, reading, multiplying = (limits.arrays[each["y"]["array"]] for each in traces(limits))
+    said_of = limits.data["figure"]["layout"]["xaxis"]["ticktext"]
+    for share, *of in zip(said_of, took, reading, multiplying, strict=True):
+        least = 100 * max(of[1:]) / of[0]
+        assert float(re.search(r"([\d.]+)%", share)[1]) == pytest.approx(least, abs=1)
     # Two blocks of eight stages, and tokenise, embed, final norm, output.
     assert sum(len(trace["y"]) for trace in traces(seen.cells["stages"])) == 20
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from ffnviz.figures.layout import Figure, axis, layout
 from ffnviz.figures.style import Array
+from ffnviz.figures.wording import percent
 
 # The FFN has the accent; the others must not look like an activation function.
 COLOURS = {
@@ -40,6 +41,44 @@ def stages(
                  tickfont={"size": 16}),
             margin={"l": 150, "r": 20, "t": 40, "b": 56},
             bargap=0.25,
+        ),
+    }  # fmt: skip
+
+
+def limits(
+    parts: Sequence[str],
+    took: Sequence[float],
+    reading: Sequence[float],
+    multiplying: Sequence[float],
+    accent: str,
+) -> Figure:
+    """What each part of the pass took beside what the machine needs at its best.
+
+    Args:
+        parts: from left to right.
+        took: ms of each.
+        reading: ms to read its weights from memory, at the best speed of this machine.
+        multiplying: ms to multiply them.
+        accent: the colour of what it took.
+    """
+    shares = [max(pair) / ms for *pair, ms in zip(reading, multiplying, took, strict=True)]
+    kinds = (("it took", took, f"@{accent}"), ("to read the weights", reading, "@muted"),
+             ("to multiply", multiplying, "@line"))  # fmt: skip
+    return {
+        "data": [
+            {"type": "bar", "name": name, "x": list(parts), "y": np.array(values),
+             "marker": {"color": colour}, "texttemplate": "%{y:.2f}", "textposition": "outside",
+             "textangle": 0, "cliponaxis": False, "meta": {"named": "part"},
+             "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>"}
+            for name, values, colour in kinds
+        ],
+        "layout": layout(
+            axis("", tickfont={"size": 16}, tickvals=list(parts), showgrid=False,
+                 ticktext=[f"{part}: {percent(share)}"
+                           for part, share in zip(parts, shares, strict=True)]),
+            axis("ms, least", rangemode="tozero", nticks=5),
+            barmode="group",
+            bargroupgap=0.08,
         ),
     }  # fmt: skip
 

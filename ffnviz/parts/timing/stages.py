@@ -14,7 +14,6 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.table import table_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -79,11 +78,6 @@ def against_limits(run: Run, result: Staged) -> Cell:
     best, times, kinds = result.speed, result.times.times, result.times.kinds
     took = [sum(s.least for name, s in times.items() if kinds[name] == part.kind)
             for part in result.work]  # fmt: skip
-    rows = [
-        [part.kind, f"{ms:.2f}", f"{part.reading(best):.2f}", f"{part.multiplying(best):.2f}",
-         percent(part.least(best) / ms)]
-        for part, ms in zip(result.work, took, strict=True)
-    ]  # fmt: skip
     least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
     sentence: Sentence = [
         "The quickest pass was at ", number(percent(least / whole)),
@@ -91,16 +85,18 @@ def against_limits(run: Run, result: Staged) -> Cell:
         f"needed at {best.bytes / 1e9:.0f} GB a second from memory and "
         f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second.",
     ]  # fmt: skip
-    return table_cell(
-        "limits",
-        Head(
-            sentence,
-            "",
+    under: Sentence = ["Weights that are still in the cache are read faster than from memory."]
+    return chart_cell(
+        Head(sentence, "limits", run.card.colour, under=under),
+        figures.limits(
+            [part.kind for part in result.work],
+            took,
+            [part.reading(best) for part in result.work],
+            [part.multiplying(best) for part in result.work],
             run.card.colour,
-            under=["Weights that are still in the cache are read faster than from memory."],
         ),
-        ["part", "ms, least", "to read", "to multiply", "of the best"],
-        rows,
+        "What attention, FFNs and the output took, and what they need at this machine's best.",
+        height=660,
     )
 
 

@@ -129,6 +129,18 @@ function sizeBars(data, layout) {
   }
 }
 
+// The names of lying bars are all there, as large as their lines allow.
+function sizeNames(data, layout) {
+  const { t, b } = layout.margin, inside = layout.height - t - b;
+  for (const trace of data.filter(({ type, orientation }) => type === "bar" && orientation === "h")) {
+    const axis = downAxis(trace, layout), names = axis.categoryarray?.length ?? 0;
+    if (!names || axis.showticklabels === false || axis.type === "log") continue;
+    const size = axis.tickfont?.size ?? layout.font.size;
+    axis.tickfont = { ...axis.tickfont, size: Math.max(SMALLEST, Math.min(size, Math.floor(inside / names))) };
+    axis.dtick = 1;
+  }
+}
+
 // The title of an axis is no longer than its axis.
 function shortenTitles(layout) {
   const { t, r, b, l } = layout.margin, across = layout.width - l - r, high = layout.height - t - b;
@@ -163,7 +175,10 @@ export function fit(data, layout, width, height, pageType, hall = false) {
   shortenTitles(layout);
   const { panels, rows } = layout.meta ?? {};
   if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height, width);
-  if (!hall) sizeBars(data, layout);
+  if (!hall) {
+    sizeBars(data, layout);
+    sizeNames(data, layout);
+  }
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
