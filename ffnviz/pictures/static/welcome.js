@@ -33,9 +33,14 @@ export function mount(tell) {
   const text = element("div", { class: "text" });
   const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close the welcome", title: "Close for good; “New here?” below brings it back" });
   const line = element("section", { class: "welcome", "aria-label": "Welcome", hidden: "" }, text, story, close);
+  // In a low window what is said under the guess makes room for it.
+  function show(open) {
+    line.hidden = !open;
+    document.documentElement.style.setProperty("--under-shown", open ? "none" : "");
+  }
   function shut() {
     kept("localStorage", CLOSED, "yes");
-    line.hidden = true;
+    show(false);
   }
   close.onclick = shut;
   return {
@@ -47,7 +52,8 @@ export function mount(tell) {
       if (bare) kept("sessionStorage", CAME_BARE, "yes");
       const wanted = kept("sessionStorage", CAME_BARE) === "yes" && kept("localStorage", CLOSED) !== "yes";
       if (wanted && !text.childElementCount) await fillWelcome(text);
-      line.hidden = !wanted;
+      show(wanted);
     },
+    destroy: () => show(false),
   };
 }
