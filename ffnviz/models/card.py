@@ -59,8 +59,8 @@ class Card:
     has_word_head: bool
     has_word_vectors: bool
     pre_norm: bool
-    attention_seen: bool = True
-    in_order: bool = True
+    attention_seen: bool = False
+    in_order: bool = False
     ours: bool = False
     provenance: Provenance | None = None
     proof: tuple[str, ...] = ()

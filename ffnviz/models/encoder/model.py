@@ -66,6 +66,8 @@ class Model:
             has_word_head=True,
             has_word_vectors=True,
             pre_norm=config.norm == "pre",
+            attention_seen=True,
+            in_order=True,
             ours=True,
             provenance=self._provenance,
         )

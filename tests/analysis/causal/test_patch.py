@@ -9,7 +9,6 @@ from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.analysis.causal.patch import patch, patch_map
 from ffnviz.models.edit import PLACES
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.causal.networks import (
     KINDS,
     SOURCE,
@@ -102,8 +101,22 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         patch(network, SOURCE, TARGET, 2)
     with pytest.raises(ValueError, match="no component 32"):
         patch(network, SOURCE, TARGET, 1, [32])
-    post = network_of_kind("BERT")
-    with pytest.raises(NotForThisNetwork, match="post-LN or sandwich"):
-        patch(post, SOURCE, TARGET, 1, at="attention")
     stranger = Stranger(tokenizer)
     assert patch(stranger, "the man", "she man", 0, at="hidden").tokens
+
+
+def test_where_the_sum_is_normalised_attentions_output_is_patched_too() -> None:
+    network = network_of_kind("BERT")
+    model, ids = network.model, [ids_of(network, text) for text in (SOURCE, TARGET)]
+    writes = model.get_submodule("bert.encoder.layer.1.attention.output.dense")
+    written: list[Tensor] = []
+
+    def swap(_: object, __: object, output: Tensor) -> Tensor:
+        written.append(output)
+        return written[0]
+
+    with writes.register_forward_hook(swap), torch.inference_mode():
+        _, logits = (model(each).logits[0] for each in ids)
+    unpatched = network.trace(TARGET).logits
+    assert float((logits - unpatched).abs().max()) > 1e-2
+    assert_allclose(patch(network, SOURCE, TARGET, 1, at="attention").logits, logits, atol=3e-5)
