@@ -151,13 +151,17 @@ function grants(rows, below) {
 const own = (rows) => [...rows.querySelectorAll(".cell")]
   .filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind)).map((host) => [host, 0]);
 
-// What stands at the left has the same height; where that is too little, its list of parts is shorter.
+// What stands at the left has the same height; where that is too little, its list of parts is
+// shorter, and where that is not enough, a menu.
 function fitSide(side, left) {
   const height = `${Math.max(0, left)}px`;
   if (side.style.getPropertyValue("--left") !== height) side.style.setProperty("--left", height);
-  for (const host of side.children) host.removeAttribute("data-dense");
-  const dense = side.scrollHeight > side.clientHeight + 1;
-  for (const host of side.children) host.toggleAttribute("data-dense", dense);
+  const tighter = ["data-dense", "data-folded"];
+  for (const host of side.children) tighter.forEach((name) => host.removeAttribute(name));
+  for (const name of tighter) {
+    const over = side.scrollHeight > side.clientHeight + 1;
+    if (over) for (const host of side.children) host.setAttribute(name, "");
+  }
 }
 
 /**
