@@ -187,3 +187,13 @@ def plain(used: Page, files: str) -> Iterator[PlainPage]:
     used.mouse.move(0, 0)
     used.set_viewport_size(PLAIN)
     used.emulate_media(media="null", color_scheme="light", reduced_motion="reduce")
+
+
+@pytest.fixture
+def phone(browser: Browser, address: str) -> Iterator[Journey]:
+    """A telephone of 390 × 844, touched by fingers."""
+    context = _context(browser, finger=True)
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    yield Journey(page, address)
+    context.close()

@@ -2,25 +2,13 @@
 
 import random
 import re
-from collections.abc import Iterator
 
 import numpy as np
-import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from ffnviz.analysis.exercises.by_hand import small_ffn
-from tests.browser.conftest import OpenPage, _context
+from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
-
-
-@pytest.fixture
-def phone(browser: Browser, address: str) -> Iterator[Journey]:
-    """A telephone of 390 × 844, touched by fingers."""
-    context = _context(browser, finger=True)
-    page = context.new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    yield Journey(page, address)
-    context.close()
 
 
 def gaps(page: Page) -> Locator:

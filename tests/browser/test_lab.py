@@ -272,3 +272,32 @@ def test_corners_are_dragged_by_pointer_and_moved_by_the_arrows_and_are_in_the_l
     first.press("ArrowRight")
     journey.settle()
     assert corners_of(journey)[0] == (0, 30), "the outer corners stay in their columns"
+
+
+def test_a_finger_drags_a_corner_and_scrolls_the_page_anywhere_else(phone: Journey) -> None:
+    page = phone.page
+    page.goto(f"{phone.address}/lab?part=fit&fit_view=hand")
+    picture = page.locator(".handles svg")
+    picture.scroll_into_view_if_needed()
+    corner = page.locator(".handles circle[role=slider]").nth(1).bounding_box()
+    all_ = picture.bounding_box()
+    assert corner
+    assert all_
+    finger = page.context.new_cdp_session(page)
+
+    def drag(x: float, y: float, by: float) -> None:
+        for step in range(6):
+            point = {"x": x, "y": y + by * step / 5}
+            kind = "touchMove" if step else "touchStart"
+            finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [point]})
+        finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+    drag(corner["x"] + 25, corner["y"] + 5, -60)  # beside it: a finger is broad
+    phone.settle()
+    moved = corners_of(phone)
+    assert moved[1][1] > 30
+    before = page.evaluate("document.querySelector('[data-testid=stMain]').scrollTop")
+    drag(all_["x"] + all_["width"] / 2, all_["y"] + all_["height"] - 4, -60)
+    scrolled = "([before]) => document.querySelector('[data-testid=stMain]').scrollTop > before"
+    page.wait_for_function(scrolled, arg=[before])
+    assert corners_of(phone) == moved

@@ -9,6 +9,7 @@ export const styles = ["handles.css"];
 const [WIDTH, HEIGHT] = [640, 420];
 const BESIDE = 0.25; // of the grid's width, on either side of it: what lies outside
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+const REACH = 44; // pixels around a corner that a finger may miss it by; further away it scrolls the page
 const ROUND = { ".handle": "11", ".sample": "5" };
 
 const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
@@ -94,12 +95,20 @@ export function mount(tell) {
     return [((left / WIDTH) * (1 + 2 * BESIDE) - BESIDE) * last(), ((HEIGHT - 10 - down) / (HEIGHT - 20)) * last()];
   }
 
-  svg.onpointerdown = (event) => {
-    const [column, row] = place(event);
+  // The corner that is meant, and whether a finger can have meant it.
+  function aimed(event) {
+    const [column, row] = place(event), { left, right } = svg.getBoundingClientRect();
     const far = corners.map(([a, b]) => Math.hypot(x(a) - x(column), (y(b) - y(row)) / 2));
-    held = far.indexOf(Math.min(...far));
+    const at = far.indexOf(Math.min(...far));
+    return [at, far[at] * (right - left) < REACH * WIDTH];
+  }
+  svg.addEventListener("touchstart", (event) => { if (aimed(event.touches[0])[1]) event.preventDefault(); }, { passive: false });
+  svg.onpointerdown = (event) => {
+    const [at, near] = aimed(event);
+    if (event.pointerType === "touch" && !near) return;
+    held = at;
     svg.setPointerCapture(event.pointerId);
-    move(held, column, row);
+    move(held, ...place(event));
   };
   svg.onpointermove = (event) => { if (held !== null) move(held, ...place(event)); };
   svg.onpointerup = svg.onpointercancel = () => {
