@@ -40,6 +40,7 @@ COVERED = """(square) => {
 }"""
 READY = """() => document.querySelector('[data-test-script-state="notRunning"]') &&
     document.querySelector(".sheet .rows .cell") &&
+    !document.querySelector("[data-cell$=-invitation]") &&
     !document.querySelector("[data-cell=rail]")?.shadowRoot?.querySelector(".busy")
         ?.checkVisibility() &&
     [...document.querySelectorAll(".sheet [data-kind=chart]")]

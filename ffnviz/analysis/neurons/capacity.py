@@ -4,6 +4,7 @@ W₁ and φ stay the network's. A hidden layer H, (N, d_ff), of N inputs can be 
 outputs exactly as long as rank H ≥ N: so many pairs fit (Cover 1965; Bubeck et al. 2020).
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,6 +24,8 @@ COUNTS = (
 )  # fmt: skip
 SEED = 29
 RIDGE = 1e-12  # of the mean eigenvalue: without it, what is singular could not be solved
+SQUARED = 1e-6  # of the outputs: off by more, H Hᵀ is too near to singular, and H may not be
+SINGULAR = 1e-13  # of R's largest diagonal entry: less is rounding in float64
 EXACT = 1e-3  # of the outputs' length: what is off by less is met
 
 Array = NDArray[np.float64]
@@ -81,8 +84,8 @@ def capacity(model: Network, block: int, progress: Progress) -> Capacity:
     counts = [n for n in COUNTS if n <= most]
     generator = torch.Generator().manual_seed(SEED)
     from_, to = (torch.randperm(len(v), generator=generator)[:most] for v in (read, written))
-    rows = read[from_.to(read.device)]
-    x = (rows if ffn.word_norm is None else ffn.word_norm(rows)).cpu().double()
+    rows = read[from_.to(read.device)].cpu().double()
+    x = rows if ffn.word_norm is None else ffn.word_norm.double()(rows)  # float32 would add a rank
     y = F.normalize(written[to.to(written.device)].cpu().double(), dim=-1)
     bias = None if ffn.key_bias is None else ffn.key_bias.cpu().double()
     hidden = ffn.phi.function(F.linear(x, ffn.keys.cpu().double(), bias))
@@ -110,17 +113,34 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
         rows, wanted = hidden[:n], y[:n]
         if n <= width:  # W = Hᵀ (H Hᵀ)⁻¹ Y
             made = pairs[:n, :n] @ _solved(pairs[:n, :n], wanted)
+            if _off(made, wanted) > SQUARED:
+                made = min(made, _by_qr(rows, wanted), key=lambda each: _off(each, wanted))
         else:  # W = (Hᵀ H)⁻¹ Hᵀ Y
             gram += hidden[seen:n].mT @ hidden[seen:n]
             seen = n
             made = rows @ _solved(gram, rows.mT @ wanted)
         closest = (made.float() @ y.float().mT).argmax(dim=-1)
         recall.append(float((closest == torch.arange(n)).double().mean()))
-        off.append(float((made - wanted).norm() / wanted.norm()))
+        off.append(_off(made, wanted))
         progress((place + 1) / len(counts))
     values = torch.linalg.eigvalsh(gram if seen else pairs)
     rank = int((values > 1e-11 * values[-1]).sum())
     return Stored(np.array(recall), np.array(off), rank)
+
+
+def _off(made: Tensor, wanted: Tensor) -> float:
+    off = float((made - wanted).norm() / wanted.norm())
+    return off if math.isfinite(off) else math.inf
+
+
+def _by_qr(rows: Tensor, wanted: Tensor) -> Tensor:
+    """H W for the shortest W with H W = Y, without H Hᵀ, whose condition number is H's squared."""
+    q, r = torch.linalg.qr(rows.mT)
+    sizes = r.diagonal().abs()
+    if float(sizes.min()) < SINGULAR * float(sizes.max()):
+        return torch.full_like(wanted, torch.inf)
+    made: Tensor = rows @ (q @ torch.linalg.solve_triangular(r.mT, wanted, upper=False))
+    return made
 
 
 def _solved(matrix: Tensor, right: Tensor) -> Tensor:

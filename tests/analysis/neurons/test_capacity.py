@@ -48,3 +48,13 @@ def test_phi_lets_more_fit_than_there_are_inputs_dimensions(
     assert found.with_phi.rank == 32
     assert found.with_phi.exact_up_to(found.counts) == 32
     assert told[-1] == pytest.approx(1)
+
+
+def test_what_is_nearly_singular_is_solved_without_squaring_its_condition() -> None:
+    generator = torch.Generator().manual_seed(2)
+    drawn = torch.randn(32, 32, generator=generator, dtype=torch.float64)
+    left, _, right = torch.linalg.svd(drawn)
+    hidden = left @ torch.diag(torch.logspace(0, -9, 32, dtype=torch.float64)) @ right
+    found = stored(hidden, F.normalize(drawn, dim=-1), [32], lambda _: None)
+    assert found.off[0] < 1e-5, "in float64 a condition number of 1e9 leaves seven digits"
+    assert found.recall[0] == 1
