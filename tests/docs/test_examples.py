@@ -10,7 +10,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = [DOCS / "tutorial.md", *sorted((DOCS / "how-to").glob("*.md"))]
 
 
-@pytest.mark.filterwarnings("default")  # a reader's Python has no warnings as errors
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_its_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for library in ("pandas", "transformers"):
