@@ -1,7 +1,7 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style format docs train bench clean
+.PHONY: help run test lint style format docs train bench release clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -10,6 +10,8 @@ CORPUS ?=
 OPTIONS ?=
 # Two workers, which share out what is left to do; in the browser each has a server of its own.
 PARALLEL ?= -n 2 --dist worksteal
+# What `make release` tries the packages on: PYTHONS="python3.11 python3.13", oldest and newest.
+PYTHONS ?= $(PYTHON)
 
 # Tests start dozens of processes: bytecode is kept, or each would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -69,6 +71,11 @@ bench: $(DEV)  ## tables of ratios, each against a named baseline
 	for file in $$(grep -l '^if __name__' benchmarks/*.py); do \
 	    $(PY) -m benchmarks.$$(basename $$file .py) || exit 1; \
 	done
+
+release: $(DEV)  ## wheel and sdist in dist/, each tried in a bare environment (PYTHONS="python3.11 …")
+	rm -rf dist build
+	$(PY) -m build > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
+	$(PY) -m tests.release $(PYTHONS)
 
 clean:  ## remove the environment and all caches; trained models and checkpoints stay
 	rm -rf .venv *.egg-info site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
