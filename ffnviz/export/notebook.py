@@ -43,6 +43,11 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
         ValueError: for a trace with edits: the Journey compares with the network as it is; for one
             that was pickled.
         TooLargeError: if not even one token of so large a network fits.
+
+    Examples:
+        >>> shown = ffnviz.show(ffnviz.load("relu").trace("It was late."))
+        >>> Path("it.html").write_text(shown.html, encoding="utf-8") < 3_000_000
+        True
     """
     network = network_of(trace)
     if trace.edits:

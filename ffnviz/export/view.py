@@ -26,6 +26,13 @@ class Views:
 
     Each has `token`, `block` and `neuron`, which a click sets and which can be set and observed
     (`observe`), as any traitlet. They need a kernel; `ffnviz.show` stays in a saved notebook.
+
+    Examples:
+        >>> trace = ffnviz.load("relu").trace("She opened the [MASK].")
+        >>> view = ffnviz.view(trace)  # the last line of a notebook's cell
+        >>> view.token, view.neuron = 3, 40  # moves the pictures
+        >>> ffnviz.view.neuron(trace, 1709).neuron
+        1709
     """
 
     def __call__(self, trace: Trace) -> "ViewWidget":

@@ -41,6 +41,14 @@ class Edit:
     Raises:
         ValueError: unless exactly one of `scale`, `value` and `add` is given, and it is finite; if
             the block, a neuron or a token is no whole number; for another place.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> off = ffnviz.Edit(block=1, neurons=[1709], scale=0.0)
+        >>> bent = ffnviz.Edit(0, add=torch.ones(512), tokens=[1], at="output")
+        >>> trace = model.trace("It was late.", edits=[off, bent])
+        >>> float(trace.blocks[1].ffn.hidden[:, 1709].abs().max())
+        0.0
     """
 
     block: int

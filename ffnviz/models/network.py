@@ -14,7 +14,15 @@ from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 
 class NotForThisNetwork(ValueError):  # noqa: N818, as it is no fault of anybody
-    """What was asked cannot be had for this network: a sentence says why."""
+    """What was asked cannot be had for this network: a sentence says why.
+
+    Examples:
+        >>> headless = ffnviz.from_module(gpt2.transformer, tokenizer, "GPT-2 without its head")
+        >>> ffnviz.logit_difference(headless, "cat")
+        Traceback (most recent call last):
+            ...
+        ffnviz.models.network.NotForThisNetwork: ...
+    """
 
 
 class TokenizerLike(Protocol):

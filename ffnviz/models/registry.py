@@ -134,6 +134,11 @@ def load(
         ModelFolderError: if it cannot be opened; the message says why, and what to do.
         ValueError: for another dtype, or a name that is empty; for a revision of ours.
         RuntimeError: in a sentence, if the device is not there.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> model.sizes.n_blocks, model.sizes.d_model, model.sizes.d_ff
+        (2, 512, 2048)
     """
     if not str(name).strip():
         raise ValueError("The name is empty: give relu, gelu, a folder, or a name on the Hub.")

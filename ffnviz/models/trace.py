@@ -164,6 +164,20 @@ class Trace(StreamTrace):
         n_left_out: how many tokens of the text were beyond max_tokens and are not in this trace.
         network: that read it: a Network.
         edits: changes that were made on the way.
+
+    Examples:
+        >>> trace = ffnviz.load("relu").trace("She opened the [MASK].")
+        >>> [token.text for token in trace.tokens]
+        ['She', ' opened', ' the', ' [MASK]', '.']
+        >>> trace.blocks[0].ffn.hidden.shape, trace.blocks[0].attention.weights.shape
+        (torch.Size([5, 2048]), torch.Size([8, 5, 5]))
+        >>> trace.network.tokenizer.word(int(trace.logits_at(3).argmax()))
+        ' door'
+        >>> trace.save("it.safetensors")
+        >>> ffnviz.Trace.load("it.safetensors").text
+        'She opened the [MASK].'
+        >>> ffnviz.Trace.cat([trace, trace])
+        JoinedTrace(2 texts, 10 tokens)
     """
 
     text: str

@@ -91,6 +91,13 @@ def ablate(
     Raises:
         ValueError: naming what is not there.
         NotForThisNetwork: without a word head.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> rather = ffnviz.logit_difference(model, "do", "does")
+        >>> lost = ffnviz.ablate(model, "How [MASK] they know?", rather, block=1, at="ffn")
+        >>> lost.plain > 0 > lost.ablated  # without that FFN it says “does”
+        True
     """
     require(network, NEEDS)
     if how not in WAYS:

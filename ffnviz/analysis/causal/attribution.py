@@ -61,6 +61,15 @@ def logit_attribution(
 
     Raises:
         NotForThisNetwork: for a post-LN network, or without a plain word head.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> rather = ffnviz.logit_difference(model, "do", "does")
+        >>> parts = ffnviz.logit_attribution(model.trace("How [MASK] they know?"), rather, k=3)
+        >>> parts.ffn.shape, parts.neurons.shape, parts.contributions.shape
+        ((2,), (3, 2), (3,))
+        >>> abs(parts.residue) < 1e-4
+        True
     """
     network = network_of(trace)
     require(network, NEEDS)

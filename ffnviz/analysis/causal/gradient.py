@@ -63,6 +63,13 @@ def gradient_attribution(
 
     Raises:
         NotForThisNetwork: without a word head; as `patch`.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> rather = ffnviz.logit_difference(model, "do", "does")
+        >>> found = ffnviz.gradient_attribution(model, "How [MASK] they know?", rather)
+        >>> found.product.shape  # (n_blocks, T, d_ff)
+        torch.Size([2, 5, 2048])
     """
     require(network, NEEDS)
     if not hasattr(network, "logits_with_gradients"):

@@ -45,6 +45,13 @@ def logit_difference(
     Raises:
         ValueError: if a word is no one token.
         NotForThisNetwork: without a word head.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> rather = ffnviz.logit_difference(model, "do", "does")  # logit(do) − logit(does)
+        >>> logits = model.trace("How [MASK] they know?").logits_at(1)
+        >>> float(rather(logits)) > 0
+        True
     """
     require(network, (Capability.WORD_HEAD,))
     return LogitDifference(

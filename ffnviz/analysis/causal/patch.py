@@ -49,6 +49,13 @@ def patch(
         ValueError: naming what is not there; if the texts have not equally many tokens where no
             tokens are told.
         NotForThisNetwork: for an attention that is not recorded, where it does not simply add up.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
+        >>> trace = ffnviz.patch(model, girl, boy, block=0, tokens=[1])
+        >>> torch.equal(trace.blocks[0].output[1], model.trace(girl).blocks[0].output[1])
+        True
     """
     given, into = network.trace(source), network.trace(target)
     check_block(given, block)
@@ -144,6 +151,15 @@ def patch_map(
     Raises:
         ValueError: if the texts have not equally many tokens, or not one of these.
         NotForThisNetwork: without a word head; as `patch`.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
+        >>> found = ffnviz.patch_map(model, girl, boy, ffnviz.logit_difference(model, "her", "his"))
+        >>> found.restored.shape, found.labels[3]
+        ((2, 6), ' [MASK]')
+        >>> round(float(found.restored[1, 3]), 3)  # after the last block all of it is at [MASK]
+        1.0
     """
     require(network, NEEDS)
     given, into = network.trace(source), network.trace(target)

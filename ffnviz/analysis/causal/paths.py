@@ -61,6 +61,13 @@ def neuron_paths(
     Raises:
         ValueError: if there is no such neuron, or that block is not a later one.
         NotForThisNetwork: for a post-LN network, or a norm that is neither LayerNorm nor RMSNorm.
+
+    Examples:
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
+        >>> neuron = int(trace.blocks[0].ffn.hidden[1].argmax())
+        >>> paths = ffnviz.neuron_paths(trace, 0, neuron, to_block=1, k=5)
+        >>> paths.direct.shape, paths.strongest.shape
+        ((2048,), (5,))
     """
     network = network_of(trace)
     require(network, NEEDS)

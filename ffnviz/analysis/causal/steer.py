@@ -52,6 +52,12 @@ def contrast(
 
     Raises:
         ValueError: for fewer than two texts of a kind, as the error is told from their spread.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> good, bad = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
+        >>> ffnviz.contrast(model, good, bad, block=0).direction.shape
+        torch.Size([512])
     """
     means, errors = [], []
     for some in (texts, others):
@@ -92,5 +98,13 @@ def steer(
 
     Raises:
         ValueError: naming what is not there.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> direction = torch.ones(model.sizes.d_model)
+        >>> trace = ffnviz.steer(model, "It was late.", direction, block=0, strength=2.0)
+        >>> plain = model.trace("It was late.")
+        >>> torch.allclose(trace.blocks[0].output, plain.blocks[0].output + 2, atol=1e-5)
+        True
     """
     return network.trace(text, [Edit(block, add=strength * direction, tokens=tokens, at=at)])

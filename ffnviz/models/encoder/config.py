@@ -13,7 +13,14 @@ LARGEST = 1_000_000  # far beyond any size that runs, far below what overflows
 
 
 class ConfigError(ValueError):
-    """A configuration value that cannot be: names the field, the value and what is allowed."""
+    """A configuration value that cannot be: names the field, the value and what is allowed.
+
+    Examples:
+        >>> ffnviz.EncoderConfig(d_model=64, n_heads=5)
+        Traceback (most recent call last):
+            ...
+        ffnviz.models.encoder.config.ConfigError: n_heads = 5 is not allowed: ...
+    """
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,10 @@ class EncoderConfig:
 
     Raises:
         ConfigError: on a value outside what is allowed.
+
+    Examples:
+        >>> ffnviz.EncoderConfig(d_model=64, n_heads=4, d_ff=256).d_head
+        16
     """
 
     vocab_size: int = 8_192

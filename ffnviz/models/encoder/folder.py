@@ -31,7 +31,15 @@ NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)  # we wr
 
 
 class ModelFolderError(ValueError):
-    """A folder that is no model, or cannot become one: says which file and why."""
+    """A folder that is no model, or cannot become one: says which file and why.
+
+    Examples:
+        >>> try:
+        ...     ffnviz.load(Path("not-there"))
+        ... except ffnviz.ModelFolderError as error:
+        ...     print(error.path)
+        not-there
+    """
 
     def __init__(self, path: Path, why: str) -> None:
         super().__init__(f"{path}: {why}")

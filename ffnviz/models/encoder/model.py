@@ -42,6 +42,15 @@ class Model:
         tokenizer: text to ids and spans, and back.
         token_counts: how often each entry stood in the training text, (vocab_size,).
         folder: where it was read from, if it was.
+
+    Examples:
+        >>> model = ffnviz.load("gelu")
+        >>> model.trace("It was late.")
+        Trace('It was late.', 4 tokens, 2 blocks)
+        >>> [len(trace.tokens) for trace in model.traces(["It was late.", "It rained."])]
+        [4, 4]
+        >>> model.ffn(0).keys.shape  # a row a neuron
+        torch.Size([2048, 512])
     """
 
     name: str

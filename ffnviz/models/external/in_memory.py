@@ -33,6 +33,11 @@ def from_module(
 
     Raises:
         CannotOpenError: a sentence in plain words says what was wrong and what to do.
+
+    Examples:
+        >>> model = ffnviz.from_module(gpt2, tokenizer, "my GPT-2")
+        >>> model.trace("the cat sat").blocks[1].ffn.hidden.shape
+        torch.Size([3, 128])
     """
     name = label or type(model).__name__
     _check(model, name)

@@ -45,7 +45,17 @@ from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 @dataclass(frozen=True, eq=False)
 class ExternalNetwork:
-    """A network that transformers made and whose equations are proved; a Network."""
+    """A network that transformers made and whose equations are proved; a Network.
+
+    Examples:
+        >>> model = ffnviz.from_module(gpt2, tokenizer)  # or ffnviz.load("gpt2")
+        >>> model.sizes.d_model, model.sizes.d_ff
+        (32, 128)
+        >>> max(model.proof.errors.values()) < 1e-4  # of the worst block, relative
+        True
+        >>> model.trace("the cat sat").logits.shape
+        torch.Size([3, 14])
+    """
 
     name: str  # what a link calls it
     label: str  # what a page calls it
