@@ -18,10 +18,12 @@ def as_product(call: Call) -> tuple[Tensor, Tensor | None, float]:
 
     nn.Linear stores Wᵀ, others W; a square one is tried both ways.
     """
-    weight: Tensor = call.module.get_parameter("weight")
+    weight: Tensor = call.module.get_parameter(
+        "weight"
+    ).detach()  # one in memory may want gradients
     bias = getattr(call.module, "bias", None)
     read, wrote = rows(call.input), rows(call.output)
-    bias = bias if isinstance(bias, Tensor) else None
+    bias = bias.detach() if isinstance(bias, Tensor) else None
     best: tuple[Tensor, Tensor | None, float] = (weight, bias, float("inf"))
     for matrix in (weight.mT, weight):
         if matrix.shape == (read.shape[1], wrote.shape[1]) and read.dtype == matrix.dtype:

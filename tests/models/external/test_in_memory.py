@@ -54,6 +54,13 @@ def test_the_network_and_its_tokenizer_stay_as_they_were() -> None:
     assert len(network.trace(TEXT).tokens) > 3
 
 
+def test_one_whose_weights_want_gradients_is_looked_at_outside_inference_mode() -> None:
+    model: Any = build(FAMILIES["GPT-2"]).requires_grad_(True)
+    view = from_module(model, TOKENIZERS["GPT-2"]()).ffn(0)
+    assert_allclose(view.keys, model.transformer.h[0].mlp.c_fc.weight.detach().mT)
+    assert not view.keys.requires_grad
+
+
 def test_proved_twice_an_edit_is_made_once() -> None:
     model, tokenizer = build(FAMILIES["GPT-2"]), TOKENIZERS["GPT-2"]()
     first = from_module(model, tokenizer)
