@@ -40,3 +40,19 @@ def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
     lecturer.page.locator("summary", has_text="Before, after").click()
     total = lecturer.page.locator(".gains .total")
     expect(total).to_contain_text("50% right before, 100% after; gain 1.00")
+
+    # A lecturer whose page is loaded again has what was voted on before.
+    lecturer.page.get_by_role("button", name="Next question").click()
+    expect(lecturer.page.locator('[data-cell="vote"] .sentence')).to_contain_text("Question 2 of")
+    lecturer.page.reload()
+    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    for name in ("See the experiment", "Show the answer"):
+        for page in (anna.page, ben.page):
+            expect(page.locator('[data-cell="vote"] .sentence')).to_contain_text("Question 2 of")
+            page.locator('[data-cell="vote"] .options button').first.click()
+        expect(says[0]).to_have_text("2 votes.")
+        lecturer.page.get_by_role("button", name=name).click()
+        for page in (anna.page, ben.page):
+            expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
+    lecturer.page.locator("summary", has_text="Before, after").click()
+    expect(total).to_contain_text("2 questions: ")

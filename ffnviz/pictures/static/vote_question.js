@@ -6,7 +6,8 @@ import { each, element } from "./element.js";
 
 export const styles = ["vote_question.css"];
 
-const known = new Map(); // question → what is right, once that was shown
+const KNOWN = "ffnviz-shown-answers"; // in this tab: a lecturer who reloads keeps the gains
+const known = shownBefore(); // question → what is right, once that was shown
 const mine = new Map(); // class, question and round → a student's vote
 const nameOf = (scene) => `${classroom.code} ${scene}`;
 const percent = (share) => `${Math.round(100 * share)}%`;
@@ -15,6 +16,21 @@ const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 // Hake's gain of two shares of right answers; null where all were right before.
 export const gain = (before, after) => (before >= 1 ? null : (after - before) / (1 - before));
 const written = (value) => (value === null ? "–" : value.toFixed(2).replace("-", "−"));
+
+function shownBefore() {
+  try {
+    return new Map(JSON.parse(sessionStorage.getItem(KNOWN) ?? "[]"));
+  } catch {
+    return new Map(); // a browser may forbid a page to keep anything
+  }
+}
+
+function keep(answers) {
+  answers.forEach((answer, at) => { if (answer !== null) known.set(at, answer); });
+  try {
+    sessionStorage.setItem(KNOWN, JSON.stringify([...known]));
+  } catch { /* then it is known until the page is loaded again */ }
+}
 
 export function mount(tell) {
   const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" });
@@ -155,7 +171,7 @@ export function mount(tell) {
       const moved = data && (data.at !== next_.at || data.step !== next_.step);
       const held = moved && options.querySelector(":focus");
       data = next_;
-      data.answers.forEach((answer, at) => { if (answer !== null) known.set(at, answer); });
+      keep(data.answers);
       show();
       // Who votes by keyboard goes on where the next thing to do is.
       if (held) (data.step === "why" ? next : options.firstChild).focus();
