@@ -46,3 +46,19 @@ def test_a_bet_must_be_made_before_it_is_decided(new_page: OpenPage) -> None:
     expect(train).to_be_disabled()
     page.get_by_role("radio", name="no difference").click()
     expect(train).to_be_enabled()
+
+
+def test_within_a_minute_of_one_core_it_says_sensible_words(new_page: OpenPage) -> None:
+    page = new_page().page
+    page.goto(f"{new_page().address}/learn?text=I don't [MASK] it.")
+    words = page.locator('[data-cell="learn-words"] li bdi')
+    expect(words).to_have_count(5, timeout=LONG_MS)
+    verbs = {"know", "want", "like", "think", "have", "need", "see", "believe", "understand"}
+    assert not verbs & set(words.all_inner_texts()), "it knows nothing yet"
+    page.get_by_role("button", name="Train", exact=True).click()
+    hits = page.locator('[data-cell="learn-loss"] .sentence .number')
+    expect(hits).to_have_text(re.compile(r"(4[5-9]|[5-9]\d)%"), timeout=3 * LONG_MS)
+    said = page.locator('[data-cell="learn-bar"] .said').inner_text()
+    assert int(re.findall(r"(\d+) s of one core", said)[0]) <= 60
+    assert verbs & set(words.all_inner_texts())
+    page.get_by_role("button", name="Cancel").click()
