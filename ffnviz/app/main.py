@@ -45,6 +45,8 @@ START = "She opened the [MASK] and looked out."
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
     """All that a click may change: it then runs alone, and the sentence box is left as it is."""
     follow_training(page)
+    if session.waits_for_network:
+        st.rerun()  # the catalog was made without it
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
         st.switch_page(addresses[turn_to])
@@ -165,6 +167,7 @@ def main() -> None:
         st.text(str(error))
         st.stop()
     session.open(page.name)
+    session.show_new_network()
     story.begin(session)
     title = f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz"
     st.set_page_config(title, page_icon=str(ASSETS / "logo.svg"), layout="wide")

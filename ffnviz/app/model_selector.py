@@ -13,11 +13,12 @@ from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu
 from ffnviz.state.settings import Values
 
+AT_THE_BOX = 2  # networks that have room beside the box
 FEW_BLOCKS = 4  # of which each has a button; of more, a slider
 
 
 def network_cell(session: Session, run: Run | None) -> Cell | None:
-    """All of these; page.css puts it beside the box where there are our own networks alone."""
+    """All of these; page.css puts it beside the box where there are few, all ours."""
     state, networks = session.state, session.catalog.networks
     names = list(networks)
     ours = all(network_by_id(name).card.ours for name in names)
@@ -42,7 +43,8 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
     if run is not None and run.special:
         controls.append(special_tokens(run))
     controls.append(gpu_switch())
-    return rail_cell(controls, Values(), {}, "network" if ours else "any-network")
+    beside_the_box = ours and len(names) <= AT_THE_BOX
+    return rail_cell(controls, Values(), {}, "network" if beside_the_box else "any-network")
 
 
 def gpu_switch() -> Switch:

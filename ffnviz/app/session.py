@@ -11,12 +11,13 @@ from typing import Any
 import streamlit as st
 
 from ffnviz.models.card import NetworkSize
+from ffnviz.models.learned import learned_folder
 from ffnviz.models.network import Network
 from ffnviz.models.registry import available_networks
 from ffnviz.models.trace import words_among
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
-from ffnviz.state.actions import Action, OpenNeuron, OpenPage, Type, reduce
+from ffnviz.state.actions import Action, ChooseNetwork, OpenNeuron, OpenPage, Type, reduce
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
 from ffnviz.state.state import Catalog, State, from_url, readable, to_url, with_masks
@@ -29,8 +30,19 @@ def network_sizes() -> dict[str, NetworkSize]:
     Raises:
         ModelFolderError: if one cannot be read.
     """
-    sizes = {name: loaded_network(name, _device()).sizes for name in available_networks()}
+    names = [*available_networks(), *_learned_networks()]
+    sizes = {name: loaded_network(name, _device()).sizes for name in names}
     return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
+
+
+def _learned_networks() -> list[str]:
+    """Those that were trained here: in this session, or in the one that a link comes from."""
+    own: list[str] = st.session_state.get("learned", [])
+    linked = [st.query_params.get(name, "") for name in ("twin", "partner")]
+    if "state" in st.session_state:
+        state = st.session_state["state"]
+        linked += [state.network, state.partner or ""]
+    return [name for name in dict.fromkeys([*own, *linked]) if learned_folder(name)]
 
 
 @dataclass(frozen=True)
@@ -127,6 +139,24 @@ class Session:
         """The page that a click asked for, by its id; asked for once."""
         page: str | None = st.session_state.pop("turn_to", None)
         return page
+
+    def show_next(self, network: str) -> None:
+        """Show a network that is about to be among those to choose from, from its first page on."""
+        learned: list[str] = st.session_state.setdefault("learned", [])
+        st.session_state["learned"] = list(dict.fromkeys([*learned, network]))
+        st.session_state["show_next"] = network
+
+    @property
+    def waits_for_network(self) -> bool:
+        """Whether there is such a one, so that all must run again."""
+        return "show_next" in st.session_state
+
+    def show_new_network(self) -> None:
+        """Do so."""
+        network = st.session_state.pop("show_next", None)
+        if network is not None:
+            self.do(ChooseNetwork(network))
+            self.do(OpenPage("journey"))
 
     def run(self) -> Run | None:
         """What the state asks for; None if there is no sentence.

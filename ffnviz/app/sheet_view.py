@@ -135,6 +135,9 @@ def _answer(session: Session, shown: Drawing, answer: Any) -> None:
                 measuring.start(shown.measurements[name], shown.run)
         case ("cancel", name):
             measuring.cancel(shown.measurements[name])
+        case ("train", name, "show", _):
+            for network in training.opened(name)[:1]:
+                session.show_next(network)
         case ("train", name, what, action):
             training.do(shown.measurements[name], what)
             session.do(action)

@@ -13,6 +13,7 @@ import streamlit as st
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
 from ffnviz.jobs.learning import PAUSE, Learned, Moment, Plan, Reading, learn
 from ffnviz.models.config import config
+from ffnviz.models.learned import NoRoomError, keep_learned
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Measured, Measurement
 
@@ -102,6 +103,18 @@ def do(measurement: Measurement[Any], what: str) -> None:
     elif what in ("step", "go") and training.status is Status.PAUSED:
         assert training.learned is not None  # noqa: S101
         _submit(training, training.learned.learners, 1 if what == "step" else None)
+
+
+def opened(name: str) -> list[str]:
+    """The ids of a training's networks, which this server now keeps; none if it cannot."""
+    training = _trainings().get(name)
+    if training is None or training.learned is None or not training.learned.folders:
+        return []
+    try:
+        return keep_learned(training.learned.folders)
+    except NoRoomError as error:
+        training.problem = str(error)
+        return []
 
 
 def read(file: str, text: str) -> None:

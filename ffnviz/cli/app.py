@@ -4,6 +4,7 @@ import errno
 import os
 import socket
 import sys
+import tempfile
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
@@ -151,8 +152,10 @@ def app(
     if lecture is not None:
         _check_lecture(lecture)
     address = free_address(host, port)
+    kept = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
     use(replace(
         config_from_environment(),
+        learned=Path(kept.name),
         networks=tuple(asked(name, dtype) for name in models),
         twins=not no_twins,
         indexes=tuple(path.resolve() for path in indexes),
@@ -169,12 +172,13 @@ def app(
     for path in indexes:
         click.echo(opened_index(path))
     click.echo(announcement(address, port))
-    if workers > 1:
-        serve_with(workers, host, port, config())
-        return
-    # Streamlit looks for its settings beside what was started.
-    sys.argv = [str(SCRIPT)]
-    application(config()).run(config={"server.address": host, "server.port": port})
+    with kept:
+        if workers > 1:
+            serve_with(workers, host, port, config())
+            return
+        # Streamlit looks for its settings beside what was started.
+        sys.argv = [str(SCRIPT)]
+        application(config()).run(config={"server.address": host, "server.port": port})
 
 
 def asked(name: str, dtype: str | None) -> NetworkRequest:

@@ -39,6 +39,7 @@ class Config:
         hosts: the names that it answers to, in lower case; none: any.
         frame_ancestors: whose pages may show it in a frame.
         origins: other sites whose pages may open sessions.
+        learned: the folder of networks that visitors have trained; None: none are kept.
         train_minutes: of the processor, that one training on the page Learn may take; 0: there is
             none.
         without_patches: what to leave of Streamlit as it is.
@@ -53,6 +54,7 @@ class Config:
     hosts: tuple[str, ...] = ()
     frame_ancestors: str = "'self'"
     origins: tuple[str, ...] = ()
+    learned: Path | None = None
     train_minutes: float = 3.0
     without_patches: tuple[str, ...] = ()
 

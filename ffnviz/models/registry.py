@@ -18,6 +18,7 @@ from ffnviz.models.external.opening import COLOURS, default_label, open_external
 from ffnviz.models.external.probe import LONGEST
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.external.wanted import LoadRequest
+from ffnviz.models.learned import learned_folder
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 Say = Callable[[str], None]
@@ -48,7 +49,7 @@ def open_network(name: str, device: str, say: Say = lambda _: None) -> Model | E
     """
     asked = available_networks().get(name)
     if asked is None:
-        return load_ours(name, device)
+        return load_ours(learned_folder(name) or name, device)
     try:
         return _opened(name, asked, device, say)
     except CannotOpenError:

@@ -9,7 +9,7 @@ import numpy as np
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sent import one_of, place
 
-ASKS = ("train", "pause", "step", "go", "stop")
+ASKS = ("train", "pause", "step", "go", "stop", "show")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,8 @@ def learn_bar_cell(
     on_ask: Callable[[str], Any],
     on_move: Callable[[int], Any],
     file: tuple[str, bytes] | None = None,
+    *,
+    can_show: bool = False,
 ) -> Cell:
     """The buttons, and a slider back through what was recorded.
 
@@ -50,6 +52,7 @@ def learn_bar_cell(
         on_ask: gives the action for one of ASKS.
         on_move: gives the action for the place of a moment.
         file: name and content of what can be saved.
+        can_show: whether all pages can show it.
     """
 
     def asked(sent: Any) -> Any:
@@ -60,6 +63,6 @@ def learn_bar_cell(
         at = place(sent, progress.moments)
         return None if at is None else on_move(at)
 
-    data = {**vars(progress), "file": file and file[0]}
+    data = {**vars(progress), "file": file and file[0], "can_show": can_show and bool(file)}
     arrays = {"file": np.frombuffer(file[1], np.uint8)} if file else {}
     return Cell("learn_bar", key, data, arrays, {"ask": asked, "move": moved})

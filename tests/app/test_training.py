@@ -12,6 +12,7 @@ from ffnviz.app import training
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
 from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, Reading, learn
 from ffnviz.models.config import config, use
+from ffnviz.models.learned import NoRoomError
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Measurement
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
@@ -212,3 +213,22 @@ def test_the_next_training_reads_a_text_of_ones_own_until_that_is_let_go(pool: R
     training.do(measurement(), "train")
     assert [plan.own for plan in pool.jobs[-1].order.args[0]] == [""]
     assert course().file == ""
+
+
+def test_a_paused_one_is_shown_on_all_pages_or_it_is_said_why_not(
+    pool: Recorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert training.opened("learn") == []
+    job = runs(pool)
+    course()
+    job.status, job.result = JobStatus.DONE, Learned(b"nets", False, False, b"a ZIP file")
+    course()
+    monkeypatch.setattr(training, "keep_learned", lambda zipped: [f"learned-{zipped.decode()}"])
+    assert training.opened("learn") == ["learned-a ZIP file"]
+
+    def full(_: bytes) -> list[str]:
+        raise NoRoomError("No room.")
+
+    monkeypatch.setattr(training, "keep_learned", full)
+    assert training.opened("learn") == []
+    assert course().problem == "No room."

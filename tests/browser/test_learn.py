@@ -61,4 +61,11 @@ def test_within_a_minute_of_one_core_it_says_sensible_words(new_page: OpenPage) 
     said = page.locator('[data-cell="learn-bar"] .said').inner_text()
     assert int(re.findall(r"(\d+) s of one core", said)[0]) <= 60
     assert verbs & set(words.all_inner_texts())
-    page.get_by_role("button", name="Cancel").click()
+    # Then it is a network like any other.
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Show on all pages").click(timeout=LONG_MS)
+    expect(page).to_have_url(re.compile("/\\?.*twin=learned-relu-"))
+    expect(page.locator('[data-cell="ffn"] .sentence')).to_contain_text("of 256 neurons")
+    visitor = new_page().page
+    visitor.goto(page.url.replace("/?", "/sparsity?"))
+    expect(visitor.get_by_role("radio", name=re.compile("^learned-relu"))).to_be_checked()

@@ -81,6 +81,7 @@ def bar(
         on_ask=lambda what: ("train", name, what, set_to(AT, None)),
         on_move=lambda place: set_to(AT, None if place == last else place),
         file=(file, content) if content else None,
+        can_show=config().learned is not None,
     )
 
 

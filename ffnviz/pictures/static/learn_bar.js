@@ -24,7 +24,8 @@ export function mount(tell) {
   const buttons = element("span", { class: "buttons" }), said = element("span", { class: "said", role: "status" });
   const bar = element("progress", { "aria-label": "Training" }); // before there is anything to replay
   const slider = element("input", { type: "range", min: "0", step: "1", "aria-label": "Back through the training" });
-  const save = element("button", { type: "button", text: "Save the network" });
+  const save = element("button", { type: "button", text: "Save it" });
+  const show = element("button", { type: "button", text: "Show on all pages", onclick: () => tell("ask", "show") });
   const made = new Map(); // what is asked → its button
   let last = 0, recorded = 0, file = null, waiting = 0, stopped = false;
   for (const ask of ["train", "go", "pause", "step", "stop"]) {
@@ -38,10 +39,10 @@ export function mount(tell) {
     if (Number(slider.value) > recorded) slider.value = String(recorded);
     waiting = setTimeout(() => tell("move", Number(slider.value)), 60);
   };
-  const root = element("div", { class: "learn" }, buttons, bar, slider, said, save);
+  const root = element("div", { class: "learn" }, buttons, bar, slider, said, show, save);
   return {
     element: root,
-    update({ status, at, moments, most, said: words, label, why_not: why, file: name, arrays }) {
+    update({ status, at, moments, most, said: words, label, why_not: why, file: name, can_show: shows, arrays }) {
       if (stopped) remembered(label, false); // by a hand, which knows it
       const lost = status === "new" && remembered(label);
       if (status === "new") stopped = false;
@@ -66,6 +67,7 @@ export function mount(tell) {
       said.ariaLive = status === "runs" ? "off" : "polite"; // or it would be read out without an end
       said.textContent = lost ? LOST : words || why;
       save.hidden = !name;
+      show.hidden = !shows;
       file = name ? { name, bytes: arrays.file } : null;
     },
     destroy() { clearTimeout(waiting); },
