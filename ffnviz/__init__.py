@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ffnviz.analysis.causal.patch import patch, patch_map
     from ffnviz.analysis.causal.paths import neuron_paths
     from ffnviz.analysis.causal.steer import contrast, steer
+    from ffnviz.analysis.neurons.index_file import read_index
     from ffnviz.export.notebook import show
     from ffnviz.export.view import view
     from ffnviz.models.edit import Edit
@@ -35,8 +36,8 @@ __version__ = "0.1.0"
 __all__ = [
     "ConfigError", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "ModelFolderError",
     "NotForThisNetwork", "Trace", "ablate", "contrast", "from_module", "gradient_attribution",
-    "load", "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map", "show",
-    "steer", "view",
+    "load", "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map",
+    "read_index", "show", "steer", "view",
 ]  # fmt: skip
 
 _MODULES = {
@@ -58,6 +59,7 @@ _MODULES = {
     "neuron_paths": "analysis.causal.paths",
     "patch": "analysis.causal.patch",
     "patch_map": "analysis.causal.patch",
+    "read_index": "analysis.neurons.index_file",
     "show": "export.notebook",
     "steer": "analysis.causal.steer",
     "view": "export.view",

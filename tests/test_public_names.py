@@ -25,6 +25,7 @@ def test_the_public_names_are_these() -> None:
         "neuron_paths",
         "patch",
         "patch_map",
+        "read_index",
         "show",
         "steer",
         "view",
