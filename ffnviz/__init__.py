@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ffnviz.analysis.causal.patch import patch, patch_map
     from ffnviz.analysis.causal.paths import neuron_paths
     from ffnviz.analysis.causal.steer import contrast, steer
+    from ffnviz.analysis.neurons.description_file import read_descriptions, write_descriptions
+    from ffnviz.analysis.neurons.descriptions import Description, Descriptions
     from ffnviz.analysis.neurons.index_file import read_index
     from ffnviz.export.notebook import show
     from ffnviz.export.view import view
@@ -34,14 +36,17 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ConfigError", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "ModelFolderError",
-    "NotForThisNetwork", "Trace", "ablate", "contrast", "from_module", "gradient_attribution",
-    "load", "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map",
-    "read_index", "show", "steer", "view",
+    "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig", "ExternalNetwork",
+    "Model", "ModelFolderError", "NotForThisNetwork", "Trace", "ablate", "contrast", "from_module",
+    "gradient_attribution", "load", "logit_attribution", "logit_difference", "neuron_paths",
+    "patch", "patch_map", "read_descriptions", "read_index", "show", "steer", "view",
+    "write_descriptions",
 ]  # fmt: skip
 
 _MODULES = {
     "ConfigError": "models.encoder.config",
+    "Description": "analysis.neurons.descriptions",
+    "Descriptions": "analysis.neurons.descriptions",
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
     "ExternalNetwork": "models.external.network",
@@ -59,10 +64,12 @@ _MODULES = {
     "neuron_paths": "analysis.causal.paths",
     "patch": "analysis.causal.patch",
     "patch_map": "analysis.causal.patch",
+    "read_descriptions": "analysis.neurons.description_file",
     "read_index": "analysis.neurons.index_file",
     "show": "export.notebook",
     "steer": "analysis.causal.steer",
     "view": "export.view",
+    "write_descriptions": "analysis.neurons.description_file",
 }
 
 

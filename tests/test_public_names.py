@@ -8,6 +8,8 @@ import ffnviz
 def test_the_public_names_are_these() -> None:
     assert sorted(ffnviz.__all__) == [
         "ConfigError",
+        "Description",
+        "Descriptions",
         "Edit",
         "EncoderConfig",
         "ExternalNetwork",
@@ -25,10 +27,12 @@ def test_the_public_names_are_these() -> None:
         "neuron_paths",
         "patch",
         "patch_map",
+        "read_descriptions",
         "read_index",
         "show",
         "steer",
         "view",
+        "write_descriptions",
     ]
 
 

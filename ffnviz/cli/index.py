@@ -7,6 +7,8 @@ from typing import Any
 import click
 import torch
 
+from ffnviz.analysis.neurons.describe import described
+from ffnviz.analysis.neurons.description_file import write_descriptions
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.index_table import FORMATS, check_format
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
@@ -59,6 +61,12 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
     type=click.Choice([ending[1:] for ending in FORMATS]),
     help="Write each index also as tables, <network>.csv and <network>-examples.csv, or .parquet.",
 )
+@click.option(
+    "--describe",
+    is_flag=True,
+    help="Write what tags and words say of each neuron as <network>.jsonl, as Neuronpedia has it; "
+    "`ffnviz app --descriptions` shows it.",
+)
 @click.option("--json", "as_json", is_flag=True, help="What was written, as JSON.")
 @threads_option()
 @device_option
@@ -72,6 +80,7 @@ def index(
     blocks: str | None,
     out: Path,
     table: str | None,
+    describe: bool,
     as_json: bool,
     device: torch.device,
     **hands: Any,
@@ -109,10 +118,13 @@ def index(
                 else:
                     index = _of_probes(network, numbers)
                 write_index(index, path)
-                tables = _tables(index, path, table)
-                reports.append(_report(index, network, [path, *tables]))
+                files = _tables(index, path, table)
+                if describe:
+                    files.append(path.with_suffix(".jsonl"))
+                    write_descriptions(described(index, network), files[-1])
+                reports.append(_report(index, network, [path, *files]))
                 if not as_json:
-                    _tell(index, path, f"--model {model} " if model else "", tables)
+                    _tell(index, path, f"--model {model} " if model else "", files)
     except (ImportError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -230,12 +242,12 @@ def _report(index: NeuronIndex, network: Network, files: list[Path]) -> dict[str
     }
 
 
-def _tell(index: NeuronIndex, path: Path, shown_with: str, tables: list[Path]) -> None:
+def _tell(index: NeuronIndex, path: Path, shown_with: str, files: list[Path]) -> None:
     for problem, times in index.problems.items():
         click.echo(f"{problem}: {times:,}")
     click.echo(
         f"{path}: {index.n_texts:,} texts, {index.n_tokens:,} tokens, "
         f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
     )
-    if tables:
-        click.echo(f"As tables: {', '.join(map(str, tables))}")
+    if files:
+        click.echo(f"Beside it: {', '.join(map(str, files))}")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from ffnviz.analysis.neurons.description_file import read_descriptions
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.cli import engine, main
 from ffnviz.jobs.indexing.job import Job, count
@@ -167,3 +168,14 @@ def test_what_was_written_is_told_as_json_and_written_as_tables(
     assert report["files"] == {str(out / name): (out / name).stat().st_size for name in names}
     table = pandas.read_parquet(out / "relu.parquet")
     assert table.tokens.tolist() == index.by_number[1].fired.tolist()
+
+
+def test_tags_and_words_are_written_as_descriptions(books: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = ["index", "--corpus", str(books), "--twin", "relu", "--out", str(out), "--describe"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 0, done.output
+    rows = read_descriptions(out / "relu.jsonl").rows
+    assert {row.model for row in rows} == {"relu"}
+    fired = read_index(out / "relu.npz").by_number[1].fired
+    assert {row.index for row in rows if row.block == 1} == set(np.flatnonzero(fired))
