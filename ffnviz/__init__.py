@@ -19,6 +19,13 @@ if TYPE_CHECKING:
     from ffnviz.analysis.causal.patch import patch, patch_map
     from ffnviz.analysis.causal.paths import neuron_paths
     from ffnviz.analysis.causal.steer import contrast, steer
+    from ffnviz.analysis.features.encoding import sae_features
+    from ffnviz.analysis.features.replaced import sae_error
+    from ffnviz.analysis.features.strongest import sae_examples
+    from ffnviz.analysis.features.words import sae_words
+    from ffnviz.analysis.neurons.description_file import read_descriptions, write_descriptions
+    from ffnviz.analysis.neurons.descriptions import Description, Descriptions
+    from ffnviz.analysis.neurons.index_file import read_index
     from ffnviz.export.notebook import show
     from ffnviz.export.view import view
     from ffnviz.models.edit import Edit
@@ -29,24 +36,32 @@ if TYPE_CHECKING:
     from ffnviz.models.external.network import ExternalNetwork
     from ffnviz.models.network import NotForThisNetwork
     from ffnviz.models.registry import load
+    from ffnviz.models.sae import Sae, SaeError
+    from ffnviz.models.sae_folder import read_sae
     from ffnviz.models.trace import Trace
 
 __version__ = "0.1.0"
 __all__ = [
-    "ConfigError", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "ModelFolderError",
-    "NotForThisNetwork", "Trace", "ablate", "contrast", "from_module", "gradient_attribution",
-    "load", "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map", "show",
-    "steer", "view",
+    "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig", "ExternalNetwork",
+    "Model", "ModelFolderError", "NotForThisNetwork", "Sae", "SaeError", "Trace", "ablate",
+    "contrast", "from_module", "gradient_attribution", "load", "logit_attribution",
+    "logit_difference", "neuron_paths", "patch", "patch_map", "read_descriptions", "read_index",
+    "read_sae", "sae_error", "sae_examples", "sae_features", "sae_words", "show", "steer", "view",
+    "write_descriptions",
 ]  # fmt: skip
 
 _MODULES = {
     "ConfigError": "models.encoder.config",
+    "Description": "analysis.neurons.descriptions",
+    "Descriptions": "analysis.neurons.descriptions",
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
     "ExternalNetwork": "models.external.network",
     "Model": "models.encoder.model",
     "ModelFolderError": "models.encoder.folder",
     "NotForThisNetwork": "models.network",
+    "Sae": "models.sae",
+    "SaeError": "models.sae",
     "Trace": "models.trace",
     "ablate": "analysis.causal.ablate",
     "contrast": "analysis.causal.steer",
@@ -58,9 +73,17 @@ _MODULES = {
     "neuron_paths": "analysis.causal.paths",
     "patch": "analysis.causal.patch",
     "patch_map": "analysis.causal.patch",
+    "read_descriptions": "analysis.neurons.description_file",
+    "read_index": "analysis.neurons.index_file",
+    "read_sae": "models.sae_folder",
+    "sae_error": "analysis.features.replaced",
+    "sae_examples": "analysis.features.strongest",
+    "sae_features": "analysis.features.encoding",
+    "sae_words": "analysis.features.words",
     "show": "export.notebook",
     "steer": "analysis.causal.steer",
     "view": "export.view",
+    "write_descriptions": "analysis.neurons.description_file",
 }
 
 

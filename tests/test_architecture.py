@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 LIBRARIES = {
     "ffnviz.models.encoder": {"torch", "jaxtyping", "tokenizers", "safetensors"},
     "ffnviz.models.external": {"torch", "safetensors", "transformers", "huggingface_hub"},
-    "ffnviz.analysis": {"torch", "jaxtyping", "numpy"},
+    "ffnviz.analysis": {"torch", "jaxtyping", "numpy", "pandas"},
     "ffnviz.jobs.indexing": {"torch", "pyarrow", "ray"},
     "ffnviz.figures": {"numpy"},
     "ffnviz.pictures": {"numpy", "plotly", "pygments"},

@@ -8,12 +8,16 @@ import ffnviz
 def test_the_public_names_are_these() -> None:
     assert sorted(ffnviz.__all__) == [
         "ConfigError",
+        "Description",
+        "Descriptions",
         "Edit",
         "EncoderConfig",
         "ExternalNetwork",
         "Model",
         "ModelFolderError",
         "NotForThisNetwork",
+        "Sae",
+        "SaeError",
         "Trace",
         "ablate",
         "contrast",
@@ -25,9 +29,17 @@ def test_the_public_names_are_these() -> None:
         "neuron_paths",
         "patch",
         "patch_map",
+        "read_descriptions",
+        "read_index",
+        "read_sae",
+        "sae_error",
+        "sae_examples",
+        "sae_features",
+        "sae_words",
         "show",
         "steer",
         "view",
+        "write_descriptions",
     ]
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
+from ffnviz.cli.descriptions import opened_descriptions
 from ffnviz.cli.hosts import allowed_hosts, host_names
 from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import dtype_option
@@ -109,6 +110,15 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
 @setting(
+    "--descriptions",
+    metavar="[NETWORK=]FILE",
+    multiple=True,
+    envvar="FFNVIZ_DESCRIPTIONS",
+    help="Descriptions of neurons by others, as Neuronpedia exports them (.jsonl, .jsonl.gz, or a "
+    "folder of them), shown on Neurons' pages for the network that they name, or for NETWORK. "
+    "Repeatable; in the environment, with blanks between them.",
+)
+@setting(
     "--class-store",
     metavar="FILE_OR_ADDRESS",
     envvar=CLASS_STORE,
@@ -135,6 +145,7 @@ def app(
     dtype: str | None,
     lecture: Path | None,
     indexes: tuple[Path, ...],
+    descriptions: tuple[str, ...],
     class_store: str | None,
     train_minutes: float,
 ) -> None:
@@ -171,6 +182,10 @@ def app(
         prove_networks()
     for path in indexes:
         click.echo(opened_index(path))
+    if descriptions:
+        found, lines = opened_descriptions(descriptions)
+        click.echo("\n".join(lines))
+        use(replace(config(), descriptions=found))
     click.echo(announcement(address, port))
     with kept:
         if workers > 1:

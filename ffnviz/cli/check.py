@@ -1,19 +1,25 @@
 """`ffnviz check`: whether a network can be shown, and what was proved of it."""
 
 import time
+from dataclasses import asdict
+from functools import partial
+from typing import Any
 
 import click
 import torch
 
 from ffnviz.cli.device import device_option
 from ffnviz.cli.network import dtype_option, revision_option
+from ffnviz.cli.output import show_json
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.config import NetworkRequest
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.external.memory import gigabytes
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
-from ffnviz.models.registry import is_ours, load_request
+from ffnviz.models.external.proof import EQUATIONS
+from ffnviz.models.network import Network
+from ffnviz.models.registry import is_ours, load, load_request
 
 
 @click.command()
@@ -22,21 +28,30 @@ from ffnviz.models.registry import is_ours, load_request
 @revision_option
 @device_option
 @threads_option()
-def check(path_or_id: str, dtype: str | None, revision: str | None, device: torch.device) -> None:
+@click.option("--json", "as_json", is_flag=True, help="What was proved, as JSON instead of a list.")
+def check(
+    path_or_id: str, dtype: str | None, revision: str | None, device: torch.device, as_json: bool
+) -> None:
     """Prove the equations of a network's FFNs: a folder, or a name on the Hugging Face Hub.
 
     It says how large the network is before it loads it, and then, for every block, the largest
     error of each equation. What cannot be proved is refused, with the equation and the block.
     """
     if is_ours(path_or_id):
+        if as_json:
+            show_json(_about(load(path_or_id, device)))
+            return
         click.echo(f"{path_or_id} is one of ours: its modules record what they do themselves.")
         return
     started = time.perf_counter()
     try:
         request = load_request(NetworkRequest(path_or_id, dtype, revision), device)
-        network = open_external(request, say=click.echo)
+        network = open_external(request, say=partial(click.echo, err=as_json))
     except ModelFolderError as error:
         raise click.ClickException(str(error)) from error
+    if as_json:
+        show_json(_report(network) | {"seconds": time.perf_counter() - started})
+        return
     click.echo("\n".join(described(network)))
     click.echo(f"Proved in {time.perf_counter() - started:.1f} s, loading included. To see it: "
                f"ffnviz app --model {path_or_id}")  # fmt: skip
@@ -57,3 +72,35 @@ def described(network: ExternalNetwork) -> list[str]:
         f"It reads {sizes.max_tokens:,} tokens at most, whose trace keeps "
         f"{gigabytes(sizes.trace_nbytes(sizes.max_tokens))}.",
     ]
+
+
+def _report(network: ExternalNetwork) -> dict[str, Any]:
+    """What was proved: the largest error of each equation is a share of the largest value."""
+    proof = network.proof
+    return _about(network) | {
+        "equations": {
+            name: {"says": says, "error": proof.errors[name]} for name, says in EQUATIONS.items()
+        },
+        "tolerance": proof.tolerance,
+        "streams": [proved.stream.in_words for proved in proof.blocks],
+        "attention_seen": [bool(each.attention and each.attention.heads) for each in proof.blocks],
+        "loaded": network.about,
+    }
+
+
+def _about(network: Network) -> dict[str, Any]:
+    """What it is, whoever made it."""
+    card = network.card
+    return {
+        "network": card.id,
+        "label": card.label,
+        "ours": card.ours,
+        **asdict(network.sizes),
+        "activation": card.phi.name,
+        "gated": card.gated,
+        "causal": card.causal,
+        "has_mask": card.has_mask,
+        "has_word_head": card.has_word_head,
+        "pre_norm": card.pre_norm,
+        "fingerprint": network.fingerprint,
+    }

@@ -7,24 +7,27 @@ from typing import Any
 import click
 import torch
 
+from ffnviz.analysis.neurons.describe import described
+from ffnviz.analysis.neurons.description_file import write_descriptions
 from ffnviz.analysis.neurons.index_file import write_index
+from ffnviz.analysis.neurons.index_table import FORMATS, check_format
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
-from ffnviz.analysis.neurons.probes import ProbesError, read_probes, split
+from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.corpus import Corpus
 from ffnviz.cli.device import device_option
 from ffnviz.cli.engine import Hands, engine_options, started
 from ffnviz.cli.network import model_option, opened
+from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.jobs.indexing.files import Place
 from ffnviz.jobs.indexing.job import Job, gatherer_of, hold
 from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much
 from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted, with_problems
-from ffnviz.jobs.indexing.sources import Piece, SourcesError, pieces_of
-from ffnviz.jobs.indexing.stores import Address, StoreError
+from ffnviz.jobs.indexing.sources import Piece, pieces_of
+from ffnviz.jobs.indexing.stores import Address
 from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
 from ffnviz.models.encoder.atomic import check_writable
-from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.external.memory import free_bytes
 from ffnviz.models.network import Network
@@ -53,6 +56,18 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
     show_default=True,
     help="Folder to write <network>.npz to; `ffnviz app --index` shows it.",
 )
+@click.option(
+    "--table",
+    type=click.Choice([ending[1:] for ending in FORMATS]),
+    help="Write each index also as tables, <network>.csv and <network>-examples.csv, or .parquet.",
+)
+@click.option(
+    "--describe",
+    is_flag=True,
+    help="Write what tags and words say of each neuron as <network>.jsonl, as Neuronpedia has it; "
+    "`ffnviz app --descriptions` shows it.",
+)
+@click.option("--json", "as_json", is_flag=True, help="What was written, as JSON.")
 @threads_option()
 @device_option
 def index(
@@ -64,6 +79,9 @@ def index(
     revision: str | None,
     blocks: str | None,
     out: Path,
+    table: str | None,
+    describe: bool,
+    as_json: bool,
     device: torch.device,
     **hands: Any,
 ) -> None:
@@ -76,12 +94,14 @@ def index(
     """
     try:
         check_writable(out)
+        if table:
+            check_format(out / f"index.{table}")
         if twin and model:
             raise click.UsageError("Give --twin or --model, not both.")
         options = Hands(**hands)
         if options.engine != "local" and not corpus:
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
-        chosen = model or twin
+        chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
         with started(options) as engine:
             for name in [chosen] if chosen else TWINS:
@@ -98,9 +118,17 @@ def index(
                 else:
                     index = _of_probes(network, numbers)
                 write_index(index, path)
-                _tell(index, path, f"--model {model} " if model else "")
-    except (ModelFolderError, ProbesError, SourcesError, StoreError, ValueError) as error:
+                files = _tables(index, path, table)
+                if describe:
+                    files.append(path.with_suffix(".jsonl"))
+                    write_descriptions(described(index, network), files[-1])
+                reports.append(_report(index, network, [path, *files]))
+                if not as_json:
+                    _tell(index, path, f"--model {model} " if model else "", files)
+    except (ImportError, ValueError) as error:
         raise click.ClickException(str(error)) from error
+    if as_json:
+        show_json({"indexes": reports})
 
 
 def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
@@ -185,10 +213,41 @@ def _count(
     return finish(whole, source, job.tags, gatherer)
 
 
-def _tell(index: NeuronIndex, path: Path, shown_with: str) -> None:
+def _tables(index: NeuronIndex, path: Path, ending: str | None) -> list[Path]:
+    """The index written as tables beside it, if these were asked for."""
+    if ending is None:
+        return []
+    neurons, examples = (
+        path.with_name(f"{path.stem}{name}.{ending}") for name in ("", "-examples")
+    )
+    index.save_table(neurons)
+    index.save_table(examples, examples=True)
+    return [neurons, examples]
+
+
+def _report(index: NeuronIndex, network: Network, files: list[Path]) -> dict[str, Any]:
+    return {
+        "network": network.card.id,
+        "files": {str(path): path.stat().st_size for path in files},
+        "source": index.source,
+        "texts": index.n_texts,
+        "tokens": index.n_tokens,
+        "blocks": [number + 1 for number in index.numbers],
+        "neurons": sum(block.values.shape[1] for block in index.blocks),
+        "tags": list(index.tags),
+        "fires_beyond": index.threshold,
+        "both_sides": index.both_sides,
+        "problems": dict(index.problems),
+        "fingerprint": index.network,
+    }
+
+
+def _tell(index: NeuronIndex, path: Path, shown_with: str, files: list[Path]) -> None:
     for problem, times in index.problems.items():
         click.echo(f"{problem}: {times:,}")
     click.echo(
         f"{path}: {index.n_texts:,} texts, {index.n_tokens:,} tokens, "
         f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
     )
+    if files:
+        click.echo(f"Beside it: {', '.join(map(str, files))}")

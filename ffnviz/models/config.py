@@ -33,6 +33,7 @@ class Config:
         networks: other people's, the first of them first.
         twins: whether ours are shown too.
         indexes: files of neurons that take the place of the usual ones.
+        descriptions: networks' ids, each with a file of what others say of its neurons.
         lecture: the file of the lecture; None: ours.
         has_classes: whether classes can be opened here.
         class_store: where they are kept, a file or an address; empty: a file of this user's.
@@ -48,6 +49,7 @@ class Config:
     networks: tuple[NetworkRequest, ...] = ()
     twins: bool = True
     indexes: tuple[Path, ...] = ()
+    descriptions: tuple[tuple[str, Path], ...] = ()
     lecture: Path | None = None
     has_classes: bool = False
     class_store: str = ""

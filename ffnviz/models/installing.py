@@ -22,3 +22,8 @@ def install(extra: str) -> str:
     of_extra = re.compile(rf"""extra\s*==\s*['"]{extra}['"]""")
     names = [name.strip() for name, _, marker in asked if of_extra.search(marker)]
     return "pip install " + " ".join(f"'{name}'" for name in names or [f"{TOP}[{extra}]"])
+
+
+def lacking(what: str, extra: str) -> ImportError:
+    """The error of something that needs a package of an extra by the same name."""
+    return ImportError(f"{what} needs the package {extra}. Install it: {install(extra)}")

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
-from ffnviz.models.installing import install
+from ffnviz.models.installing import lacking
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, StreamTrace, Trace
@@ -109,7 +109,7 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
     try:
         import xarray
     except ImportError as error:
-        raise _lacking("xarray") from error
+        raise lacking("to_xarray", "xarray") from error
     streams = ("block", "token", "component")
     told: dict[str, Any] = {
         name: (streams, _stacked([getattr(block, name) for block in trace.blocks]))
@@ -144,7 +144,7 @@ def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
     try:
         import pandas  # type: ignore[import-untyped]
     except ImportError as error:
-        raise _lacking("pandas") from error
+        raise lacking("to_pandas", "pandas") from error
     records = [block.ffn for block in trace.blocks]
     names = ["pre_activation", "hidden"]
     names += ["value"] * isinstance(records[0], GatedFeedForwardRecord)
@@ -154,10 +154,6 @@ def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
     told = pandas.DataFrame({name: made.reshape(-1) for name, made in columns.items()}, places)
     told.insert(0, "word", np.array(_words(tokens), dtype=object)[places.codes[1]])
     return told
-
-
-def _lacking(package: str) -> ImportError:
-    return ImportError(f"to_{package} needs the package {package}. Install it: {install(package)}")
 
 
 def _words(tokens: Iterable[Any]) -> list[str]:

@@ -127,3 +127,19 @@ def test_the_app_refuses_before_it_serves(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "there is no such folder" in done.output
     assert "say what to show" in run("app", "--port", 8690, "--no-twins").output
+
+
+def test_check_says_the_same_as_json(folder: Path) -> None:
+    report = json.loads(run("check", folder, "--json").stdout)
+    network = ffnviz.load(folder)
+    assert isinstance(network, ExternalNetwork)
+    assert (report["d_model"], report["d_ff"], report["n_blocks"]) == (32, 128, 2)
+    assert list(report["equations"]) == ["E1", "E2", "E3", "E4", "E5"]
+    assert all(0 <= e["error"] <= report["tolerance"] for e in report["equations"].values())
+    assert report["fingerprint"] == network.fingerprint
+    assert report["causal"]
+    assert not report["ours"]
+    twin = json.loads(run("check", "relu", "--json").stdout)
+    assert twin["ours"]
+    assert twin["activation"] == "relu"
+    assert "equations" not in twin

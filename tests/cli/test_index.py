@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from ffnviz.analysis.neurons.description_file import read_descriptions
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.cli import engine, main
 from ffnviz.jobs.indexing.job import Job, count
@@ -149,3 +150,32 @@ def test_blocks_are_chosen_by_their_numbers(books: Path, tmp_path: Path) -> None
         done = CliRunner().invoke(main, [*given, "--blocks", bad])
         assert done.exit_code == 1
         assert "give numbers from 1 to 2" in done.output
+
+
+def test_what_was_written_is_told_as_json_and_written_as_tables(
+    books: Path, tmp_path: Path
+) -> None:
+    pandas = pytest.importorskip("pandas")
+    out = tmp_path / "out"
+    asked = ["index", "--corpus", str(books), "--twin", "relu", "--blocks", "2", "--out", str(out)]
+    done = CliRunner().invoke(main, [*asked, "--table", "parquet", "--json"])
+    assert done.exit_code == 0, done.output
+    (report,) = json.loads(done.stdout)["indexes"]
+    index = read_index(out / "relu.npz")
+    assert (report["texts"], report["tokens"]) == (index.n_texts, index.n_tokens)
+    assert (report["blocks"], report["neurons"], report["tags"]) == ([2], 2_048, ["one", "two"])
+    names = ["relu.npz", "relu.parquet", "relu-examples.parquet"]
+    assert report["files"] == {str(out / name): (out / name).stat().st_size for name in names}
+    table = pandas.read_parquet(out / "relu.parquet")
+    assert table.tokens.tolist() == index.by_number[1].fired.tolist()
+
+
+def test_tags_and_words_are_written_as_descriptions(books: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    asked = ["index", "--corpus", str(books), "--twin", "relu", "--out", str(out), "--describe"]
+    done = CliRunner().invoke(main, asked)
+    assert done.exit_code == 0, done.output
+    rows = read_descriptions(out / "relu.jsonl").rows
+    assert {row.model for row in rows} == {"relu"}
+    fired = read_index(out / "relu.npz").by_number[1].fired
+    assert {row.index for row in rows if row.block == 1} == set(np.flatnonzero(fired))

@@ -105,17 +105,23 @@ def _check(index: NeuronIndex) -> None:
         raise ValueError("its words are none")
 
 
-def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
-    """The index in a file: of all blocks, or of some.
+def read_index(
+    path: Path | str, d_ff: int | None = None, n_blocks: int | None = None
+) -> NeuronIndex:
+    """The index of neurons in a file that `ffnviz index` made: of all blocks, or of some.
+
+    `index.by_number[block]` has arrays with d_ff in their last dimension: `fired` (d_ff,), `values`
+    and `examples` (12, d_ff), `by_tag` (n_tags, d_ff), …; `index.to_pandas()` is a table of them.
 
     Args:
-        path: of the file.
-        d_ff: of the network that it is to be of.
+        path: of the file, .npz.
+        d_ff: of the network that it is to be of; not compared if absent.
         n_blocks: likewise.
 
     Raises:
-        IndexFileError: if the file is none, or is of a network of other sizes.
+        IndexFileError: a ValueError, if the file is none, or is of a network of other sizes.
     """
+    path = Path(path)
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
@@ -133,11 +139,12 @@ def read_index(path: Path, d_ff: int, n_blocks: int) -> NeuronIndex:
     except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
     widths = sorted({block.values.shape[1] for block in blocks})
-    if widths != [d_ff] or index.numbers[-1] >= n_blocks:
+    wide, deep = d_ff or widths[0], n_blocks or index.numbers[-1] + 1
+    if widths != [wide] or index.numbers[-1] >= deep:
         raise IndexFileError(
             f"{path} is an index of block {in_words(index.numbers)}, with "
-            f"{', '.join(map(str, widths))} neurons each; this model has {n_blocks} blocks with "
-            f"{d_ff}. Make it anew with `ffnviz index`."
+            f"{', '.join(map(str, widths))} neurons each; this model has {deep} blocks with "
+            f"{wide}. Make it anew with `ffnviz index`."
         )
     return index
 

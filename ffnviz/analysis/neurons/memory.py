@@ -76,8 +76,16 @@ def written_words(
     Raises:
         NotForThisNetwork: without a plain word head.
     """
+    return words_of(model, value(model, block, neuron), k)
+
+
+def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, RankedWords]:
+    """The words that what is written into the stream, (d_model,), promotes and suppresses most.
+
+    Raises:
+        NotForThisNetwork: without a plain word head.
+    """
     head, words = word_head(model)
-    written = value(model, block, neuron)
     if head.norm is not None:
         written = head.norm.undivided(written)
     scores = words.vectors @ written  # (vocab_size,)

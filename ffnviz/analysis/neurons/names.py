@@ -12,8 +12,10 @@ LONGEST_FILE = 200_000
 LONGEST_NAME = 120
 LONGEST_TAG = 60
 LONGEST_WORDS = 480
-LONGEST = {"twin": LONGEST_TAG, "name": LONGEST_NAME, "tag": LONGEST_TAG, "words": LONGEST_WORDS}
-KEYS = ("twin", "block", "neuron", "name", "tag", "words")
+LONGEST_SOURCE = 120
+LONGEST = {"twin": LONGEST_TAG, "name": LONGEST_NAME, "tag": LONGEST_TAG, "words": LONGEST_WORDS,
+           "by": LONGEST_SOURCE, "score": LONGEST_TAG}  # fmt: skip
+KEYS = ("twin", "block", "neuron", "name", "tag", "words", "by", "score")
 NEEDED = 4  # twin, block, neuron, name
 SURROGATE = re.compile("[\ud800-\udfff]")  # alone in no valid text, yet JSON can spell one
 
@@ -29,6 +31,8 @@ class Name:
     name: str  # in their own words
     tag: str = ""  # the tag that is to tell where it fires; empty where words do
     words: str = ""  # the words that are to tell; empty where a tag does
+    by: str = ""  # who said so, if it was not whoever keeps it
+    score: str = ""  # that it had there
 
     @property
     def of(self) -> tuple[str, int, int]:
@@ -110,7 +114,9 @@ def _fields(row: object) -> dict[str, object]:
         row = dict(zip(KEYS, row, strict=False))
     if isinstance(row, dict) and set(KEYS[:NEEDED]) <= set(row) <= set(KEYS):
         return row
-    raise NamesError(f"a name has {', '.join(KEYS[:NEEDED])}, and may have a tag or words.")
+    raise NamesError(
+        f"a name has {', '.join(KEYS[:NEEDED])}, and may have a tag or words, and say by whom."
+    )
 
 
 def _name(row: object, networks: Mapping[str, NetworkSize]) -> Name:
@@ -127,6 +133,8 @@ def _name(row: object, networks: Mapping[str, NetworkSize]) -> Name:
         texts["name"],
         texts["tag"],
         texts["words"],
+        texts["by"],
+        texts["score"],
     )
 
 

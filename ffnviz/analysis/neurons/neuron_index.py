@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -152,6 +154,40 @@ class NeuronIndex:
     def by_number(self) -> Mapping[int, BlockIndex]:
         """The blocks that were looked at, by their places in the network, from 0."""
         return dict(zip(self.numbers, self.blocks, strict=True))
+
+    def to_pandas(self, examples: bool = False) -> Any:
+        """The index as a pandas.DataFrame.
+
+        Args:
+            examples: a row for each strongest example, with the levels block, neuron, side (1 above
+                zero, −1 below) and rank (0 is the furthest), and the columns value, token (its
+                place in the text) and text. Otherwise a row for each neuron, with the levels block
+                and neuron: on how many tokens and texts it fired and which share of all these are;
+                mean, deviation, 0.99 quantile, most and least of its values; the tag it is most at
+                home on, with F1; the neuron that fires most like it (−1: none), with the cosine.
+
+        Returns:
+            Blocks × d_ff rows; of examples, at most 12 a neuron and side.
+
+        Raises:
+            ImportError: in a sentence, without pandas.
+        """
+        from ffnviz.analysis.neurons.index_table import examples_table, neurons_table
+
+        return examples_table(self) if examples else neurons_table(self)
+
+    def save_table(self, path: Path | str, examples: bool = False) -> None:
+        """Write what `to_pandas` gives as .csv or .parquet; its levels are columns there.
+
+        Raises:
+            ValueError: if the name has another ending.
+            ImportError: in a sentence, without pandas.
+            OSError: if it cannot be written.
+        """
+        from ffnviz.analysis.neurons.index_table import check_format, write_table
+
+        check_format(Path(path))
+        write_table(self.to_pandas(examples), Path(path))
 
 
 def finish(part: IndexPart, source: str, tags: tuple[str, ...], gatherer: Gatherer) -> NeuronIndex:

@@ -5,10 +5,11 @@ import numpy as np
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.browsing import HIGH, Overview, overview
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.neurons.choose import dated, neuron_shown, sheet_of_index, word_at
+from ffnviz.parts.neurons.choose import dated, neuron_shown, sheet_of_index
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -85,7 +86,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     """The neurons; a click on a row opens one."""
     block = run.state.block
     rows: Overview = run.subject.per_network(
-        f"overview of block {block}", lambda: overview(index, block, word_at(run))
+        f"overview of block {block}", lambda: overview(index, block, words_at(run.model))
     )
     shown = _found(_ordered(rows, values[ORDER]), rows, values[FIND])
     columns = {

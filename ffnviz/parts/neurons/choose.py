@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from pathlib import Path
 
 from ffnviz.analysis.needs import Capability
@@ -11,6 +10,7 @@ from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words
 from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, interpretable_neurons
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
+from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import marked, text_cell
@@ -63,7 +63,7 @@ def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
 
     def find() -> tuple[InterpretableNeuron, ...]:
         try:
-            return interpretable_neurons(_read(run, path), block, word_at(run))
+            return interpretable_neurons(_read(run, path), block, words_at(run.model))
         except IndexFileError:
             return ()  # where the index itself is shown, the page says what is wrong with it
 
@@ -80,17 +80,6 @@ def index_at_hand(run: Run) -> NeuronIndex | None:
     except IndexFileError:
         return None  # where the index itself is shown, the page says what is wrong with it
     return index if run.state.block in index.by_number else None
-
-
-def word_at(run: Run) -> Callable[[str, int], str]:
-    """What gives the word that a text has at a token, in lower case."""
-
-    @cache
-    def words(text: str) -> list[str]:
-        tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
-        return [token.text.strip().lower() for token in tokens]
-
-    return lambda text, token: words(text)[min(token, len(words(text)) - 1)]
 
 
 def dated(run: Run) -> str:

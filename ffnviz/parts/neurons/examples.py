@@ -9,6 +9,7 @@ from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown
+from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -27,8 +28,9 @@ def sheet(run: Run, _: Values) -> Sheet:
     neuron, known = neuron_shown(run), index_with_notes(run)
     examples = [] if known.index is None else strongest_examples(run, known.index, neuron)
     here = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
+    others = what_others_say(run, neuron)
     return Sheet(
-        [row(here, [*known.notes, *examples], widths=(1.15, 1))],
+        [row(here, [*others, *known.notes, *examples], widths=(1.15, 1))],
         [*neuron_controls(run), *known.controls],
     )
 

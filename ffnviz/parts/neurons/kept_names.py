@@ -3,6 +3,12 @@
 from collections.abc import Sequence
 from urllib.parse import quote_plus
 
+from ffnviz.analysis.neurons.description_file import (
+    DescriptionsError,
+    descriptions_in,
+    to_lines,
+)
+from ffnviz.analysis.neurons.name_exchange import as_descriptions, as_names
 from ffnviz.analysis.neurons.names import (
     LONGEST_FILE,
     Name,
@@ -44,12 +50,18 @@ def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
     """What keeps the name, and the file, both ways."""
     names = kept(run, values).names
     export = Download("Export names", "neuron-names.json", "application/json", to_file(names))
+    lines = to_lines(as_descriptions(names))
+    for_others = Download(
+        "Export for Neuronpedia", "explanations.jsonl", "application/jsonl", lines
+    )
     return [
         Button("Keep this name", _kept_too(names, [name]) if name.name.strip() else None),
-        *([export] if names else []),
+        *([export, for_others] if names else []),
         Upload(
-            "Import names", ".json", LONGEST_FILE, lambda *file: taken_over(run, values, *file),
-            f"A file of names, as exported here: up to {LONGEST_FILE:,} characters",
+            "Import names", ".json,.jsonl", LONGEST_FILE,
+            lambda *file: taken_over(run, values, *file),
+            "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
+            f"up to {LONGEST_FILE:,} characters",
         ),
     ]  # fmt: skip
 
@@ -72,12 +84,17 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     """One row a name."""
     neurons = [Neuron(each.twin, each.block - 1, each.neuron) for each in names]
     count = number(f"{len(names):,} name{'s' * (len(names) > 1)}")
+    sources = any(each.by or each.score for each in names)
+    rows = [
+        (f"{neuron.network} {neuron}", each.name, each.tag or each.words,
+         *[each.by or "you", each.score] * sources)
+        for neuron, each in zip(neurons, names, strict=True)
+    ]  # fmt: skip
     return table_cell(
         "names-table",
         Head([count, " kept in this page’s link. Click one to open it."], "", run.card.colour),
-        ("neuron", "name", "guess"),
-        [(f"{neuron.network} {neuron}", each.name, each.tag or each.words)
-         for neuron, each in zip(neurons, names, strict=True)],
+        ("neuron", "name", "guess", *["said by", "score"] * sources),
+        rows,
         on_choose=lambda row: OpenNeuron(neurons[row], "neurons", "name"),
     )  # fmt: skip
 
@@ -85,18 +102,29 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
 def taken_over(run: Run, values: Values, file: str, text: str) -> Answer:
     """The good entries of the file, each in the place of an older one; what is wrong is said."""
     try:
-        # Some editors put a byte order mark before the text.
-        reading = read_names(text.removeprefix("\ufeff"), run.networks)
+        reading = read_either(run, file, text)
         action = _kept_too(kept(run, values).names, reading.names)
         if action is None:
             raise NamesError(NO_ROOM)
-    except NamesError as error:
+    except (NamesError, DescriptionsError) as error:
         title = "The names could not be imported."
         return Answer(None, _problems("names-file", title, [f"{file}: {error}"]))
     n = len(reading.names)
     done = f"{n:,} name{'' if n == 1 else 's'} imported; {len(reading.left_out):,} left out."
     note = _problems("names-file", done, reading.left_out) if reading.left_out else None
     return Answer(action, note)
+
+
+def read_either(run: Run, file: str, text: str) -> Reading:
+    """A file of names or of descriptions, which are then names by others.
+
+    Raises:
+        NamesError, DescriptionsError: if it is neither.
+    """
+    if file.lower().endswith(".jsonl"):
+        return as_names(descriptions_in("It", text), run.networks, run.card.id)
+    # Some editors put a byte order mark before the text.
+    return read_names(text.removeprefix("\ufeff"), run.networks)
 
 
 def _kept_too(names: Sequence[Name], more: Sequence[Name]) -> Set | None:

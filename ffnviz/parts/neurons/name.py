@@ -23,6 +23,7 @@ from ffnviz.parts.neurons.choose import (
     sheet_of_index,
 )
 from ffnviz.parts.neurons.kept_names import NAMES, kept, name_cells, name_controls
+from ffnviz.parts.neurons.others import credited, what_others_say
 from ffnviz.parts.sheet import Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -74,9 +75,10 @@ def sheet(run: Run, values: Values) -> Sheet:
     read: ProbeInputs = run.subject.per_network(
         "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
     )
-    name = the_guess(run, values, at_hand.index)
+    name = credited(run, the_guess(run, values, at_hand.index))
     score = put_to_the_test(run, values, at_hand.index, read, name)
-    result = [*at_hand.notes, how_well(run, score, name), *name_cells(run, values, name)]
+    others = what_others_say(run, name.neuron, lambda row: set_to(CALLED, row.text[:LONGEST_NAME]))
+    result = [*at_hand.notes, how_well(run, score, name), *others, *name_cells(run, values, name)]
     return Sheet(
         [row(result, its_mistakes(run, read, score, name), widths=(1, 1.2))],
         [
@@ -90,6 +92,8 @@ def sheet(run: Run, values: Values) -> Sheet:
 def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
     """What is set, as a name."""
     name = Name(run.card.id, run.state.block + 1, neuron_shown(run), values[CALLED])
+    said = {(each.of, each.name): each for each in kept(run, values).names}
+    name = replace(said.get((name.of, name.name), name), tag="", words="")
     if index.tags and values[KIND] == "tag":
         return replace(name, tag=values[TAG] if values[TAG] in index.tags else index.tags[0])
     return replace(name, words=values[WORDS])

@@ -108,7 +108,7 @@ def test_any_text_gives_names_or_says_why_not(text: str) -> None:
         (["relu", 2, 5, "a" * 121], "name has 121 characters; 120 are allowed"),
         (["relu", 2, 5, "x", "", "a" * 481], "words has 481 characters"),
         (["relu", 2, 5], "a name has twin, block, neuron, name"),
-        (["relu", 2, 5, "x", "", "", ""], "a name has twin, block, neuron, name"),
+        (["relu", 2, 5, "x", "", "", "", "", ""], "a name has twin, block, neuron, name"),
         ({"twin": "relu", "block": 1, "neuron": 0}, "a name has twin, block, neuron, name"),
         (
             {"twin": "relu", "block": 1, "neuron": 0, "name": "x", "of": 1},

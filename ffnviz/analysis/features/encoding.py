@@ -1,0 +1,85 @@
+"""A dictionary's features on a text: how active each is, and what of x they do not say."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ffnviz.analysis.causal.activations import activations
+from ffnviz.analysis.causal.measure import network_of
+from ffnviz.models.network import Network
+from ffnviz.models.sae import Sae, SaeError
+from ffnviz.models.trace import ForwardPass, Trace
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """A dictionary's features on the tokens of a text.
+
+    Attributes:
+        values: how active each feature is, (T, d_sae).
+        x: what is taken apart, (T, d_in).
+        reconstruction: x̂, what the features stand for together, (T, d_in).
+    """
+
+    values: Float[Tensor, "tokens d_sae"]
+    x: Float[Tensor, "tokens d_in"]
+    reconstruction: Float[Tensor, "tokens d_in"]
+
+    @property
+    def active(self) -> Tensor:
+        """How many features are above zero on each token, (T,)."""
+        return (self.values > 0).sum(dim=-1)
+
+    @property
+    def unexplained(self) -> float:
+        """Σ‖x − x̂‖² / Σ‖x − mean‖², over the tokens: 0 says all, 1 no more than their mean.
+
+        It may be above 1. The mean is that of these tokens; of one alone there is none: NaN.
+        """
+        x, missed = self.x.double(), (self.x - self.reconstruction).double()
+        spread = (x - x.mean(dim=0)).square().sum()
+        return float(missed.square().sum() / spread) if spread > 0 else float("nan")
+
+    @property
+    def missed(self) -> Tensor:
+        """‖x − x̂‖ / ‖x‖ on each token, (T,)."""
+        missed: Tensor = (self.x - self.reconstruction).norm(dim=-1) / self.x.norm(dim=-1)
+        return missed
+
+
+def sae_features(trace: Trace, sae: Sae) -> Features:
+    """How active each feature of a dictionary is on each token, (T, d_sae), and what it misses.
+
+    Args:
+        trace: of a text.
+        sae: a dictionary of what the network has at a place, from `read_sae`.
+
+    Raises:
+        SaeError: a ValueError, if the network has no such place, or it has another width there.
+    """
+    return features_of(network_of(trace), trace, sae)
+
+
+@torch.inference_mode()
+def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
+    """The same with the network beside a pass."""
+    check_fit(network, sae)
+    x = activations(network, trace.blocks[sae.block], sae.at).float()
+    values = sae.encode(x.to(sae.w_enc.device))
+    return Features(values, x, sae.decode(values, x.to(sae.w_enc.device)).to(x))
+
+
+def check_fit(network: Network, sae: Sae) -> None:
+    """See that a network has the place that a dictionary takes apart.
+
+    Raises:
+        SaeError: naming what does not fit.
+    """
+    sae.check(network.sizes, network.card.label)
+    if sae.at in ("ffn", "attention") and network.ffn(sae.block).write_norm is not None:
+        raise SaeError(
+            f"{sae.name} takes apart what is written behind a norm; of {network.card.label}, only "
+            "what stands before that norm is known here."
+        )

@@ -1,0 +1,81 @@
+"""What a dictionary misses, by the network's answer: x̂ is put in the place of x."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+
+from ffnviz.analysis.causal.measure import judged_at
+from ffnviz.analysis.divergence import divergence
+from ffnviz.analysis.features.encoding import features_of
+from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.edit import Edit
+from ffnviz.models.network import Network
+from ffnviz.models.sae import Sae
+from ffnviz.models.trace import Trace
+
+NEEDS = (Capability.WORD_HEAD,)
+
+
+@dataclass(frozen=True, eq=False)
+class Replaced:
+    """A text as it is read with x̂ in the place of x.
+
+    Attributes:
+        plain: the pass as it is.
+        trace: the pass with x̂.
+        unexplained: Σ‖x − x̂‖² / Σ‖x − mean‖² over the tokens.
+        token: where the answer is judged.
+        divergence: KL(plain ‖ with x̂) of the answer there, in nats.
+        without: the same with zero in the place of x, to compare with.
+    """
+
+    plain: Trace
+    trace: Trace
+    unexplained: float
+    token: int
+    divergence: float
+    without: float
+
+    @property
+    def kept(self) -> float:
+        """1 − divergence / without: 1 if the answer is the same, 0 if it is as without x."""
+        return 1 - self.divergence / self.without if self.without else float("nan")
+
+
+@torch.inference_mode()
+def sae_error(
+    network: Network,
+    text: str,
+    sae: Sae,
+    *,
+    tokens: Sequence[int] | None = None,
+    token: int | None = None,
+) -> Replaced:
+    """How the answer changes when the reconstruction x̂ takes the place of x, at all tokens.
+
+    Args:
+        network: any with a word head.
+        text: what it reads.
+        sae: a dictionary of what the network has at a place, from `read_sae`.
+        tokens: at which x is replaced; None takes all.
+        token: where the answer is judged; None takes the mask, or the last token of who reads from
+            left to right.
+
+    Raises:
+        SaeError: a ValueError, if the dictionary does not fit.
+        ValueError: if there is no such token.
+        NotForThisNetwork: without a word head.
+    """
+    require(network, NEEDS)
+    plain = network.trace(text)
+    found = features_of(network, plain, sae)
+    place = judged_at(network, plain, token)
+    put = found.reconstruction if tokens is None else found.reconstruction[list(tokens)]
+    trace = network.trace(text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
+    none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
+    logits = plain.logits_at(place)
+    return Replaced(
+        plain, trace, found.unexplained, place,
+        divergence(logits, trace.logits_at(place)), divergence(logits, none.logits_at(place)),
+    )  # fmt: skip

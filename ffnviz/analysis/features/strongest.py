@@ -1,0 +1,75 @@
+"""The texts in which each feature is most active."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ffnviz.analysis.features.encoding import features_of
+from ffnviz.models.network import Network
+from ffnviz.models.sae import Sae
+
+EXAMPLES = 12
+
+
+@dataclass(frozen=True)
+class FeatureExamples:
+    """Where each feature of a dictionary is strongest.
+
+    Attributes:
+        values: its largest value in each of the texts where that is largest, the largest first,
+            (k, d_sae); 0 where it was active in fewer.
+        texts: which texts those are, (k, d_sae).
+        tokens: at which of their tokens, (k, d_sae).
+        active: on how many tokens it was active, (d_sae,).
+        n_tokens: how many there were.
+        read: the texts.
+    """
+
+    values: NDArray[np.float32]
+    texts: NDArray[np.int64]
+    tokens: NDArray[np.int64]
+    active: NDArray[np.int64]
+    n_tokens: int
+    read: tuple[str, ...]
+
+
+@torch.inference_mode()
+def sae_examples(
+    network: Network,
+    sae: Sae,
+    texts: Iterable[str],
+    k: int = EXAMPLES,
+    progress: Callable[[int], None] = lambda _texts: None,
+) -> FeatureExamples:
+    """The k texts in which each feature is most active, in one pass over texts that are kept.
+
+    Args:
+        network: any.
+        sae: a dictionary of what it has at a place, from `read_sae`.
+        texts: each read by itself.
+        k: how many of each feature, at most.
+        progress: told after each text how many are done.
+
+    Raises:
+        SaeError: a ValueError, if the dictionary does not fit.
+    """
+    best = torch.zeros(k, sae.d_sae)
+    where = torch.zeros(2, k, sae.d_sae, dtype=torch.long)
+    active, n_tokens, read = torch.zeros(sae.d_sae, dtype=torch.long), 0, []
+    for number, text in enumerate(texts):
+        values = features_of(network, network.trace(text), sae).values.cpu()
+        highest, token = values.max(dim=0)
+        places = torch.stack([torch.full_like(token, number), token])
+        some, order = torch.cat([best, highest[None]]).sort(dim=0, descending=True, stable=True)
+        best = some[:k]
+        where = torch.cat([where, places[:, None]], dim=1).gather(1, order[:k].expand(2, -1, -1))
+        active += (values > 0).sum(dim=0)
+        n_tokens += len(values)
+        read.append(text)
+        progress(number + 1)
+    return FeatureExamples(
+        best.numpy(), where[0].numpy(), where[1].numpy(), active.numpy(), n_tokens, tuple(read)
+    )

@@ -1,0 +1,45 @@
+"""The words that a feature writes: its direction, read as if it were a neuron's value."""
+
+import torch
+from torch import Tensor
+
+from ffnviz.analysis.features.encoding import check_fit
+from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.neurons.memory import RankedWords, words_of
+from ffnviz.models.network import Network
+from ffnviz.models.sae import Sae, SaeError
+
+NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
+
+
+@torch.inference_mode()
+def direction(network: Network, sae: Sae, feature: int) -> Tensor:
+    """What a unit of a feature adds to the stream, (d_model,).
+
+    Its row of W_dec; of hidden neurons, W_dec[f] W₂.
+
+    Raises:
+        SaeError: if there is no such feature, or the dictionary does not fit.
+    """
+    check_fit(network, sae)
+    if not 0 <= feature < sae.d_sae:
+        raise SaeError(f"There is no feature {feature}: they count from 0 to {sae.d_sae - 1}.")
+    ffn = network.ffn(sae.block)
+    written = sae.w_dec[feature].to(ffn.values)
+    return written @ ffn.values if sae.at == "hidden" else written
+
+
+def sae_words(
+    network: Network, sae: Sae, feature: int, k: int = 10
+) -> tuple[RankedWords, RankedWords]:
+    """The k words that a feature promotes most and those that it suppresses most, by one unit.
+
+    Its direction in the stream is read through the final norm's centring and gain and the output
+    matrix (the logit lens), before the division by the stream's standard deviation, as a neuron's
+    value is. What later blocks make of it is not in it.
+
+    Raises:
+        SaeError: a ValueError, if there is no such feature, or the dictionary does not fit.
+        NotForThisNetwork: without a plain word head.
+    """
+    return words_of(network, direction(network, sae, feature), k)

@@ -1,0 +1,206 @@
+"""Descriptions of neurons as Neuronpedia exports them: JSONL, one description a line.
+
+https://docs.neuronpedia.org/api-and-data/exports; the columns are those of its table Explanation.
+"""
+
+import gzip
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
+from ffnviz.analysis.neurons.names import SURROGATE
+from ffnviz.models.encoder.atomic import replace_file
+
+LONGEST_LINE = 2**20  # characters: a line may hold an embedding
+LONGEST_TEXT = 1_000  # characters; what a description says beyond is left out
+LONGEST_ID = 120
+MOST_SCORES = 20
+MOST = 300_000  # descriptions
+MOST_SAID = 100  # of the lines that are left out
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
+
+
+class DescriptionsError(ValueError):
+    """A file that holds no descriptions of neurons: says why."""
+
+
+def read_descriptions(path: Path | str) -> Descriptions:
+    """The descriptions of neurons in a file as Neuronpedia exports them, or in a folder of such.
+
+    A line is an object with layer, index and description, and mostly modelId, explanationModelName,
+    typeName and scores; further fields are passed over. What its interface exports, one list of the
+    same objects, is read too. Lines that are none are left out and named by their numbers; texts
+    are cut after 1,000 characters.
+
+    Args:
+        path: .jsonl, .json, either with .gz, or a folder.
+
+    Raises:
+        DescriptionsError: a ValueError, if there is no description in it, or too many are.
+        OSError: if it cannot be read.
+    """
+    path = Path(path)
+    files = [path]
+    if path.is_dir():
+        files = sorted(each for each in path.iterdir() if each.name.endswith(ENDINGS))
+    lines = ((f"{file.name}, {place}", line) for file in files for place, line in _lines(file))
+    return _gathered(str(path), lines)
+
+
+def descriptions_in(name: str, text: str) -> Descriptions:
+    """As `read_descriptions`, from the text of a file.
+
+    Raises:
+        DescriptionsError: if there is no description in it.
+    """
+    return _gathered(name, _values(io.StringIO(text.removeprefix("\ufeff"))))
+
+
+def _gathered(name: str, lines: Iterable[tuple[str, object]]) -> Descriptions:
+    rows: list[Description] = []
+    left_out: list[str] = []
+    n_left_out = 0
+    for place, line in lines:
+        try:
+            rows.append(_description(line))
+        except DescriptionsError as error:
+            n_left_out += 1
+            if len(left_out) < MOST_SAID:
+                left_out.append(f"{place}: {error}")
+        if len(rows) > MOST:
+            raise DescriptionsError(f"{name} has more than {MOST:,} descriptions.")
+    if not rows:
+        why = f" {left_out[0]}" if left_out else ""
+        raise DescriptionsError(f"{name} has no descriptions of neurons.{why}")
+    return Descriptions(tuple(rows), tuple(left_out), n_left_out)
+
+
+def write_descriptions(descriptions: Descriptions | Iterable[Description], path: Path | str) -> int:
+    """Write descriptions as Neuronpedia's exports have them, one line of JSON each.
+
+    Args:
+        descriptions: of neurons or features.
+        path: of the file; compressed if it ends in .gz.
+
+    Returns:
+        How many were written.
+
+    Raises:
+        OSError: if it cannot be written; what was there before is there still.
+    """
+    rows = descriptions.rows if isinstance(descriptions, Descriptions) else tuple(descriptions)
+    content = to_lines(rows).encode()
+    path = Path(path)
+    replace_file(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
+    return len(rows)
+
+
+def to_lines(rows: Iterable[Description]) -> str:
+    """The lines of such a file."""
+    return "".join(json.dumps(_fields(row), ensure_ascii=False) + "\n" for row in rows)
+
+
+def _fields(row: Description) -> dict[str, Any]:
+    scores = [
+        {"value": score.value, "explanationScoreTypeName": score.method,
+         "explanationScoreModelName": score.by}
+        for score in row.scores
+    ]  # fmt: skip
+    return {
+        "modelId": row.model,
+        "layer": row.layer,
+        "index": str(row.index),
+        "description": row.text,
+        "typeName": row.method or None,
+        "explanationModelName": row.by or None,
+        **({"scores": scores} if scores else {}),
+    }
+
+
+def _lines(file: Path) -> Iterator[tuple[str, object]]:
+    """What stands on each line and which it is: a value of JSON, or the error that it is none."""
+    opened = gzip.open if file.suffix == ".gz" else open
+    try:
+        with opened(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
+            yield from _values(lines)
+    except (EOFError, gzip.BadGzipFile) as error:
+        raise DescriptionsError(f"{file} cannot be decompressed.") from error
+
+
+def _values(lines: IO[str]) -> Iterator[tuple[str, object]]:
+    number = 0
+    while line := lines.readline(LONGEST_LINE + 1):
+        number += 1
+        if number == 1 and line.lstrip().startswith("["):
+            yield from _entries(line + lines.read(MOST * LONGEST_TEXT))
+            return
+        if len(line) > LONGEST_LINE:
+            while line and not line.endswith("\n"):
+                line = lines.readline(LONGEST_LINE)
+            yield f"line {number}", DescriptionsError("it is too long.")
+        elif line.strip():
+            yield f"line {number}", _value(line)
+
+
+def _entries(text: str) -> Iterator[tuple[str, object]]:
+    entries = _value(text)
+    rows = entries if isinstance(entries, list) else [entries]
+    return ((f"entry {number}", row) for number, row in enumerate(islice(rows, MOST + 1), start=1))
+
+
+def _value(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):  # endless digits, endless brackets
+        return DescriptionsError("it is not JSON.")
+
+
+def _description(row: object) -> Description:
+    if isinstance(row, DescriptionsError):
+        raise row
+    if not isinstance(row, dict):
+        raise DescriptionsError("it is no object.")
+    missing = [key for key in ("layer", "index", "description") if row.get(key) in (None, "")]
+    if missing:
+        raise DescriptionsError(f"it has no {' and no '.join(missing)}.")
+    text = row["description"]
+    if not isinstance(text, str):
+        raise DescriptionsError("its description is no text.")
+    layer = _text(row["layer"], LONGEST_ID)
+    return Description(
+        str(int(layer)) if layer.isdecimal() and layer.isascii() else layer,
+        _index(row["index"]),
+        _text(text, LONGEST_TEXT),
+        _text(row.get("modelId"), LONGEST_ID),
+        _text(row.get("explanationModelName"), LONGEST_ID),
+        _text(row.get("typeName"), LONGEST_ID),
+        tuple(_scores(row.get("scores"))),
+    )
+
+
+def _index(value: object) -> int:
+    text = str(value).strip() if isinstance(value, (int, str)) else ""
+    if not (text.isascii() and text.isdecimal() and len(text) <= 9):
+        raise DescriptionsError("its index is no number of a neuron.")
+    return int(text)
+
+
+def _text(value: object, longest: int) -> str:
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
+        return ""
+    text = SURROGATE.sub("\ufffd", " ".join(str(value).split()))
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _scores(values: object) -> Iterator[Score]:
+    """Those that are numbers; of a score that is none nothing is said."""
+    for each in islice(values if isinstance(values, list) else [], MOST_SCORES):
+        value = each.get("value") if isinstance(each, dict) else None
+        if isinstance(value, (int, float)) and abs(value) < math.inf:
+            method, by = each.get("explanationScoreTypeName"), each.get("explanationScoreModelName")
+            yield Score(float(value), _text(method, LONGEST_ID), _text(by, LONGEST_ID))

@@ -1,0 +1,53 @@
+"""Names that a person gave, as descriptions that others can read; and theirs as names."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
+from ffnviz.analysis.neurons.names import LONGEST, Name, Reading
+from ffnviz.models.card import NetworkSize
+
+
+def as_descriptions(names: Iterable[Name]) -> Iterator[Description]:
+    """What each name says of its neuron, and who said it if that is known."""
+    for name in names:
+        by, method = re.fullmatch(r"(.*?)(?: \((.*)\))?", name.by, re.DOTALL).groups()  # type: ignore[union-attr]
+        number = re.match(r"-?\d+(?:\.\d+)?", name.score)
+        scored = name.score[number.end() :].strip() if number else ""
+        scores = (Score(float(number[0]), scored),) if number else ()
+        yield Description(
+            str(name.block - 1), name.neuron, name.name, name.twin, by, method or "", scores
+        )
+
+
+def as_names(found: Descriptions, networks: Mapping[str, NetworkSize], usual: str) -> Reading:
+    """The best description of each neuron as its name; what is of no neuron here is left out.
+
+    Args:
+        found: what was read.
+        networks: those at hand, by name.
+        usual: the one that is meant where a description names none of them.
+    """
+    names: dict[tuple[str, int, int], Name] = {}
+    left_out = list(found.left_out)
+    for row in found.rows:
+        network = row.model if row.model in networks else usual
+        size = networks[network]
+        if row.block is None or row.block >= size.n_blocks or row.index >= size.d_ff:
+            left_out.append(f"Layer {row.layer}, {row.index}: {network} has no such neuron.")
+            continue
+        best = found.of(row.block, row.index)[0]
+        name = credit(Name(network, row.block + 1, row.index, _cut("name", best.text)), best)
+        names.setdefault(name.of, name)
+    return Reading(tuple(names.values()), tuple(left_out))
+
+
+def credit(name: Name, row: Description) -> Name:
+    """The name with who said it, and how it was scored."""
+    score = "" if row.best is None else f"{row.best.value:.4g} {row.best.method}".strip()
+    return replace(name, by=_cut("by", row.who), score=_cut("score", score))
+
+
+def _cut(key: str, text: str) -> str:
+    return text if len(text) <= LONGEST[key] else text[: LONGEST[key] - 1] + "…"

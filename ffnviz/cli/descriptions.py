@@ -1,0 +1,80 @@
+"""The files of --descriptions: what they hold, and for which network each is shown."""
+
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from ffnviz.analysis.neurons.description_file import DescriptionsError, read_descriptions
+from ffnviz.analysis.neurons.descriptions import Descriptions
+from ffnviz.models.registry import available_networks, open_network, usual_device
+
+SAID = 3  # of the lines that are left out, and of who said what
+
+
+def opened_descriptions(asked: tuple[str, ...]) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
+    """Each file with the id of the network that it is shown for, and a line on what is in it.
+
+    Args:
+        asked: FILE, or NETWORK=FILE.
+
+    Raises:
+        ClickException: in a sentence, if one cannot be read, or is of no network here.
+    """
+    found, lines = [], []
+    for each in asked:
+        network, path = _split(each)
+        try:
+            descriptions = read_descriptions(path)
+        except DescriptionsError as error:
+            raise click.ClickException(str(error)) from error
+        network = network or _meant(descriptions, path)
+        found.append((network, path))
+        lines.append(_line(descriptions, network, path))
+    return tuple(found), lines
+
+
+def _split(asked: str) -> tuple[str, Path]:
+    network, sign, path = asked.partition("=")
+    if not sign or Path(asked).exists():
+        return "", Path(asked).resolve()
+    here = ", ".join(available_networks())
+    if network not in available_networks():
+        raise click.ClickException(f"--descriptions {asked}: there is no “{network}”, but {here}.")
+    return network, Path(path).resolve()
+
+
+def _meant(descriptions: Descriptions, path: Path) -> str:
+    """The network that most rows name, of those here."""
+    models = Counter(row.model for row in descriptions.rows)
+    here = [model for model, _ in models.most_common() if model in available_networks()]
+    if here:
+        return here[0]
+    usual = next(iter(available_networks()))
+    raise click.ClickException(
+        f"{path} describes “{models.most_common(1)[0][0]}”; here are "
+        f"{', '.join(available_networks())}. If it is one of these: --descriptions {usual}={path}"
+    )
+
+
+def _line(descriptions: Descriptions, network: str, path: Path) -> str:
+    opened = open_network(network, usual_device())
+    sizes = opened.sizes
+    neurons = {
+        (row.block, row.index)
+        for row in descriptions.rows
+        if row.block is not None and row.block < sizes.n_blocks and row.index < sizes.d_ff
+    }
+    if not neurons:
+        layers = ", ".join(dict.fromkeys(row.layer for row in descriptions.rows[:1]))
+        raise click.ClickException(
+            f"{path} describes no neuron of {opened.card.label}: its first layer is “{layers}”, "
+            "where a block's number from 0 is expected."
+        )
+    who = Counter(row.who or "somebody" for row in descriptions.rows).most_common(SAID)
+    left_out = descriptions.n_left_out
+    wrong = f" Left out: {left_out:,} ({'; '.join(descriptions.left_out[:SAID])})" * bool(left_out)
+    return (
+        f"{opened.card.label}: descriptions of {len(neurons):,} neurons in {path}, by "
+        f"{', '.join(name for name, _ in who)}.{wrong}"
+    )

@@ -1,0 +1,148 @@
+"""A sparse autoencoder: a dictionary of features that a network's activations are sums of.
+
+x ≈ x̂ = f W_dec + b_dec, with f = φ((x − b_dec) W_enc + b_enc) ≥ 0, few of them above zero (Bricken
+et al. 2023, "Towards Monosemanticity"; Cunningham et al. 2023, arXiv:2309.08600).
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from ffnviz.models.card import Sizes
+from ffnviz.models.edit import PLACES
+
+LAYER_NORM_EPS = 1e-5  # sae_lens's
+
+
+class SaeError(ValueError):
+    """A folder that holds no dictionary that is known here, or one that does not fit: says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Sae:
+    """A sparse autoencoder of what a network has at one place.
+
+    Attributes:
+        name: its folder's.
+        block: whose activations it takes apart, from 0.
+        at: the place in that block, as Edit has them.
+        architecture: "standard" (ReLU), "jumprelu" (Rajamanoharan et al. 2024b), "topk" (Gao et al.
+            2024) or "gated" (Rajamanoharan et al. 2024a).
+        w_enc: (d_in, d_sae).
+        w_dec: a row a feature, (d_sae, d_in).
+        b_dec: (d_in,).
+        b_enc: (d_sae,); of a gated one, what its gates are compared with.
+        threshold: of a "jumprelu", below or at which a feature is zero, (d_sae,).
+        k: of a "topk", how many features are kept at each token.
+        gain: of a "gated", what a gate's product is multiplied with for its size, (d_sae,).
+        b_size: of a "gated", what is added to that, (d_sae,).
+        b_dec_first: whether b_dec is taken away before encoding.
+        scaled: how x is normed before, "none", "layer_norm" or "constant_norm_rescale".
+        by_norm: of a "topk", whether features are ranked by what they write.
+        centred: whether the mean over x's components is set aside, as TransformerLens's processed
+            networks have it taken out of all that is written.
+        trained_on: the network's name in its configuration.
+        source: its name at Neuronpedia, "6-res-jb", if it is told.
+    """
+
+    name: str
+    block: int
+    at: str
+    architecture: str
+    w_enc: Float[Tensor, "d_in d_sae"] = field(repr=False)
+    w_dec: Float[Tensor, "d_sae d_in"] = field(repr=False)
+    b_dec: Float[Tensor, "d_in"] = field(repr=False)
+    b_enc: Float[Tensor, "d_sae"] = field(repr=False)
+    threshold: Float[Tensor, "d_sae"] | None = field(default=None, repr=False)
+    k: int | None = None
+    gain: Float[Tensor, "d_sae"] | None = field(default=None, repr=False)
+    b_size: Float[Tensor, "d_sae"] | None = field(default=None, repr=False)
+    b_dec_first: bool = True
+    scaled: str = "none"
+    by_norm: bool = False
+    centred: bool = False
+    trained_on: str = ""
+    source: str = ""
+
+    @property
+    def d_sae(self) -> int:
+        """How many features it has."""
+        return len(self.w_dec)
+
+    @property
+    def d_in(self) -> int:
+        """How wide the activations are that it takes apart."""
+        return len(self.w_enc)
+
+    @property
+    def where(self) -> str:
+        """The place in words, with the block from 1."""
+        return f"{PLACES[self.at].partition(',')[0]}, block {self.block + 1}"
+
+    @cached_property
+    def norms(self) -> Float[Tensor, "d_sae"]:
+        """‖W_dec[f]‖ of each feature."""
+        norms: Tensor = self.w_dec.norm(dim=-1)
+        return norms
+
+    @torch.inference_mode()
+    def encode(self, x: Float[Tensor, "*rows d_in"]) -> Float[Tensor, "*rows d_sae"]:
+        """The features' activations for rows of what it takes apart, (…, d_in) -> (…, d_sae)."""
+        y = self._normed(x)[0]
+        y = y - self.b_dec if self.b_dec_first else y
+        if self.gain is not None and self.b_size is not None:
+            along = y @ self.w_enc
+            size = (along * self.gain + self.b_size).relu()
+            return size * (along + self.b_enc > 0)
+        pre = torch.addmm(self.b_enc, y.reshape(-1, self.d_in), self.w_enc)
+        pre = pre.reshape(*y.shape[:-1], self.d_sae)
+        if self.threshold is not None:
+            return pre.relu() * (pre > self.threshold.relu())
+        if self.k is None:
+            return pre.relu()
+        ranked = pre * self.norms if self.by_norm else pre
+        best = ranked.topk(min(self.k, self.d_sae), dim=-1)
+        return torch.zeros_like(pre).scatter(-1, best.indices, best.values.relu())
+
+    @torch.inference_mode()
+    def decode(
+        self, features: Float[Tensor, "*rows d_sae"], x: Float[Tensor, "*rows d_in"]
+    ) -> Float[Tensor, "*rows d_in"]:
+        """x̂, (…, d_in): what features stand for, in the units of the x that they are of."""
+        _, scale, shift = self._normed(x)
+        sized = features / self.norms if self.by_norm else features
+        return (sized @ self.w_dec + self.b_dec) * scale + shift
+
+    def _normed(self, x: Tensor) -> tuple[Tensor, Tensor | float, Tensor | float]:
+        """What is encoded, and what its reconstruction is multiplied with and moved by."""
+        x = x.to(self.w_enc)
+        away: Tensor | float = x.mean(dim=-1, keepdim=True) if self.centred else 0.0
+        x = x - away
+        if self.scaled == "layer_norm":
+            mean = x.mean(dim=-1, keepdim=True)
+            spread = (x - mean).std(dim=-1, keepdim=True)
+            return (x - mean) / (spread + LAYER_NORM_EPS), spread, mean + away
+        if self.scaled == "constant_norm_rescale":
+            factor = self.d_in**0.5 / x.norm(dim=-1, keepdim=True)
+            return x * factor, 1 / factor, away
+        return x, 1.0, away
+
+    def check(self, sizes: Sizes, label: str) -> None:
+        """See that a network has the place, and that it is as wide.
+
+        Raises:
+            SaeError: naming what does not fit.
+        """
+        width = sizes.d_ff if self.at == "hidden" else sizes.d_model
+        if self.block >= sizes.n_blocks:
+            raise SaeError(
+                f"{self.name} is of block {self.block} (from 0); {label} has {sizes.n_blocks}."
+            )
+        if self.d_in != width:
+            raise SaeError(
+                f"{self.name} takes apart vectors of {self.d_in:,} components; in {label}, "
+                f"{PLACES[self.at].partition(',')[0]}: {width:,}."
+            )

@@ -1,0 +1,96 @@
+"""What others say of a neuron: descriptions from the files that the server was given."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ffnviz.analysis.neurons.description_file import DescriptionsError, read_descriptions
+from ffnviz.analysis.neurons.descriptions import Description, Descriptions
+from ffnviz.analysis.neurons.name_exchange import credit
+from ffnviz.analysis.neurons.names import Name
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.models.config import config
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+
+SHOWN = 20
+
+
+def what_others_say(
+    run: Run, neuron: int, on_choose: Callable[[Description], Any] | None = None
+) -> list[Cell]:
+    """Who says what of the neuron, and how that was scored; nothing without files of it.
+
+    Args:
+        run: what is shown.
+        neuron: by number, of the block on the screen.
+        on_choose: gives the action for a row.
+    """
+    files = _files(run)
+    if not files:
+        return []
+    try:
+        found = said_of(run, neuron)[:SHOWN]
+    except (DescriptionsError, OSError) as error:
+        title = "The descriptions of neurons cannot be read."
+        return [text_cell("others", title, [(str(error), "typed")], tone="warning")]
+    where = ", ".join(path.name for path in files)
+    if not found:
+        said: list[Any] = [(where, "typed"), " says nothing of this neuron."]
+        return [text_cell("others", said, tone="quiet")]
+    n = len(found)
+    sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this neuron in {where}."]
+    if on_choose:
+        sentence += [" Click one to take it as your name."]
+    return [
+        table_cell(
+            "others",
+            Head(sentence, "", run.card.colour),
+            ("description", "said by", "score"),
+            [(row.text, row.who or "not told", scored(row)) for row in found],
+            on_choose=(lambda at: on_choose(found[at])) if on_choose else None,
+        )
+    ]
+
+
+def said_of(run: Run, neuron: int) -> tuple[Description, ...]:
+    """What the network's files say of a neuron of the block on the screen, the best scored first.
+
+    Raises:
+        DescriptionsError, OSError: if one of them cannot be read.
+    """
+    files = _files(run)
+
+    def read() -> Descriptions:
+        return sum(map(read_descriptions, files), Descriptions(()))
+
+    at_hand = run.subject.per_network(f"descriptions in {files}", read)
+    return at_hand.of(run.state.block, neuron)
+
+
+def credited(run: Run, name: Name) -> Name:
+    """The name with who said it, if it is what one of the files says."""
+    try:
+        found = said_of(run, name.neuron)
+    except (DescriptionsError, OSError):
+        return name
+    for row in found:
+        if name.name and row.text.startswith(name.name):
+            return credit(name, row)
+    return name
+
+
+def _files(run: Run) -> list[Path]:
+    return [path for network, path in config().descriptions if network == run.card.id]
+
+
+def scored(row: Description) -> str:
+    """Its best score, how that was found, and by whom."""
+    best = row.best
+    if best is None:
+        return ""
+    how = ", ".join(part for part in (best.method, best.by) if part)
+    return f"{best.value:.2f}" + f" ({how})" * bool(how)
