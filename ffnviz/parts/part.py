@@ -23,6 +23,7 @@ class Part:
         name: in the URL.
         settings: what can be set on it.
         needs: what it needs of a network.
+        ways: what each of its views needs besides; it can be shown where one can.
         line: what one sees there, in at most forty characters; below the title in the list.
         follow: what follows from the run, to be set before the URL is written and the part is
             shown; None if nothing does.
@@ -35,10 +36,13 @@ class Part:
     needs: tuple[Capability, ...] = ()
     follow: Callable[[Run, Values], Set | None] | None = None
     line: str = ""
+    ways: tuple[tuple[Capability, ...], ...] = ()
 
     def missing(self, run: Run) -> tuple[Capability, ...]:
         """What the network that drives the page has not, and the part needs."""
-        return missing(run.card, self.needs, partner=run.partner is not None)
+        partner = run.partner is not None
+        lacking = [missing(run.card, (*self.needs, *way), partner) for way in self.ways or ((),)]
+        return lacking[0] if all(lacking) else ()
 
 
 @dataclass(frozen=True)

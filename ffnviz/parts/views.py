@@ -36,8 +36,7 @@ def part_of_views(
         views: by their ids.
     """
     kept = [setting for view in views.values() for setting in view.settings]
-    first, *others = views.values()
-    needs = tuple(each for each in first.needs if all(each in view.needs for view in others))
+    ways = tuple(view.needs for view in views.values())
 
     def sheet(run: Run, values: Values) -> Sheet:
         partner, chosen = run.partner is not None, values[choice]
@@ -55,4 +54,4 @@ def part_of_views(
         choices = [replace(choice, options=offered)] if len(offered) > 1 else []
         return Sheet([*why, *made.rows], [*choices, *controls])
 
-    return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), needs, line=line)
+    return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), line=line, ways=ways)

@@ -17,6 +17,8 @@ PARTS: list[tuple[str, str, Mapping[str, str]]] = [
     ("lab", "linear", {"linear_view": "token"}),
     ("lab", "linear", {"linear_view": "together"}),
     ("neurons", "writes", {"writes_view": "memories"}),
+    ("neurons", "writes", {"writes_view": "paths"}),
+    ("neurons", "compare", {"compare_view": "patch"}),
 ]
 # These measure what the parts after them do, or nothing of the sentence: one is enough.
 ONCE = ("claims", "fit")

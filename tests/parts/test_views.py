@@ -1,6 +1,8 @@
 """A part of several views shows the one that was chosen, or says why it cannot."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.model import load
@@ -49,9 +51,13 @@ def offered(sheet: Sheet) -> list[str]:
     ]
 
 
-def test_a_part_has_the_settings_of_all_views_once_and_needs_what_all_need() -> None:
+def test_a_part_has_the_settings_of_all_views_once_and_is_missing_where_none_can_be_shown() -> None:
     assert part().settings == (VIEW, MANY)
-    assert part().needs == (Capability.WORD_HEAD,)
+    alone = run_of(load("relu"), "The cat sat.")
+    assert part().missing(alone) == ()  # one of the views needs no second network
+    headless: Any = SimpleNamespace(card=replace(alone.card, has_word_head=False), partner=None)
+    lacking = part().missing(headless)
+    assert lacking == (Capability.PARTNER, Capability.WORD_HEAD)  # the first view's
 
 
 def test_the_chosen_view_is_shown_and_those_that_can_be_are_offered() -> None:

@@ -59,6 +59,21 @@ def logit_difference(
     )
 
 
+def telling_words(of: Tensor, against: Tensor) -> LogitDifference | None:
+    """The word that one answer raises most over another, against the one that it lowers most.
+
+    argmax(p − q) and argmin(p − q) of the two softmaxes p and q, so that their difference is
+    larger in the first answer than in the second; None if both say the same.
+
+    Args:
+        of: the logits of the answer, (vocab_size,).
+        against: of the other, (vocab_size,).
+    """
+    apart = of.double().softmax(-1) - against.double().softmax(-1)
+    word, instead = int(apart.argmax()), int(apart.argmin())
+    return LogitDifference(word, instead) if apart[word] > 0 > apart[instead] else None
+
+
 def word_id(network: Network, word: str | int) -> int:
     """The entry of the vocabulary that a word is.
 

@@ -7,10 +7,12 @@ from typing import SupportsIndex
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations, check_block
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.analysis.spread import Progress
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
@@ -164,24 +166,98 @@ def patch_map(
     require(network, NEEDS)
     given, into = network.trace(source), network.trace(target)
     _check_as_long(given, into)
-    n = len(into.tokens)
     wanted = _places(given, into, tokens, None)
-    place, together = judged_at(network, into, token), at_once(network, n)
-    values = np.empty((len(into.blocks), len(wanted)))
-    for number, (taken, own) in enumerate(zip(given.blocks, into.blocks, strict=True)):
+    place = judged_at(network, into, token)
+    pairs = np.array([wanted, wanted]).T.reshape(-1, 2)
+    return map_of_traces(network, given, into, measure, pairs, (place, place), at=at)
+
+
+@torch.inference_mode()
+def map_of_traces(
+    network: Network,
+    given: Trace,
+    into: Trace,
+    measure: Measure,
+    pairs: NDArray[np.integer],
+    judged: tuple[int, int],
+    *,
+    at: str = "output",
+    neurons: int | None = None,
+    progress: Progress = lambda _: None,
+) -> PatchMap:
+    """The same of two traces, which need not have equally many tokens.
+
+    Args:
+        network: any with a word head.
+        given: whose activations are taken.
+        into: into whose pass they are put.
+        measure: of the logits.
+        pairs: where each is taken, and where it is put, (n, 2).
+        judged: where it is measured in `given`, and in `into`.
+        at: the place in each block, as Edit has them.
+        neurons: at each token only those that differ most in the two, so many; None takes all.
+        progress: told the share of all patches that are done.
+    """
+    require(network, NEEDS)
+    n, taken_at, put_to = len(into.tokens), pairs[:, 0].tolist(), pairs[:, 1].tolist()
+    together, blocks = at_once(network, n), list(zip(given.blocks, into.blocks, strict=True))
+    values = np.empty((len(blocks), len(pairs)))
+    for number, (taken, own) in enumerate(blocks):
         put, plain = activations(network, taken, at), activations(network, own, at)
-        for start in range(0, len(wanted), together):
-            some = wanted[start : start + together]
+        new = _strongest_alone(put[taken_at], plain[put_to], neurons)
+        for start in range(0, len(pairs), together):
+            some = put_to[start : start + together]
             # One pass a token: all others keep what they have.
             rows = plain.repeat(len(some), 1, 1)
-            rows[range(len(some)), some] = put[some]
+            rows[range(len(some)), some] = new[start : start + together]
             run = network.run(into.ids.expand(len(some), -1), [Edit(number, value=rows, at=at)])
-            made = measure(run.logits_at(place)).double().cpu().numpy()
+            made = measure(run.logits_at(judged[1])).double().cpu().numpy()
             values[number, start : start + len(some)] = made
+            progress((number * len(pairs) + start + len(some)) / values.size)
     return PatchMap(
         values,
-        float(measure(into.logits_at(place))),
-        float(measure(given.logits_at(place))),
-        np.array(wanted),
-        tuple(into.tokens[each].special or into.tokens[each].text for each in wanted),
+        float(measure(into.logits_at(judged[1]))),
+        float(measure(given.logits_at(judged[0]))),
+        pairs[:, 1].astype(np.int64),
+        tuple(into.tokens[each].special or into.tokens[each].text for each in put_to),
     )
+
+
+def _strongest_alone(put: Tensor, plain: Tensor, k: int | None) -> Tensor:
+    """The rows put in, (n, width), of each only the k that differ most from what is there."""
+    if k is None or k >= put.shape[1]:
+        return put
+    most = (put - plain).abs().topk(k, dim=1).indices
+    return plain.scatter(1, most, put.gather(1, most))
+
+
+@torch.inference_mode()
+def patched_logits(
+    network: Network,
+    given: Trace,
+    into: Trace,
+    block: int,
+    pair: tuple[int, int],
+    judged: int,
+    *,
+    at: str = "output",
+    neurons: int | None = None,
+) -> Tensor:
+    """The logits at `judged` after one patch of such a map, (vocab_size,).
+
+    Args:
+        network: any with a word head.
+        given: whose activations are taken.
+        into: into whose pass they are put.
+        block: from 0.
+        pair: the token they are taken at, and the one they are put to.
+        judged: the token of `into` whose logits are wanted.
+        at: the place in the block, as Edit has them.
+        neurons: only those that differ most, so many; None takes all.
+    """
+    require(network, NEEDS)
+    check_block(into, block)
+    put, plain = (activations(network, trace.blocks[block], at) for trace in (given, into))
+    new = _strongest_alone(put[[pair[0]]], plain[[pair[1]]], neurons)
+    run = network.run(into.ids, [Edit(block, value=new, tokens=[pair[1]], at=at)])
+    return run.logits_at(judged)

@@ -1,5 +1,6 @@
 """From a neuron of one block to the neurons of a later one, through the stream."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,17 +76,49 @@ def neuron_paths(
     check_block(trace, to_block)
     if to_block <= block:
         raise ValueError(f"Block {to_block} does not come after block {block}.")
+    return _paths(network, trace, (block, neuron), [to_block], token, k)[0]
+
+
+@torch.inference_mode()
+def paths_to_later(
+    trace: Trace, block: int, neuron: int, token: int | None = None, k: int = 10
+) -> tuple[NeuronPaths, ...]:
+    """The same for every later block, by one pass without the neuron; none for the last block.
+
+    Raises:
+        ValueError: if there is no such neuron.
+        NotForThisNetwork: as `neuron_paths`.
+    """
+    network = network_of(trace)
+    require(network, NEEDS)
+    check_block(trace, block)
+    return _paths(network, trace, (block, neuron), range(block + 1, len(trace.blocks)), token, k)
+
+
+def _paths(
+    network: Network,
+    trace: Trace,
+    of: tuple[int, int],
+    to: Iterable[int],
+    token: int | None,
+    k: int,
+) -> tuple[NeuronPaths, ...]:
+    block, neuron = of
     place = judged_at(network, trace, token)
     without = network.run(trace.ids, [Edit(block, [neuron], scale=0.0, tokens=[place])])
-    own, later = trace.blocks[block].ffn, trace.blocks[to_block]
-    view = network.ffn(to_block)
-    norm, stream = _read(network, view, later.input, later.middle, later.ffn.input)
-    written = own.hidden[place, neuron].double() * network.ffn(block).values[neuron].double()
-    seen = norm.undivided(written.cpu()) / norm.scale(stream[place].cpu().double())
-    direct = (view.keys.cpu().double() @ seen).numpy()
-    pre, bare = later.ffn.pre_activation, without.blocks[to_block].ffn.pre_activation
-    total = (pre[place].double() - bare[place].double()).cpu().numpy()
-    return NeuronPaths(direct, total, np.argsort(-np.abs(direct), kind="stable")[:k])
+    own = trace.blocks[block].ffn.hidden[place, neuron].double()
+    written = (own * network.ffn(block).values[neuron].double()).cpu()
+    found = []
+    for number in to:
+        later, bare = trace.blocks[number], without.blocks[number].ffn.pre_activation
+        view = network.ffn(number)
+        norm, stream = _read(network, view, later.input, later.middle, later.ffn.input)
+        seen = norm.undivided(written) / norm.scale(stream[place].cpu().double())
+        direct = (view.keys.cpu().double() @ seen).numpy()
+        total = (later.ffn.pre_activation[place].double() - bare[place].double()).cpu().numpy()
+        strongest = np.argsort(-np.abs(direct), kind="stable")[:k]
+        found.append(NeuronPaths(direct, total, strongest))
+    return tuple(found)
 
 
 def _read(

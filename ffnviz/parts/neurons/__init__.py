@@ -10,6 +10,8 @@ from ffnviz.parts.neurons import (
     examples,
     insert,
     name,
+    patch,
+    paths,
     switch,
     tags,
     two_memories,
@@ -26,7 +28,11 @@ VIEW = choice_setting(
     {"examples": "examples", "tags": "tags and positions", "values": "distribution"},
 ).with_control("Show")
 WRITES_VIEW = choice_setting(
-    "writes_view", {"neuron": "one neuron", "memories": "attention and FFN"}
+    "writes_view",
+    {"neuron": "one neuron", "paths": "later neurons", "memories": "attention and FFN"},
+).with_control("Show")
+COMPARE_VIEW = choice_setting(
+    "compare_view", {"neurons": "neurons that differ", "patch": "patch"}
 ).with_control("Show")
 PLANT_VIEW = choice_setting(
     "plant_view", {"one": "one neuron", "many": "how much fits"}
@@ -40,6 +46,7 @@ PARTS = (
     }),
     part_of_views("What it writes", "writes", "words it makes likelier", WRITES_VIEW, {
         "neuron": View(writes.sheet, needs=WORDS),
+        "paths": View(paths.sheet, needs=(Capability.PRE_NORM,)),
         "memories": View(two_memories.sheet, two_memories.SETTINGS, (*WORDS, Capability.OURS)),
     }),
     Part(arithmetic.sheet, "The arithmetic", "working", arithmetic.SETTINGS,
@@ -52,8 +59,10 @@ PARTS = (
     }),
     Part(browse.sheet, "All neurons", "browse", browse.SETTINGS, INDEX,
          line="a table of the block, to sort and search"),
-    Part(compare.sheet, "Compare two sentences", "compare", compare.SETTINGS,
-         line="the neurons that tell them apart"),
+    part_of_views("Compare two sentences", "compare", "what tells them apart", COMPARE_VIEW, {
+        "neurons": View(compare.sheet, compare.SETTINGS),
+        "patch": View(patch.sheet, patch.SETTINGS, (Capability.WORD_HEAD,)),
+    }),
     Part(name.sheet, "Test a name", "name", name.SETTINGS, INDEX,
          line="your guess, tried on new sentences", follow=name.follow),
 )  # fmt: skip

@@ -16,7 +16,7 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenNeuron, ShowState
 from ffnviz.state.run import Run, token_labels
-from ffnviz.state.settings import Values, text_setting
+from ffnviz.state.settings import Setting, Values, text_setting
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.").with_control(
     "Second sentence"
@@ -30,12 +30,24 @@ BARS = 14
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The second sentence, all differences, and those of the chosen token."""
-    setting = OTHER if run.card.has_mask else OTHER_NEXT
+    setting = other_sentence(run)
     example = ShowState(replace(
         run.state, sentence=TO_TRY[0], token=None, settings=((OTHER.name, TO_TRY[1]),)
     ))  # fmt: skip
     controls = (setting, Button("Try “The dog is …” and “The dogs are …”", example))
     return Sheet(compared(run, values[setting]), controls)
+
+
+def other_sentence(run: Run) -> Setting[str]:
+    """The second sentence; without a [MASK] where the first has none."""
+    return OTHER if has_mask(run, run.whole) else OTHER_NEXT
+
+
+def has_mask(run: Run, trace: Trace) -> bool:
+    """Whether a word is to be filled in."""
+    return run.card.has_mask and any(
+        token.id == run.model.tokenizer.mask_id for token in trace.tokens
+    )
 
 
 def compared(run: Run, text: str) -> list[Row]:

@@ -1,0 +1,114 @@
+"""Paths: which neurons of later blocks a neuron feeds through the stream."""
+
+from functools import partial
+
+import numpy as np
+
+from ffnviz.analysis.causal.paths import NeuronPaths, paths_to_later
+from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted, signed
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.sheet import Button, Row, Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import ChooseBlock, OpenNeuron
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+from ffnviz.state.state import Neuron
+
+SHOWN = 12
+
+
+def sheet(run: Run, _: Values) -> Sheet:
+    """The later neurons that it feeds most, beside how much of it goes the direct way."""
+    controls = neuron_controls(run)
+    if run.state.block == run.model.sizes.n_blocks - 1:
+        last = f"Block {run.state.block + 1} is the last: no FFN reads what its neurons write."
+        back = [] if run.state.block == 0 else [Button("Go to block 1", ChooseBlock(0))]
+        return Sheet([row(text_cell("last-block", last, tone="info"))], [*controls, *back])
+    return Sheet(rows_of(run, neuron_shown(run)), controls)
+
+
+def rows_of(run: Run, neuron: int) -> list[Row]:
+    """Its paths, or why they are not told."""
+    block = run.state.block
+    try:
+        found = run.subject.per_sentence(
+            ("paths", block, neuron, run.place),
+            partial(paths_to_later, run.whole, block, neuron, run.place, SHOWN),
+        )
+    except NotForThisNetwork as error:
+        return [row(text_cell("no-paths", str(error), tone="info"))]
+    if not any(each.direct.any() for each in found):
+        silent: Sentence = [
+            f"Neuron {neuron_name(block, neuron)} is 0 on ", quoted(run.labels[run.token]),
+            ", so it writes nothing there that a later neuron could read.",
+        ]  # fmt: skip
+        return [row(text_cell("silent", silent, tone="info"))]
+    return [row(strongest_paths(run, neuron, found), by_block(run, neuron, found), widths=(1.5, 1))]
+
+
+def strongest_paths(run: Run, neuron: int, found: tuple[NeuronPaths, ...]) -> Cell:
+    """The later neurons with the largest direct effect, beside the rest; a click opens one."""
+    block, d_ff = run.state.block, run.model.sizes.d_ff
+    ends = [(block + 1 + later, int(m)) for later, each in enumerate(found) for m in each.strongest]
+    direct, rest = (
+        np.array([getattr(found[to - block - 1], kind)[m] for to, m in ends])
+        for kind in ("direct", "rest")
+    )
+    order = np.argsort(-np.abs(direct), kind="stable")[:SHOWN]
+    ends, direct, rest = [ends[at] for at in order], direct[order], rest[order]
+    verb = "raises" if direct[0] > 0 else "lowers"
+    sentence: Sentence = [
+        "On ", quoted(run.labels[run.token]), f" neuron {neuron_name(block, neuron)} {verb} the "
+        f"pre-activation of {neuron_name(*ends[0])} most: by ", number(signed(direct[0])),
+        f" through the stream; all else that it changes on the way adds {signed(rest[0])}.",
+    ]  # fmt: skip
+    names = [neuron_name(*end) for end in ends]
+    ids = np.array([to * d_ff + m for to, m in ends])
+
+    def opened(chosen: int) -> OpenNeuron:
+        there = Neuron(run.card.id, *divmod(chosen, d_ff))
+        return OpenNeuron(there, "neurons", "wakes", run.state.token)
+
+    return bars_cell(
+        Head(sentence, "paths", run.card.colour),
+        [
+            Bars("value · key", names, direct, run.card.colour, ids),
+            Bars("the rest", names, rest, "muted", ids),
+        ],
+        alt="What the neuron adds to the pre-activations of later neurons, directly and otherwise.",
+        of="added to the pre-activation; click a bar to open that neuron",
+        named="neuron",
+        on_choose=opened,
+    )
+
+
+def by_block(run: Run, neuron: int, found: tuple[NeuronPaths, ...]) -> Cell:
+    """How large the direct effect on all of a later block's neurons is, and the rest."""
+    block = run.state.block
+    later = np.unique(np.linspace(0, len(found) - 1, min(SHOWN, len(found))).round().astype(int))
+    names = [f"block {block + 2 + each}" for each in later]
+    direct, rest, total = (
+        np.array([np.linalg.norm(getattr(found[each], kind)) for each in later])
+        for kind in ("direct", "rest", "total")
+    )
+    most = int(total.argmax())
+    explained = 1 - (rest[most] / max(total[most], 1e-30)) ** 2
+    sentence: Sentence = [
+        f"Without neuron {neuron_name(block, neuron)} at this token, {names[most]}'s "
+        f"pre-activations change most; the direct way explains ",
+        number(percent(max(0.0, float(explained)))), " of that change.",
+    ]  # fmt: skip
+    return bars_cell(
+        Head(sentence, "paths-blocks", run.card.colour),
+        [
+            Bars("value · key", names, direct, run.card.colour),
+            Bars("measured", names, total, "muted"),
+        ],
+        alt="The norm of what the neuron adds to each later block's pre-activations.",
+        of="norm over the block's neurons",
+        named="block",
+    )
