@@ -163,10 +163,10 @@ def app(
     if lecture is not None:
         _check_lecture(lecture)
     address = free_address(host, port)
-    kept = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
+    trained = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
     use(replace(
         config_from_environment(),
-        learned=Path(kept.name),
+        learned=Path(click.get_current_context().with_resource(trained)),
         networks=tuple(asked(name, dtype) for name in models),
         twins=not no_twins,
         indexes=tuple(path.resolve() for path in indexes),
@@ -187,13 +187,12 @@ def app(
         click.echo("\n".join(lines))
         use(replace(config(), descriptions=found))
     click.echo(announcement(address, port))
-    with kept:
-        if workers > 1:
-            serve_with(workers, host, port, config())
-            return
-        # Streamlit looks for its settings beside what was started.
-        sys.argv = [str(SCRIPT)]
-        application(config()).run(config={"server.address": host, "server.port": port})
+    if workers > 1:
+        serve_with(workers, host, port, config())
+        return
+    # Streamlit looks for its settings beside what was started.
+    sys.argv = [str(SCRIPT)]
+    application(config()).run(config={"server.address": host, "server.port": port})
 
 
 def asked(name: str, dtype: str | None) -> NetworkRequest:
