@@ -8,7 +8,7 @@ const PICTURES = new Set(["chart", "bars", "activation_map", "ffn_picture", "blo
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
 const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
-const EDGE = 20; // pixels between the last row and the foot
+const EDGE = 21; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
 const LOWEST_LIST = 150; // pixels
 
