@@ -21,6 +21,7 @@ from ffnviz.app.model_selector import network_cell
 from ffnviz.app.navigation import FIRST, opened_page
 from ffnviz.app.session import Session, network_by_id, network_sizes
 from ffnviz.app.sheet_view import Frame, draw
+from ffnviz.jobs.trace_ahead import trace_ahead
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.parts import PAGES, journey
@@ -54,6 +55,8 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         st.rerun()  # a click changed the sentence, and the box is not part of this fragment
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()
+    if run is not None and page.name == "journey":  # it shows both
+        trace_ahead(run)
     if run is not None and part.follow is not None and not missing:
         action = part.follow(run, Values(session.state.settings))
         if action is not None:

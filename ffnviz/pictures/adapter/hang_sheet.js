@@ -15,7 +15,8 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     box().focus();
   } else if ((key === "Enter" || key === "Escape") && target === box()) {
-    setTimeout(() => target.blur()); // once Streamlit has taken what was typed
+    // Once Streamlit has taken what was typed, and sent it.
+    requestAnimationFrame(() => setTimeout(() => target.blur()));
   }
 });
 

@@ -31,6 +31,15 @@ export function took(element, pixels, least, most) {
   if (changed) dispatchEvent(new Event("took"));
 }
 
+// Lists whose content is another, until the next frame: all are measured in one layout of the page.
+const waiting = new Set();
+
+function fitWaiting() {
+  const fits = [...waiting];
+  waiting.clear();
+  for (const fit of fits) fit();
+}
+
 /**
  * Gives a list the height that it has room for: it scrolls, or its lines stand further apart.
  *
@@ -56,7 +65,12 @@ export function fitList(list, bounds) {
   const seen = new ResizeObserver(fit); // it is there now, or has another width
   seen.observe(list);
   return (gone = false) => {
-    if (!gone) return fit();
+    if (!gone) {
+      if (!waiting.size) requestAnimationFrame(fitWaiting);
+      waiting.add(fit);
+      return;
+    }
+    waiting.delete(fit);
     seen.disconnect();
     for (const event of ["resize", "room"]) removeEventListener(event, fit);
   };
@@ -174,6 +188,7 @@ function fitSide(side, left) {
 export function fillWindow(rows, side, below) {
   let asked = 0;
   function fill() {
+    fitWaiting(); // they may ask again
     asked = 0;
     if (!rows.isConnected || innerWidth <= PHONE || heightLeft(rows, below) === null) return;
     const scene = "scene" in document.documentElement.dataset; // it brings its picture into the window

@@ -7,8 +7,9 @@ export const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").match
 
 /**
  * Puts the rows of a list into a new order, so that each goes on showing what it showed; call before they are written.
+ * Rows are equally high, so nobody asks the browser where they stand: it would lay the whole page out.
  *
- * @param list of rows, each with its name in data-name
+ * @param list of rows of one height, each with its name in data-name
  * @param names that its rows have from now on
  * @return to be called when they are written: rows that stay then move to their places
  */
@@ -16,16 +17,16 @@ export function reorder(list, names) {
   const rows = [...list.children];
   if (rows.length !== names.length || rows.every((row, at) => row.dataset.name === names[at])) return () => {};
   const calm = isCalm(), named = new Map(rows.map((row) => [row.dataset.name, row]));
-  const tops = calm ? null : new Map(rows.filter(({ hidden }) => !hidden).map((row) => [row, row.offsetTop]));
+  const places = new Map(rows.filter(({ hidden }) => !hidden).map((row, at) => [row, at]));
   const staying = names.map((name) => named.get(name));
   const others = rows.filter((row) => !staying.includes(row));
   list.append(...staying.map((row) => row ?? others.shift()));
   return () => {
     if (calm) return;
-    for (const row of staying.filter(Boolean)) {
-      const by = tops.get(row) - row.offsetTop;
-      if (by) row.animate([{ transform: `translateY(${by}px)` }, { transform: "none" }], { duration: MOVE_MS, easing: "ease-out" });
-    }
+    staying.forEach((row, at) => {
+      const by = row && places.has(row) && !row.hidden ? places.get(row) - at : 0;
+      if (by) row.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], { duration: MOVE_MS, easing: "ease-out" });
+    });
   };
 }
 

@@ -22,6 +22,7 @@ SCRIPTS = {
     "paper": ("stMain",),
     "drawer": ("stSidebarNavLink", "stSidebarCollapseButton"),
     "white_page": ("deltaPath",),
+    "loaded_script": ("document.head.appendChild", "bidi-components"),
 }
 STATIC = Path(streamlit.__file__).parent / "static"
 
