@@ -2,25 +2,28 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 import ffnviz
+from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.cli import main
 from ffnviz.cli.saes import opened_saes
 from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import load
 from ffnviz.models.sae import SaeError
 from ffnviz.parts.neurons import features
+from ffnviz.parts.sheet import Measured
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
 from tests.analysis.features.folders import drawn as weights
 from tests.analysis.features.folders import encoded, saved
 from tests.parts.sheets import Drawn, drawn, words
 from tests.parts.visits import TEXT
 
-TOLD = {"architecture": "topk", "k": 5}
+TOLD: dict[str, Any] = {"architecture": "topk", "k": 5}
 
 
 @pytest.fixture
@@ -33,7 +36,7 @@ def folders(tmp_path: Path) -> list[Path]:
     return both
 
 
-def shown(**query: str) -> Drawn:
+def shown(**query: Any) -> Drawn:
     return drawn("neurons", "wakes", activations_view="features", text=TEXT, block="2", **query)
 
 
@@ -68,7 +71,9 @@ def test_the_tokens_strongest_features_are_drawn(folders: list[Path]) -> None:
 def test_a_feature_and_a_dictionary_can_be_chosen(folders: list[Path]) -> None:
     view = shown(dictionary="res-60", feature="7")
     assert "of res-60 are active" in view.said
-    promoted, suppressed = ffnviz.sae_words(load("relu"), ffnviz.read_sae(folders[1]), 7)
+    promoted, suppressed = ffnviz.sae_words(
+        load("relu"), ffnviz.read_sae(folders[1]), 7, features.WORDS
+    )
     panels = view.cells["feature-words"].data["panels"]
     assert panels[0]["names"] == list(promoted.words)
     assert panels[1]["names"] == list(suppressed.words)
@@ -81,14 +86,14 @@ def test_a_feature_and_a_dictionary_can_be_chosen(folders: list[Path]) -> None:
 def test_its_strongest_examples_come_when_asked_for(
     folders: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read = [probe for probe in features.read_probes() if len(probe.text) < 30][:20]
+    read = [probe for probe in read_probes() if len(probe.text) < 30][:20]
     monkeypatch.setattr(features, "read_probes", lambda: read)
     run = shown().run
     told: list[float] = []
     measurement = features.its_examples(run, folders[0], 3)
     result = measurement.work(run, told.append, *measurement.args)
     assert told[-1] == 1
-    (cell,) = measurement.after(features.Measured(measurement.setup, result, "", ""))
+    (cell,) = measurement.after(Measured(measurement.setup, result, "", ""))
     model = load("relu")
     best = {}
     for probe in read:

@@ -44,7 +44,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, text_setting
 from ffnviz.state.state import LARGEST
 
-STRONGEST, WORDS = 10, 10
+STRONGEST, WORDS = 10, 7
 DICTIONARY = text_setting("dictionary", longest=120)  # by its folder's name
 FEATURE = count_setting("feature", -1, -1, LARGEST)  # −1: the strongest on the token
 SETTINGS = (DICTIONARY, FEATURE)
@@ -179,10 +179,10 @@ def what_it_misses(run: Run, sae: Sae, path: Path, found: Features) -> list[Cell
         f" apart. With nothing there, it would be {told.without:.3g}.",
     ]  # fmt: skip
     share: Sentence = [
-        "Over the sentence, it leaves ", number(percent(told.unexplained)),
+        *here, " Over the sentence, it leaves ", number(percent(told.unexplained)),
         " of the variance unexplained: Σ‖x − x̂‖² / Σ‖x − mean‖².",
     ]  # fmt: skip
-    return [text_cell("missed", here, share, answer)]
+    return [text_cell("missed", share, answer)]
 
 
 def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamples]:
