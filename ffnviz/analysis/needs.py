@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from enum import Enum
 
 from ffnviz.models.card import Card, Provenance
+from ffnviz.models.config import config
 from ffnviz.models.encoder.attention import AttentionRecord
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import Model
@@ -22,6 +23,7 @@ class Capability(Enum):
         "There is no index of what activates this network's neurons. `ffnviz index --model …` "
         "makes one, and `ffnviz app --index …` shows it."
     )
+    SAE = "There is no dictionary of features of this network. `ffnviz app --sae FOLDER` shows one."
     MASK = "It has no token that stands for a word to fill in."
     WRITES = "It neither fills in words nor reads from left to right, so it cannot generate text."
     WORD_HEAD = "It has no word head: it does not say what word stands at a token."
@@ -61,6 +63,7 @@ def missing(
         Capability.RECORD: known.record is not None,
         Capability.SEED: known.seed is not None,
         Capability.INDEX: known.index is not None,
+        Capability.SAE: any(network == card.id for network, _ in config().saes),
         Capability.MASK: card.has_mask,
         Capability.WRITES: card.has_mask or card.causal,
         Capability.WORD_HEAD: card.has_word_head,

@@ -17,6 +17,7 @@ from ffnviz.cli.descriptions import opened_descriptions
 from ffnviz.cli.hosts import allowed_hosts, host_names
 from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import dtype_option
+from ffnviz.cli.saes import opened_saes
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.live_class import ClassStoreError
 from ffnviz.lecture.classroom.store import server_store
@@ -119,6 +120,16 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     "Repeatable; in the environment, with blanks between them.",
 )
 @setting(
+    "--sae",
+    "saes",
+    metavar="[NETWORK=]FOLDER",
+    multiple=True,
+    envvar="FFNVIZ_SAE",
+    help="A dictionary of features, as sae_lens saves it, shown on Neurons, Top activations, for "
+    "the network that it names or that fits, or for NETWORK. Repeatable; in the environment, with "
+    "blanks between them.",
+)
+@setting(
     "--class-store",
     metavar="FILE_OR_ADDRESS",
     envvar=CLASS_STORE,
@@ -146,6 +157,7 @@ def app(
     lecture: Path | None,
     indexes: tuple[Path, ...],
     descriptions: tuple[str, ...],
+    saes: tuple[str, ...],
     class_store: str | None,
     train_minutes: float,
 ) -> None:
@@ -186,6 +198,10 @@ def app(
         found, lines = opened_descriptions(descriptions)
         click.echo("\n".join(lines))
         use(replace(config(), descriptions=found))
+    if saes:
+        fitting, lines = opened_saes(saes)
+        click.echo("\n".join(lines))
+        use(replace(config(), saes=fitting))
     click.echo(announcement(address, port))
     if workers > 1:
         serve_with(workers, host, port, config())

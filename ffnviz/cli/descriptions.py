@@ -23,7 +23,7 @@ def opened_descriptions(asked: tuple[str, ...]) -> tuple[tuple[tuple[str, Path],
     """
     found, lines = [], []
     for each in asked:
-        network, path = _split(each)
+        network, path = split("--descriptions", each)
         try:
             descriptions = read_descriptions(path)
         except DescriptionsError as error:
@@ -34,13 +34,18 @@ def opened_descriptions(asked: tuple[str, ...]) -> tuple[tuple[tuple[str, Path],
     return tuple(found), lines
 
 
-def _split(asked: str) -> tuple[str, Path]:
+def split(option: str, asked: str) -> tuple[str, Path]:
+    """The network, empty if it is not told, and the path of [NETWORK=]PATH.
+
+    Raises:
+        ClickException: in a sentence, if there is no such network.
+    """
     network, sign, path = asked.partition("=")
     if not sign or Path(asked).exists():
         return "", Path(asked).resolve()
     here = ", ".join(available_networks())
     if network not in available_networks():
-        raise click.ClickException(f"--descriptions {asked}: there is no “{network}”, but {here}.")
+        raise click.ClickException(f"{option} {asked}: there is no “{network}”, but {here}.")
     return network, Path(path).resolve()
 
 

@@ -34,6 +34,7 @@ class Config:
         twins: whether ours are shown too.
         indexes: files of neurons that take the place of the usual ones.
         descriptions: networks' ids, each with a file of what others say of its neurons.
+        saes: networks' ids, each with a folder of a dictionary of its features.
         lecture: the file of the lecture; None: ours.
         has_classes: whether classes can be opened here.
         class_store: where they are kept, a file or an address; empty: a file of this user's.
@@ -50,6 +51,7 @@ class Config:
     twins: bool = True
     indexes: tuple[Path, ...] = ()
     descriptions: tuple[tuple[str, Path], ...] = ()
+    saes: tuple[tuple[str, Path], ...] = ()
     lecture: Path | None = None
     has_classes: bool = False
     class_store: str = ""

@@ -21,8 +21,8 @@ FOLDER = Path(analysis.__file__).parent
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_a_twin_with_a_partner_lacks_nothing(twin: str) -> None:
-    assert missing(load(twin).card, Capability, partner=True) == ()
-    assert missing(load(twin).card, Capability) == (Capability.PARTNER,)
+    assert missing(load(twin).card, Capability, partner=True) == (Capability.SAE,)
+    assert missing(load(twin).card, Capability) == (Capability.PARTNER, Capability.SAE)
 
 
 def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
@@ -30,10 +30,12 @@ def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
     assert set(missing(stranger.card, Capability)) == set(Capability) - {
         Capability.PRE_NORM,
         Capability.WRITES,
+        Capability.ATTENTION,
+        Capability.IN_ORDER,
     }
     post = network_of("post-LN", tokenizer)
     assert set(missing(post.card, Capability, partner=True)) == {
-        Capability.RECORD, Capability.SEED, Capability.INDEX, Capability.PRE_NORM
+        Capability.RECORD, Capability.SEED, Capability.INDEX, Capability.SAE, Capability.PRE_NORM
     }  # fmt: skip
 
 

@@ -69,10 +69,17 @@ def sae_error(
     """
     require(network, NEEDS)
     plain = network.trace(text)
+    return replaced(network, plain, sae, judged_at(network, plain, token), tokens)
+
+
+@torch.inference_mode()
+def replaced(
+    network: Network, plain: Trace, sae: Sae, place: int, tokens: Sequence[int] | None = None
+) -> Replaced:
+    """The same of a pass over all tokens of a text, judged at the token `place`."""
     found = features_of(network, plain, sae)
-    place = judged_at(network, plain, token)
     put = found.reconstruction if tokens is None else found.reconstruction[list(tokens)]
-    trace = network.trace(text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
+    trace = network.trace(plain.text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
     none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
     logits = plain.logits_at(place)
     return Replaced(

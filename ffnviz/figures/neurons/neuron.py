@@ -10,7 +10,14 @@ from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
 
-def values(labels: Sequence[str], hidden: Array, token: int, twin: str, threshold: float) -> Figure:
+def values(
+    labels: Sequence[str],
+    hidden: Array,
+    token: int,
+    twin: str,
+    threshold: float,
+    of: str = "activation h",
+) -> Figure:
     """A bar a token, the chosen one marked; a click chooses a token.
 
     Args:
@@ -19,6 +26,7 @@ def values(labels: Sequence[str], hidden: Array, token: int, twin: str, threshol
         token: the chosen one.
         twin: the accent.
         threshold: how far from zero the neuron is where it fires.
+        of: what the values are.
     """
     lowest, highest = min(0.0, float(hidden.min())), max(0.1, float(hidden.max()))
     sides = [threshold] + [-threshold] * (lowest < 0 < threshold)
@@ -30,7 +38,7 @@ def values(labels: Sequence[str], hidden: Array, token: int, twin: str, threshol
         }],
         "layout": layout(
             token_axis(labels),
-            axis("activation h", range=[1.1 * lowest, 1.1 * highest]),
+            axis(of, range=[1.1 * lowest, 1.1 * highest]),
             shapes=[
                 marked(token),
                 *({"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": y, "y1": y,

@@ -8,6 +8,7 @@ from ffnviz.parts.neurons import (
     compare,
     distribution,
     examples,
+    features,
     insert,
     name,
     patch,
@@ -25,7 +26,12 @@ WORDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 INDEX = (Capability.INDEX,)
 VIEW = choice_setting(
     "activations_view",
-    {"examples": "examples", "tags": "tags and positions", "values": "distribution"},
+    {
+        "examples": "examples",
+        "tags": "tags and positions",
+        "values": "distribution",
+        "features": "features",
+    },
 ).with_control("Show")
 WRITES_VIEW = choice_setting(
     "writes_view",
@@ -43,6 +49,7 @@ PARTS = (
         "examples": View(examples.sheet),
         "tags": View(tags.sheet, needs=INDEX),
         "values": View(distribution.sheet, needs=INDEX),
+        "features": View(features.sheet, features.SETTINGS, (Capability.SAE,)),
     }),
     part_of_views("What it writes", "writes", "words it makes likelier", WRITES_VIEW, {
         "neuron": View(writes.sheet, needs=WORDS),

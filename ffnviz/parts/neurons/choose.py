@@ -11,8 +11,10 @@ from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, i
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
 from ffnviz.analysis.neurons.words_at import words_at
+from ffnviz.figures.wording import signed
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.passages import Passage
 from ffnviz.pictures.text import marked, text_cell
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
@@ -80,6 +82,14 @@ def index_at_hand(run: Run) -> NeuronIndex | None:
     except IndexFileError:
         return None  # where the index itself is shown, the page says what is wrong with it
     return index if run.state.block in index.by_number else None
+
+
+def passage(run: Run, text: str, token: int, value: float) -> Passage:
+    """A text in which something is strongest, the token at which it is marked."""
+    tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
+    at = tokens[min(token, len(tokens) - 1)]
+    start = at.end - len(at.text.lstrip())
+    return Passage(signed(value), text[:start], text[start : at.end], text[at.end :])
 
 
 def dated(run: Run) -> str:

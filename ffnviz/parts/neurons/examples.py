@@ -8,7 +8,7 @@ from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
-from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown
+from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown, passage
 from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -122,8 +122,4 @@ def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passag
 
 
 def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:
-    text = index.texts[example.text]
-    tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
-    token = tokens[min(example.token, len(tokens) - 1)]
-    start = token.end - len(token.text.lstrip())
-    return Passage(signed(example.value), text[:start], text[start : token.end], text[token.end :])
+    return passage(run, index.texts[example.text], example.token, example.value)

@@ -20,7 +20,10 @@ SHOWN = 20
 
 
 def what_others_say(
-    run: Run, neuron: int, on_choose: Callable[[Description], Any] | None = None
+    run: Run,
+    neuron: int,
+    on_choose: Callable[[Description], Any] | None = None,
+    dictionary: str = "",
 ) -> list[Cell]:
     """Who says what of the neuron, and how that was scored; nothing without files of it.
 
@@ -28,21 +31,23 @@ def what_others_say(
         run: what is shown.
         neuron: by number, of the block on the screen.
         on_choose: gives the action for a row.
+        dictionary: whose feature of that number is meant instead, as Neuronpedia calls it.
     """
     files = _files(run)
     if not files:
         return []
     try:
-        found = said_of(run, neuron)[:SHOWN]
+        found = said_of(run, neuron, dictionary)[:SHOWN]
     except (DescriptionsError, OSError) as error:
         title = "The descriptions of neurons cannot be read."
         return [text_cell("others", title, [(str(error), "typed")], tone="warning")]
+    what = "feature" if dictionary else "neuron"
     where = ", ".join(path.name for path in files)
     if not found:
-        said: list[Any] = [(where, "typed"), " says nothing of this neuron."]
+        said: list[Any] = [(where, "typed"), f" says nothing of this {what}."]
         return [text_cell("others", said, tone="quiet")]
     n = len(found)
-    sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this neuron in {where}."]
+    sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this {what} in {where}."]
     if on_choose:
         sentence += [" Click one to take it as your name."]
     return [
@@ -56,8 +61,8 @@ def what_others_say(
     ]
 
 
-def said_of(run: Run, neuron: int) -> tuple[Description, ...]:
-    """What the network's files say of a neuron of the block on the screen, the best scored first.
+def said_of(run: Run, neuron: int, dictionary: str = "") -> tuple[Description, ...]:
+    """What the files say of a neuron of the block on the screen, or a feature, the best first.
 
     Raises:
         DescriptionsError, OSError: if one of them cannot be read.
@@ -68,7 +73,7 @@ def said_of(run: Run, neuron: int) -> tuple[Description, ...]:
         return sum(map(read_descriptions, files), Descriptions(()))
 
     at_hand = run.subject.per_network(f"descriptions in {files}", read)
-    return at_hand.of(run.state.block, neuron)
+    return at_hand.in_layer(dictionary or str(run.state.block), neuron)
 
 
 def credited(run: Run, name: Name) -> Name:

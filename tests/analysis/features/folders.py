@@ -35,7 +35,10 @@ def saved(
     config = {"d_in": d_in, "d_sae": d_sae, "dtype": "float32", "device": "cpu", **told}
     config |= about if old else {"metadata": about | {"sae_lens_version": "6.5.1"}}
     (folder / "cfg.json").write_text(json.dumps(config))
-    arrays = {name: array.astype(np.float32) for name, array in weights.items()}
+    # safetensors writes an array as it lies in memory, whatever its strides say.
+    arrays = {
+        name: np.ascontiguousarray(array, dtype=np.float32) for name, array in weights.items()
+    }
     save_file(arrays, folder / "sae_weights.safetensors")
     return folder
 

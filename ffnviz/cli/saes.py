@@ -1,0 +1,65 @@
+"""The folders of --sae: what is in each, and for which network it is shown."""
+
+from pathlib import Path
+
+import click
+
+from ffnviz.analysis.features.encoding import check_fit
+from ffnviz.cli.descriptions import split
+from ffnviz.models.registry import available_networks, open_network, usual_device
+from ffnviz.models.sae import Sae, SaeError
+from ffnviz.models.sae_folder import read_sae
+
+
+def opened_saes(asked: tuple[str, ...]) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
+    """Each folder with the id of the network that it is shown for, and a line on what is in it.
+
+    Args:
+        asked: FOLDER, or NETWORK=FOLDER.
+
+    Raises:
+        ClickException: in a sentence, if one cannot be read, or fits no network here.
+    """
+    found, lines = [], []
+    for each in asked:
+        network, path = split("--sae", each)
+        try:
+            sae = read_sae(path)
+            network = network or _meant(sae, path)
+            opened = open_network(network, usual_device())
+            check_fit(opened, sae)
+        except SaeError as error:
+            raise click.ClickException(str(error)) from error
+        found.append((network, path))
+        lines.append(
+            f"{opened.card.label}: {sae.d_sae:,} features in {path} ({sae.architecture}), of "
+            f"{sae.where}."
+        )
+    return tuple(found), lines
+
+
+def _meant(sae: Sae, path: Path) -> str:
+    """The network that it names, or the only one that it fits.
+
+    Raises:
+        SaeError: if it fits none.
+        ClickException: if it fits several.
+    """
+    here = list(available_networks())
+    if sae.trained_on in here:
+        return sae.trained_on
+    fitting, why = [], None
+    for name in here:
+        try:
+            check_fit(open_network(name, usual_device()), sae)
+            fitting.append(name)
+        except SaeError as error:
+            why = why or error
+    if why and not fitting:
+        raise why
+    if len(fitting) > 1:
+        raise click.ClickException(
+            f"{path} is of “{sae.trained_on}” and fits {', '.join(fitting)}. Say which is meant: "
+            f"--sae {fitting[0]}={path}"
+        )
+    return fitting[0]

@@ -1,0 +1,243 @@
+"""Features of a sparse autoencoder: on this sentence, what one writes, what they all miss."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import torch
+
+from ffnviz.analysis.features.encoding import Features, features_of
+from ffnviz.analysis.features.replaced import replaced
+from ffnviz.analysis.features.strongest import FeatureExamples, sae_examples
+from ffnviz.analysis.features.words import NEEDS, sae_words
+from ffnviz.analysis.needs import Capability, missing
+from ffnviz.analysis.neurons.probes import read_probes
+from ffnviz.analysis.prediction import Prediction, predict
+from ffnviz.analysis.spread import Progress
+from ffnviz.figures.neurons import neuron as figures
+from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.models.config import config
+from ffnviz.models.sae import Sae, SaeError
+from ffnviz.models.sae_folder import read_sae
+from ffnviz.parts.neurons.choose import passage
+from ffnviz.parts.neurons.others import what_others_say
+from ffnviz.parts.sheet import (
+    Button,
+    Choice,
+    Control,
+    Measured,
+    Measurement,
+    NumberBox,
+    Sheet,
+    row,
+    set_to,
+)
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.passages import passages_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import ChooseBlock, ChooseToken
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, count_setting, text_setting
+from ffnviz.state.state import LARGEST
+
+STRONGEST, WORDS = 10, 7
+DICTIONARY = text_setting("dictionary", longest=120)  # by its folder's name
+FEATURE = count_setting("feature", -1, -1, LARGEST)  # −1: the strongest on the token
+SETTINGS = (DICTIONARY, FEATURE)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the network answers at the token, with x and with x̂."""
+
+    unexplained: float  # Σ‖x − x̂‖² / Σ‖x − mean‖²
+    divergence: float  # KL of the answers, in nats
+    without: float  # the same with zero in the place of x
+    plain: Prediction
+    changed: Prediction
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The token's strongest features and one of them on all tokens, beside what it writes."""
+    try:
+        known = _dictionaries(run)
+    except SaeError as error:
+        title = "The dictionary of features cannot be read."
+        return Sheet([row(text_cell("no-sae", title, [(str(error), "typed")], tone="warning"))], [])
+    here = {path: sae for path, sae in known.items() if sae.block == run.state.block}
+    if not here:
+        return _elsewhere(run, known)
+    names = [sae.name for sae in here.values()]
+    at = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
+    path, sae = list(here.items())[at]
+    found = features_of(run.model, run.trace, sae)
+    feature = values[FEATURE]
+    if not 0 <= feature < sae.d_sae:
+        feature = int(found.values[run.token].argmax())
+    chosen = Choice("Dictionary", names, lambda n: set_to(DICTIONARY, names[n]), at)
+    by_number = NumberBox("Feature", feature, 0, sae.d_sae - 1, lambda n: set_to(FEATURE, n))
+    controls: list[Control] = [*[chosen] * (len(names) > 1), by_number]
+    left = [strongest_features(run, sae, found), on_this_sentence(run, found, feature)]
+    right: list[Cell | Measurement[FeatureExamples]] = [
+        *what_it_writes(run, sae, feature),
+        *what_it_misses(run, sae, path, found),
+        *(what_others_say(run, feature, dictionary=sae.source) if sae.source else []),
+        its_examples(run, path, feature),
+    ]
+    return Sheet([row(left, right, widths=(1, 1))], controls)
+
+
+def strongest_features(run: Run, sae: Sae, found: Features) -> Cell:
+    """The features that are most active on the token; a click chooses one."""
+    values = found.values[run.token]
+    active = int((values > 0).sum())
+    best = values.topk(min(STRONGEST, max(1, active)))
+    ids = best.indices.cpu().numpy()
+    sentence: Sentence = [
+        "On ", quoted(run.labels[run.token]), ", ", number(f"{active:,} of {sae.d_sae:,} features"),
+        " of ", (sae.name, "typed"), " are active.",
+    ]  # fmt: skip
+    return bars_cell(
+        Head(sentence, "features", run.card.colour),
+        [Bars("", [str(each) for each in ids], best.values.float().cpu().numpy(),
+              run.card.colour, ids)],
+        key="strongest-features",
+        alt="The features that are most active on the chosen token.",
+        of="activation; click a bar to choose that feature",
+        named="feature",
+        on_choose=lambda feature: set_to(FEATURE, feature),
+    )  # fmt: skip
+
+
+def on_this_sentence(run: Run, found: Features, feature: int) -> Cell:
+    """The feature on every token."""
+    values = found.values[:, feature].float().cpu().numpy()
+    fires = int((values > 0).sum())
+    sentence: Sentence = [
+        f"Feature {feature} is active on ", number(f"{fires} of {len(values)} tokens"),
+    ]  # fmt: skip
+    if fires:
+        most = int(values.argmax())
+        sentence += [", strongest on ", quoted(run.labels[most]), f": {signed(values[most])}"]
+    return chart_cell(
+        Head([*sentence, "."], "", run.card.colour),
+        figures.values(run.labels, values, run.token, run.card.colour, 0.0, "activation"),
+        "The feature's value on each token of the sentence.",
+        key="feature-values",
+        height=260,
+        on_choose=ChooseToken,
+    )
+
+
+def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
+    """The words that its direction promotes and suppresses."""
+    lacking = missing(run.card, NEEDS)
+    if lacking:
+        return [text_cell("no-words", lacking[0].value, tone="info")]
+    promoted, suppressed = sae_words(run.model, sae, feature, WORDS)
+    sentence: Sentence = [
+        f"Feature {feature} makes ", number(promoted.words[0]),
+        f" likelier and {suppressed.words[0]} less likely, read off the stream at once.",
+    ]  # fmt: skip
+    return [bars_cell(
+        Head(sentence, "writes", run.card.colour),
+        [Bars("promoted", promoted.words, promoted.scores, run.card.colour),
+         Bars("suppressed", suppressed.words, suppressed.scores, "muted")],
+        key="feature-words",
+        alt="The words whose logits the feature raises most, and those it lowers most.",
+        of="added to the logit by a unit of activation",
+    )]  # fmt: skip
+
+
+def what_it_misses(run: Run, sae: Sae, path: Path, found: Features) -> list[Cell]:
+    """How far the features' sum is from x, and how the answer changes with it in x's place."""
+    missed = float(found.missed[run.token])
+    here: Sentence = [
+        "On this token, the dictionary misses ", number(percent(missed)), " of x: ‖x − x̂‖ / ‖x‖.",
+    ]  # fmt: skip
+    if missing(run.card, (Capability.WORD_HEAD,)):
+        return [text_cell("missed", here)]
+    place, token = run.place, run.token
+
+    def answers() -> Answers:
+        told = replaced(run.model, run.whole, sae, place)
+        plain, changed = (predict(run.model, each, place, 1) for each in (told.plain, told.trace))
+        return Answers(told.unexplained, told.divergence, told.without, plain, changed)
+
+    told = run.subject.per_sentence(("sae", str(path), place), answers)
+    word, instead = told.plain.words[0], told.changed.words[0]
+    before, now = (percent(float(p.probabilities[0])) for p in (told.plain, told.changed))
+    answer: Sentence = [
+        "With x̂ in the place of x at all tokens, the answer at ", quoted(run.labels[token]),
+        f" is still {word}, {now} instead of {before}: " if word == instead
+        else f" is {instead} ({now}) instead of {word} ({before}): ",
+        number(f"{told.divergence:.3g} nats"),
+        f" apart. With nothing there, it would be {told.without:.3g}.",
+    ]  # fmt: skip
+    share: Sentence = [
+        *here, " Over the sentence, it leaves ", number(percent(told.unexplained)),
+        " of the variance unexplained: Σ‖x − x̂‖² / Σ‖x − mean‖².",
+    ]  # fmt: skip
+    return [text_cell("missed", share, answer)]
+
+
+def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamples]:
+    """The probe sentences in which it is strongest, once somebody asks."""
+    setup = (run.card.id, run.model.fingerprint, str(path))
+
+    def after(measured: Measured[FeatureExamples]) -> Sequence[Cell]:
+        found = measured.result
+        share = found.active[feature] / found.n_tokens
+        sentence: Sentence = [
+            f"Feature {feature} is active on ", number(f"{percent(float(share))} of the tokens"),
+            f" of {len(found.read):,} sentences; its strongest:",
+        ]  # fmt: skip
+        shown = [
+            passage(run, found.read[text], int(token), float(value))
+            for value, text, token in zip(
+                found.values[:, feature], found.texts[:, feature], found.tokens[:, feature],
+                strict=True,
+            )
+            if value > 0
+        ]  # fmt: skip
+        return [passages_cell(Head(sentence, "", run.card.colour), shown, "feature-examples")]
+
+    return Measurement(
+        "feature examples", setup, find_examples, after, (str(path),),
+        label="Find its strongest examples", doing="Reading the probe sentences …",
+        on_request=True,
+    )  # fmt: skip
+
+
+def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:
+    """Where each feature is strongest in our probe sentences."""
+    texts = [probe.text for probe in read_probes()]
+    sae = _opened(Path(path), str(run.model.device))
+    return sae_examples(run.model, sae, texts, progress=lambda n: progress(n / len(texts)))
+
+
+def _elsewhere(run: Run, known: dict[Path, Sae]) -> Sheet:
+    """That they are of other blocks, and the way there."""
+    blocks = sorted({sae.block for sae in known.values()})
+    said = f"There is no dictionary of features of block {run.state.block + 1}."
+    buttons = [Button(f"Go to block {block + 1}", ChooseBlock(block)) for block in blocks]
+    return Sheet([row(text_cell("no-sae", said, tone="info"))], buttons)
+
+
+def _dictionaries(run: Run) -> dict[Path, Sae]:
+    """Those that the server was given for the network.
+
+    Raises:
+        SaeError: if one of them is there no more.
+    """
+    device = str(run.model.device)
+    return {p: _opened(p, device) for network, p in config().saes if network == run.card.id}
+
+
+@lru_cache(maxsize=8)  # weights, which the cache of what can be computed again has no room for
+def _opened(path: Path, device: str) -> Sae:
+    return read_sae(path, torch.device(device))
