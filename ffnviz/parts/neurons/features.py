@@ -140,8 +140,8 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
         return [text_cell("no-words", lacking[0].value, tone="info")]
     promoted, suppressed = sae_words(run.model, sae, feature, WORDS)
     sentence: Sentence = [
-        f"Feature {feature} makes ", number(promoted.words[0]),
-        f" likelier and {suppressed.words[0]} less likely, read off the stream at once.",
+        f"Feature {feature} promotes ", number(promoted.words[0]),
+        f", suppresses {suppressed.words[0]}.",
     ]  # fmt: skip
     return [bars_cell(
         Head(sentence, "writes", run.card.colour),
@@ -157,7 +157,7 @@ def what_it_misses(run: Run, sae: Sae, path: Path, found: Features) -> list[Cell
     """How far the features' sum is from x, and how the answer changes with it in x's place."""
     missed = float(found.missed[run.token])
     here: Sentence = [
-        "On this token, the dictionary misses ", number(percent(missed)), " of x: ‖x − x̂‖ / ‖x‖.",
+        "On this token, the dictionary misses ", number(percent(missed)), " of x.",
     ]  # fmt: skip
     if missing(run.card, (Capability.WORD_HEAD,)):
         return [text_cell("missed", here)]
@@ -180,7 +180,7 @@ def what_it_misses(run: Run, sae: Sae, path: Path, found: Features) -> list[Cell
     ]  # fmt: skip
     share: Sentence = [
         *here, " Over the sentence, it leaves ", number(percent(told.unexplained)),
-        " of the variance unexplained: Σ‖x − x̂‖² / Σ‖x − mean‖².",
+        " of the variance unexplained.",
     ]  # fmt: skip
     return [text_cell("missed", share, answer)]
 
@@ -193,8 +193,7 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
         found = measured.result
         share = found.active[feature] / found.n_tokens
         sentence: Sentence = [
-            f"Feature {feature} is active on ", number(f"{percent(float(share))} of the tokens"),
-            f" of {len(found.read):,} sentences; its strongest:",
+            "Its strongest examples; active on ", number(f"{percent(float(share))} of tokens"), ".",
         ]  # fmt: skip
         shown = [
             passage(run, found.read[text], int(token), float(value))

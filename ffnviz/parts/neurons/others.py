@@ -43,8 +43,10 @@ def what_others_say(
         return [text_cell("others", title, [(str(error), "typed")], tone="warning")]
     what = "feature" if dictionary else "neuron"
     where = ", ".join(path.name for path in files)
+    if not found and dictionary:
+        return []
     if not found:
-        said: list[Any] = [(where, "typed"), f" says nothing of this {what}."]
+        said: list[Any] = [(where, "typed"), " says nothing of this neuron."]
         return [text_cell("others", said, tone="quiet")]
     n = len(found)
     sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this {what} in {where}."]
