@@ -30,8 +30,6 @@ def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
     assert set(missing(stranger.card, Capability)) == set(Capability) - {
         Capability.PRE_NORM,
         Capability.WRITES,
-        Capability.ATTENTION,
-        Capability.IN_ORDER,
     }
     post = network_of("post-LN", tokenizer)
     assert set(missing(post.card, Capability, partner=True)) == {
