@@ -80,7 +80,7 @@ def written_words(
     written = value(model, block, neuron)
     if head.norm is not None:
         written = head.norm.undivided(written)
-    scores = words.vectors @ written  # (vocab_size,)
+    scores = F.linear(written, words.vectors)  # (vocab_size,)
     promoted, suppressed = _ranked(model, scores, k), _ranked(model, -scores, k)
     return promoted, RankedWords(suppressed.words, suppressed.ids, -suppressed.scores)
 
