@@ -29,7 +29,9 @@ class ActivationMap:
     order: NDArray[np.integer]  # (d_ff,), the neuron to draw at each place
     texts: Sequence[str]  # the tokens as typed, a row each
     token: int  # the row to mark
-    half: NDArray[np.float16] | None = None  # `hidden` as it travels: NumPy rounds twenty times slower than PyTorch
+    half: NDArray[np.float16] | None = (
+        None  # `hidden` as it travels: NumPy rounds twenty times slower than PyTorch
+    )
 
 
 def maps_cell(

@@ -53,7 +53,10 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
             "offset": len(body),
         }
         filled = _filled(array) if array.dtype == np.float16 and array.size >= MANY else None
-        if filled is not None and (kept := int(np.count_nonzero(filled))) <= (1 - SHARE) * array.size:
+        if (
+            filled is not None
+            and (kept := int(np.count_nonzero(filled))) <= (1 - SHARE) * array.size
+        ):
             places[name]["kept"] = kept
             body += np.packbits(filled, bitorder="little").tobytes()
             body += bytes(-len(body) % ALIGNMENT)
