@@ -1,12 +1,14 @@
 """From Enter or a click to everything painted: the Journey against a page with one canvas.
 
-Both pages are served with the same settings and asked in turn by the same browser. A sentence is
-put into the box and Enter pressed; the clock, the browser's own, stops in the second animation
-frame after every picture of the page says that it shows this sentence and the script has ended.
-Then, on the Journey, another token and another block are clicked.
+The Journey is served by `ffnviz app`, the other by `streamlit run`, both with this folder's
+settings, and asked in turn by the same browser. A sentence is put into the box and Enter pressed;
+the clock, the browser's own, stops in the second animation frame after every picture of the page
+says that it shows this sentence and the script has ended. Then, on the Journey, another token and
+another block are clicked.
 """
 
 import random
+import sys
 import zlib
 
 from playwright.sync_api import Browser, Page
@@ -163,7 +165,7 @@ def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
 def main() -> None:
     """Print the table."""
     ports = {"journey": serving.free_port(), "floor": serving.free_port()}
-    journey = serving.streamlit_command(serving.ROOT / "app.py", ports["journey"])
+    journey = [sys.executable, "-m", "ffnviz", "app", "--port", str(ports["journey"])]
     floor = serving.streamlit_command(serving.ROOT / "benchmarks" / "floor_page.py", ports["floor"])
     with (
         serving.running(journey, ports["journey"]) as journey_address,

@@ -186,12 +186,14 @@ def every_token_every_neuron(run: Run) -> Cell:
     )
     shown = []
     for traced, (_, awake_) in zip(run.both, counted, strict=True):
-        hidden = traced.trace.blocks[run.block_of(traced)].ffn.hidden.float().cpu().numpy()
+        computed = traced.trace.blocks[run.block_of(traced)].ffn.hidden.float().cpu()
+        hidden = computed.numpy()
         shown.append(ActivationMap(
             traced.card.id, traced.card.label, traced.card.colour,
             f"{percent(awake_.share)} {awake_means(awake_.threshold)}",
             hidden, neuron_order(hidden, run.state.order),
             token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token]),
+            computed.half().numpy(),
         ))  # fmt: skip
     neuron = _neuron(run)
     ours = all(traced.card.ours for traced in run.both)

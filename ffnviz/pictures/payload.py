@@ -52,17 +52,26 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
             "shape": list(array.shape),
             "offset": len(body),
         }
-        filled = array != 0 if array.dtype == np.float16 and array.size >= MANY else None
-        if filled is not None and (kept := int(filled.sum())) <= (1 - SHARE) * array.size:
+        filled = _filled(array) if array.dtype == np.float16 and array.size >= MANY else None
+        if (
+            filled is not None
+            and (kept := int(np.count_nonzero(filled))) <= (1 - SHARE) * array.size
+        ):
             places[name]["kept"] = kept
             body += np.packbits(filled, bitorder="little").tobytes()
             body += bytes(-len(body) % ALIGNMENT)
-            array = array[filled]  # the rest is told by the bits
+            array = np.compress(filled.ravel(), array.ravel())  # the rest is told by the bits
         body += np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
         body += bytes(-len(body) % ALIGNMENT)
     text = json.dumps({**header, "arrays": places}).encode()
     text += b" " * (-len(text) % ALIGNMENT)
     return len(text).to_bytes(4, "little") + text + bytes(body)
+
+
+def _filled(array: NDArray[np.float16]) -> NDArray[np.bool_]:
+    # What is not zero has a bit beside its sign's: NumPy compares halves ten times slower.
+    filled: NDArray[np.bool_] = (np.ascontiguousarray(array).view(np.uint16) & 0x7FFF) != 0
+    return filled
 
 
 def unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor, nn
 
 T = TypeVar("T")
-DEFAULT_BYTES = 140 * 2**20
+DEFAULT_BYTES = 80 * 2**20
 
 
 def bytes_held(value: object) -> int:

@@ -88,7 +88,7 @@ def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, Rank
     head, words = word_head(model)
     if head.norm is not None:
         written = head.norm.undivided(written)
-    scores = words.vectors @ written  # (vocab_size,)
+    scores = F.linear(written, words.vectors)  # (vocab_size,)
     promoted, suppressed = _ranked(model, scores, k), _ranked(model, -scores, k)
     return promoted, RankedWords(suppressed.words, suppressed.ids, -suppressed.scores)
 
