@@ -16,7 +16,7 @@ from tests.run_factory import run_of
 
 @pytest.fixture
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ahead.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
 
 
 def traced_by(model: Model, threads: list[str]) -> Any:
