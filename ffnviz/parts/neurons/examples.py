@@ -20,6 +20,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
+AROUND = 400  # characters of a long text on each side of the token
 
 
 def sheet(run: Run, _: Values) -> Sheet:
@@ -124,4 +125,9 @@ def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:
     tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
     token = tokens[min(example.token, len(tokens) - 1)]
     start = token.end - len(token.text.lstrip())
-    return Passage(signed(example.value), text[:start], text[start : token.end], text[token.end :])
+    before, after = text[:start], text[token.end :]
+    if len(before) > AROUND:
+        before = f"…{before[-AROUND:]}"
+    if len(after) > AROUND:
+        after = f"{after[:AROUND]}…"
+    return Passage(signed(example.value), before, text[start : token.end], after)
