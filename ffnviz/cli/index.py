@@ -9,6 +9,7 @@ import torch
 
 from ffnviz.analysis.neurons.describe import described
 from ffnviz.analysis.neurons.description_file import write_descriptions
+from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.index_table import FORMATS, check_format
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
@@ -46,6 +47,13 @@ MOST_TAGS = 256  # files that are tags; of more, a tag says little
 )
 @click.option("--column", default="text", show_default=True, help="Of .jsonl and .parquet files.")
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
+@click.option(
+    "--longest",
+    type=click.IntRange(1, 2**17),
+    default=LONGEST,
+    show_default=True,
+    help="Tokens of a text, as far as the network reads; a longer one is cut. Takes memory.",
+)
 @click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
 @engine_options
 @model_option
@@ -77,6 +85,7 @@ def index(
     model: str | None,
     dtype: str | None,
     revision: str | None,
+    longest: int,
     blocks: str | None,
     out: Path,
     table: str | None,
@@ -110,7 +119,7 @@ def index(
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
                     where = options.device or device.type
-                    job = Job(name, where, dtype, revision, numbers, _tags(pieces), column)
+                    job = Job(name, where, dtype, revision, numbers, _tags(pieces), column, longest)
                     hold(job, network)
                     _tell_room(network, job, options)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
@@ -152,7 +161,7 @@ def _tell_room(network: Network, job: Job, hands: Hands) -> None:
     # Whoever adds up has the network, too, if only to know its shapes.
     here = 1 if hands.address else hands.workers + (hands.workers > 1 or hands.engine == "ray")
     room = estimated_memory(
-        network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed
+        network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed, job.longest
     )
     mine = room.weights  # is loaded already
     problem = too_much(room, n_blocks, free_bytes(torch.device("cpu")) + mine)

@@ -9,7 +9,7 @@ import traitlets
 
 from ffnviz.export.bundle import OWN, PICTURES, widget_module
 from ffnviz.export.document import PLOTLY
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, cells_of, resolved
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
@@ -98,9 +98,22 @@ class ViewWidget(anywidget.AnyWidget):
         def nothing(_: Measurement[Any]) -> Measured[Any] | None:
             return None
 
-        rows = resolved(self._make(self._run), nothing).rows
-        above = [make(self._run) for make in self._above]
+        rows = [_staying(each) for each in resolved(self._make(self._run), nothing).rows]
+        above = [_stays_here(make(self._run)) for make in self._above]
         self._cells = {cell.key: cell for cell in (*above, *cells_of(rows))}
         header, arrays = message(self._browser, list(self._cells.values()), self._run.stamp)
         columns = [[(column.width, column.cells) for column in each.columns] for each in rows]
         self._sheet = pack(header | laid_out(columns, above), arrays)
+
+
+def _stays_here(cell: Cell) -> Cell:
+    """The same without what leads elsewhere: a notebook has no other page, and no sentence box."""
+    return replace(cell, data={**cell.data, "stays": True})
+
+
+def _staying(each: Row) -> Row:
+    """All cells of a row, without what leads elsewhere."""
+    return Row(tuple(
+        replace(column, cells=tuple(_stays_here(c) for c in column.cells if isinstance(c, Cell)))
+        for column in each.columns
+    ))  # fmt: skip

@@ -26,10 +26,10 @@ def trace_ahead(run: Run) -> bool:
         except Exception:  # whoever asks for it is told
             log.debug("No trace was made ahead.", exc_info=True)
 
-    _beside().submit(work)
+    _executor().submit(work)
     return True
 
 
 @cache
-def _beside() -> ThreadPoolExecutor:
+def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "trace-ahead")

@@ -35,7 +35,7 @@ def test_it_is_made_once_and_in_another_thread(model_folder: Path) -> None:
     threads: list[str] = []
     run = traced_by(load(model_folder), threads)
     assert ahead.trace_ahead(run)
-    ahead._beside().submit(int).result(60)
+    ahead._executor().submit(int).result(60)
     here = load(model_folder).trace("the old dog").final
     assert (run.partner.whole.final == here).all()
     assert [name.startswith("trace-ahead") for name in threads] == [True]
@@ -61,7 +61,7 @@ def test_what_goes_wrong_is_told_to_who_asks(model_folder: Path) -> None:
 
     partner = replace(run.partner, new_trace=fails)
     assert ahead.trace_ahead(replace(run, partner=partner))
-    ahead._beside().submit(int).result(60)
+    ahead._executor().submit(int).result(60)
     with pytest.raises(MemoryError, match="no room"):
         _ = partner.whole
 

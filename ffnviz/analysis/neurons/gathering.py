@@ -15,7 +15,7 @@ from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.models.network import Network
 
 NEEDS: tuple[Capability, ...] = ()
-LONGEST = 128  # tokens of a text; a longer one is cut, and so is a passage of its own
+LONGEST = 128  # tokens of a text, if nobody says more; a longer one is cut
 BATCH_VALUES = 2**24  # hidden values of a batch: 64 MiB as float32
 
 
@@ -29,13 +29,17 @@ class Gatherer:
     """
 
     def __init__(
-        self, model: Network, tags: Sequence[str], blocks: Sequence[int] | None = None
+        self,
+        model: Network,
+        tags: Sequence[str],
+        blocks: Sequence[int] | None = None,
+        longest: int = LONGEST,
     ) -> None:
-        """Look at these blocks; at all, if none are named."""
+        """Look at these blocks, at all if none are named, on texts of at most so many tokens."""
         self._model = model
         self._row_of = {tag: row for row, tag in enumerate(tags)}
         self._classes = torch.from_numpy(token_classes(model.tokenizer))
-        self._max_tokens = min(LONGEST, model.sizes.max_tokens)
+        self._max_tokens = min(longest, model.sizes.max_tokens)
         self.threshold = threshold_for(model.card.phi)
         self._signed = model.card.signed
         self.network = model.fingerprint

@@ -108,24 +108,32 @@ def probability(p: float) -> str:
     return f"p &lt; 10<sup>−{-power - 1}</sup>"
 
 
-def positions(shares: Array, counts: NDArray[np.integer], twin: str) -> Figure:
+def positions(shares: Array, counts: NDArray[np.integer], twin: str, together: int = 1) -> Figure:
     """The share of tokens at each position on which the neuron fired.
 
     Args:
-        shares: from 0 to 1, (n_positions,).
-        counts: tokens at each position, (n_positions,).
+        shares: from 0 to 1, (n_bars,).
+        counts: tokens of each bar, (n_bars,).
         twin: the accent.
+        together: how many positions a bar has.
     """
-    x = np.arange(1, len(shares) + 1)
+    first = 1 + together * np.arange(len(shares))
+    x = first + (together - 1) / 2 if together > 1 else first
+    meta = {"counts": np.rint(shares * counts).astype(int).tolist()}
+    if together > 1:
+        meta["values"] = [f"{start}–{start + together - 1}" for start in first]
+    every = max(1, together * len(shares) // 16)
+    at = "%{x}" if together == 1 else "%{text}"
     return {
         "data": [{
             "type": "bar", "name": "fires", "x": x, "y": 100 * shares, "customdata": counts,
-            "meta": {"counts": np.rint(shares * counts).astype(int).tolist()},
+            "meta": meta, "text": meta.get("values"), "textposition": "none",
             "marker": {"color": f"@{twin}"},
-            "hovertemplate": "position %{x}: %{y:.1f}% of %{customdata:,} tokens<extra></extra>",
+            "hovertemplate": f"position {at}: %{{y:.1f}}% of %{{customdata:,}} tokens"
+                             "<extra></extra>",
         }],
         "layout": layout(
-            axis("position in the sentence", dtick=max(1, len(shares) // 16), showgrid=False),
+            axis("position in the sentence", dtick=every, showgrid=False),
             axis("% of tokens that activate it", rangemode="tozero"),
             margin={"l": 70, "r": 20, "t": 12, "b": 56},
         ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from ffnviz.analysis.neurons.gathering import Gatherer
+from ffnviz.analysis.neurons.gathering import LONGEST, Gatherer
 from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.jobs.allocator import keep_what_is_free
@@ -30,6 +30,7 @@ class Job:
     blocks: tuple[int, ...] | None = None  # which are looked at, from 0; all, if none are named
     tags: tuple[str, ...] = ()  # the names of all files, if each is a tag
     column: str = "text"  # of .jsonl and .parquet files
+    longest: int = LONGEST  # tokens of a text; a longer one is cut
 
 
 _HELD: dict[Job, Gatherer] = {}
@@ -51,7 +52,7 @@ def hold(job: Job, network: Network) -> None:
     torch.set_num_threads(1)
     keep_what_is_free()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    _HELD[job] = Gatherer(network, job.tags, job.blocks)
+    _HELD[job] = Gatherer(network, job.tags, job.blocks, job.longest)
 
 
 def count(job: Job, piece: Piece, reading: Callable[[int], None] = lambda _: None) -> IndexPart:

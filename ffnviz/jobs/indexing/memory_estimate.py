@@ -18,6 +18,7 @@ PROCESS = 350 * 2**20  # Python, PyTorch and pyarrow themselves
 PARTS = 3  # at a time: what was counted, what comes in, and both together
 BATCHES = 6  # hidden values of a batch, and what is made of them on the way
 COUNT, VALUE, TOKEN = 8, 4, 4  # bytes: int64, float32, int32
+WAITING = 36  # bytes of a token that waits: a number of Python's, and its place in a list
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,11 @@ class MemoryEstimate:
         )
 
 
-def part_bytes(sizes: Sizes, n_blocks: int, n_tags: int, signed: bool) -> int:
+def part_bytes(
+    sizes: Sizes, n_blocks: int, n_tags: int, signed: bool, longest: int = LONGEST
+) -> int:
     """The bytes of an IndexPart's arrays for so many blocks, without its example texts."""
-    d_ff, n_positions = sizes.d_ff, min(LONGEST, sizes.max_tokens)
+    d_ff, n_positions = sizes.d_ff, min(longest, sizes.max_tokens)
     sketched = partners.M if d_ff <= partners.MOST else 0
     counts = n_positions + len(TokenClass) + histogram.BINS + sketched + 6
     counts += (1 + signed) * n_tags
@@ -66,7 +69,13 @@ def waiting_bytes(d_ff: int) -> int:
 
 
 def estimated_memory(
-    sizes: Sizes, n_blocks: int, n_tags: int, bytes_each: int, processes: int, signed: bool
+    sizes: Sizes,
+    n_blocks: int,
+    n_tags: int,
+    bytes_each: int,
+    processes: int,
+    signed: bool,
+    longest: int = LONGEST,
 ) -> MemoryEstimate:
     """The memory that counting takes.
 
@@ -78,12 +87,16 @@ def estimated_memory(
             where then also the buffers are.
         processes: on this machine, the one that adds up counted.
         signed: whether hidden can be below zero.
+        longest: tokens of a text. One of more than a batch has is a batch of its own, and texts
+            wait for others of their length.
     """
-    values = min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES)
+    longest = min(longest, sizes.max_tokens)
+    values = max(min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES), longest * sizes.d_ff)
+    texts = WAITING * longest * BATCH_TOKENS
     return MemoryEstimate(
-        part_bytes(sizes, n_blocks, n_tags, signed),
+        part_bytes(sizes, n_blocks, n_tags, signed, longest),
         n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,
-        sizes.n_parameters * bytes_each, BATCHES * VALUE * values, processes,
+        sizes.n_parameters * bytes_each, BATCHES * VALUE * values + texts, processes,
     )  # fmt: skip
 
 

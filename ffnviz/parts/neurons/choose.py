@@ -20,6 +20,7 @@ from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
 
 STRONGEST = 5
+AROUND = 400  # characters of a long text on each side of the token
 
 
 def neuron_shown(run: Run) -> int:
@@ -89,7 +90,12 @@ def passage(run: Run, text: str, token: int, value: float) -> Passage:
     tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
     at = tokens[min(token, len(tokens) - 1)]
     start = at.end - len(at.text.lstrip())
-    return Passage(signed(value), text[:start], text[start : at.end], text[at.end :])
+    before, after = text[:start], text[at.end :]
+    if len(before) > AROUND:
+        before = f"…{before[-AROUND:]}"
+    if len(after) > AROUND:
+        after = f"{after[:AROUND]}…"
+    return Passage(signed(value), before, text[start : at.end], after)
 
 
 def dated(run: Run) -> str:

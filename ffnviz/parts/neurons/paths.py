@@ -63,7 +63,7 @@ def strongest_paths(run: Run, neuron: int, found: tuple[NeuronPaths, ...]) -> Ce
     verb = "raises" if direct[0] > 0 else "lowers"
     sentence: Sentence = [
         "On ", quoted(run.labels[run.token]), f" neuron {neuron_name(block, neuron)} {verb} the "
-        f"pre-activation of {neuron_name(*ends[0])} most: by ", number(signed(direct[0])),
+        f"pre-activation of {neuron_name(*ends[0])} most: by ", number(signed(abs(direct[0]))),
         f" through the stream; all else that it changes on the way adds {signed(rest[0])}.",
     ]  # fmt: skip
     names = [neuron_name(*end) for end in ends]

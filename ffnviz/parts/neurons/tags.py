@@ -15,6 +15,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 SHOWN = 16
+MOST_BARS = 128  # of positions; of a longer text, neighbours share one
 
 
 def sheet(run: Run, _: Values) -> Sheet:
@@ -66,19 +67,25 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The share of tokens at each position that activate it."""
     block = index.by_number[run.state.block]
     fired = block.by_position[:, neuron]
-    shares = fired / np.maximum(index.at_position, 1)
-    often = index.at_position >= 20  # of fewer tokens a share says little
-    shares, counts = shares[often], index.at_position[often]
+    together = -(-len(fired) // MOST_BARS)
+    starts = np.arange(0, len(fired), together)
+    counts = np.add.reduceat(index.at_position, starts)
+    shares = np.add.reduceat(fired.astype(np.int64), starts) / np.maximum(counts, 1)
+    often = counts >= 20  # of fewer tokens a share says little
+    shares, counts = shares[often], counts[often]
     sentence: Sentence = [
         "It fires on ", number(percent(float(fired.sum() / index.n_tokens))),
         f" of {index.n_tokens:,} tokens",
     ]  # fmt: skip
     if len(shares) and shares.max() > 0:
         most = int(shares.argmax())
-        sentence += [f", most often at position {most + 1} ({percent(float(shares[most]))})"]
+        last = min((most + 1) * together, len(fired))
+        at = f"positions {starts[most] + 1} to {last}" if together > 1 else f"position {most + 1}"
+        sentence += [f", most often at {at} ({percent(float(shares[most]))})"]
+    under = [f"Each bar stands for {together} positions."] if together > 1 else []
     return chart_cell(
-        Head([*sentence, "."], "positions", run.card.colour),
-        figures.positions(shares, counts, run.card.colour),
+        Head([*sentence, "."], "positions", run.card.colour, under=under),
+        figures.positions(shares, counts, run.card.colour, together),
         "The share of tokens at each position that activate the neuron.",
         key="positions-of-neuron",
         height=665,

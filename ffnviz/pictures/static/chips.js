@@ -45,6 +45,7 @@ export function mount(tell) {
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", counts);
       hide.hidden = !hides[chosen];
+      edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       hide.title = why(chosen);
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), (chip, text, token) => {
         const [face, over] = chip.children;

@@ -89,6 +89,15 @@ def test_rows_are_made_as_many_at_once_as_fit(monkeypatch: pytest.MonkeyPatch) -
     assert_allclose(patch_map(network, SOURCE, TARGET, measure).values, together.values, atol=2e-5)
 
 
+def test_attention_of_a_post_ln_network_is_patched_where_it_is_recorded() -> None:
+    network = network_of_kind("BERT")
+    given = seen("BERT", ids_of(network, SOURCE), 1, "attention")
+    ids, made = ids_of(network, TARGET), patch(network, SOURCE, TARGET, 1, at="attention")
+    told = by_hand("BERT", ids, 1, "attention", lambda _: given.expand(1, -1, -1))
+    assert_allclose(made.logits, told, atol=3e-5)
+    assert abs(made.logits - network.trace(TARGET).logits).max() > 1e-3
+
+
 def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
     network = network_of_kind("GPT-2")
     with pytest.raises(ValueError, match="The source has 5 tokens and the target 10"):

@@ -44,6 +44,12 @@ def test_positions_count_from_one() -> None:
     np.testing.assert_allclose(drawn.data[0].y, [50, 25])
 
 
+def test_many_positions_share_a_bar_that_names_them() -> None:
+    drawn = checked(positions(np.array([0.5, 0.25]), np.array([40, 20]), "relu", 4))
+    assert list(drawn.data[0].x) == [2.5, 6.5]  # the middles of 1 to 4 and 5 to 8
+    assert list(drawn.data[0].text) == ["1–4", "5–8"]
+
+
 def test_differences_are_centred_on_zero_and_name_their_neurons() -> None:
     drawn = checked(differences(["a", "b → c"], np.array([5, 9, 2]),
                                 np.array([[0.0, -2.0, 1.0], [0.5, 0.0, 0.0]]), 1))  # fmt: skip

@@ -50,6 +50,17 @@ def test_a_part_takes_what_its_arrays_take(
     )
 
 
+def test_longer_texts_take_more_as_far_as_the_network_reads() -> None:
+    long = sizes(96, 4_096)
+    for longest, read in ((512, 512), (9_999, 4_096)):
+        announced = part_bytes(long, 3, 0, False, longest)
+        assert announced == true_bytes(96, 3, read, 0, False)
+    usual, more = (
+        estimated_memory(sizes(2**15, 4_096), 1, 0, 4, 1, False, n) for n in (128, 4_096)
+    )
+    assert more.batch - usual.batch > 4 * (4_096 * 2**15 - 2**24)  # one text is a batch
+
+
 @pytest.mark.parametrize("twin", TWINS)
 def test_what_was_counted_takes_no_more(tmp_path: Path, twin: str) -> None:
     (tmp_path / "a.txt").write_text("The dog ran.\nIt was late.\n", encoding="utf-8")
