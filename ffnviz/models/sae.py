@@ -18,7 +18,14 @@ LAYER_NORM_EPS = 1e-5  # sae_lens's
 
 
 class SaeError(ValueError):
-    """A folder that holds no dictionary that is known here, or one that does not fit: says why."""
+    """A folder that holds no dictionary that is known here, or one that does not fit: says why.
+
+    Examples:
+        >>> ffnviz.read_sae("not-there")
+        Traceback (most recent call last):
+            ...
+        ffnviz.models.sae.SaeError: ...
+    """
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +53,12 @@ class Sae:
             networks have it taken out of all that is written.
         trained_on: the network's name in its configuration.
         source: its name at Neuronpedia, "6-res-jb", if it is told.
+
+    Examples:
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> sae.d_in, sae.d_sae, sae.where
+        (2048, 2048, 'the hidden neurons, block 2')
     """
 
     name: str

@@ -46,6 +46,17 @@ def read_sae(
 
     Raises:
         SaeError: a ValueError, in a sentence: what is missing, does not fit or is not known here.
+
+    Examples:
+        >>> from safetensors.torch import save_file
+        >>> weights = {"W_enc": torch.rand(512, 64), "W_dec": torch.rand(64, 512)}
+        >>> weights |= {"b_enc": torch.zeros(64), "b_dec": torch.zeros(512)}
+        >>> Path("mine").mkdir()
+        >>> save_file(weights, "mine/sae_weights.safetensors")
+        >>> told = '{"architecture": "standard", "hook_name": "blocks.1.hook_mlp_out"}'
+        >>> written = Path("mine/cfg.json").write_text(told)
+        >>> ffnviz.read_sae("mine").d_sae
+        64
     """
     folder = Path(folder)
     told = _told(folder / CONFIG)

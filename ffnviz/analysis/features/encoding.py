@@ -58,6 +58,14 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
 
     Raises:
         SaeError: a ValueError, if the network has no such place, or it has another width there.
+
+    Examples:
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> trace = ffnviz.load("relu").trace("She opened the [MASK].")
+        >>> features = ffnviz.sae_features(trace, sae)
+        >>> torch.equal(features.values, trace.blocks[1].ffn.hidden), features.unexplained
+        (True, 0.0)
     """
     return features_of(network_of(trace), trace, sae)
 

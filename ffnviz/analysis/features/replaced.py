@@ -66,6 +66,14 @@ def sae_error(
         SaeError: a ValueError, if the dictionary does not fit.
         ValueError: if there is no such token.
         NotForThisNetwork: without a word head.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> found = ffnviz.sae_error(model, "She opened the [MASK].", sae)
+        >>> found.unexplained, round(found.kept, 3)
+        (0.0, 1.0)
     """
     require(network, NEEDS)
     plain = network.trace(text)

@@ -41,5 +41,13 @@ def sae_words(
     Raises:
         SaeError: a ValueError, if there is no such feature, or the dictionary does not fit.
         NotForThisNetwork: without a plain word head.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
+        >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
+        ((3,), True)
     """
     return words_of(network, direction(network, sae, feature), k)

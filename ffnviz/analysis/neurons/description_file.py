@@ -43,6 +43,12 @@ def read_descriptions(path: Path | str) -> Descriptions:
     Raises:
         DescriptionsError: a ValueError, if there is no description in it, or too many are.
         OSError: if it cannot be read.
+
+    Examples:
+        >>> line = '{"layer": "1", "index": 1709, "description": "things that are held"}'
+        >>> written = Path("said.jsonl").write_text(line)
+        >>> ffnviz.read_descriptions("said.jsonl").of(1, 1709)[0].text
+        'things that are held'
     """
     path = Path(path)
     files = [path]
@@ -92,6 +98,12 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
 
     Raises:
         OSError: if it cannot be written; what was there before is there still.
+
+    Examples:
+        >>> ffnviz.write_descriptions([ffnviz.Description("1", 1709, "things")], "mine.jsonl")
+        1
+        >>> ffnviz.read_descriptions("mine.jsonl").rows[0].text
+        'things'
     """
     rows = descriptions.rows if isinstance(descriptions, Descriptions) else tuple(descriptions)
     content = to_lines(rows).encode()

@@ -17,7 +17,13 @@ class Score:
 
 @dataclass(frozen=True)
 class Description:
-    """What somebody says that a neuron or a feature stands for, as Neuronpedia's files have it."""
+    """What somebody says that a neuron or a feature stands for, as Neuronpedia's files have it.
+
+    Examples:
+        >>> said = ffnviz.Description("1", 1709, "things that are held", by="A. Reader")
+        >>> said.block, said.who
+        (1, 'A. Reader')
+    """
 
     # the block's number from 0 as a text, "3", of a neuron of its FFN; of a feature the name of its
     # dictionary, "6-res-jb"
@@ -47,7 +53,13 @@ class Description:
 
 @dataclass(frozen=True)
 class Descriptions:
-    """Those of one or several files."""
+    """Those of one or several files.
+
+    Examples:
+        >>> said = ffnviz.Descriptions((ffnviz.Description("1", 1709, "things that are held"),))
+        >>> [each.text for each in said.of(1, 1709)]
+        ['things that are held']
+    """
 
     rows: tuple[Description, ...]  # in the files' order
     left_out: tuple[str, ...] = ()  # which lines are none, and why; the first of them

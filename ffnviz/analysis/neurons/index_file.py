@@ -120,6 +120,13 @@ def read_index(
 
     Raises:
         IndexFileError: a ValueError, if the file is none, or is of a network of other sizes.
+
+    Examples:
+        >>> index = ffnviz.read_index(ffnviz.load("relu").card.provenance.index)
+        >>> index.numbers, index.by_number[1].fired.shape
+        ((0, 1), (2048,))
+        >>> len(index.to_pandas())  # a row a neuron
+        4096
     """
     path = Path(path)
     try:
