@@ -133,7 +133,7 @@ function sizeBars(data, layout) {
 function sizeNames(data, layout) {
   const { t, b } = layout.margin, inside = layout.height - t - b;
   for (const trace of data.filter(({ type, orientation }) => type === "bar" && orientation === "h")) {
-    const axis = downAxis(trace, layout), names = axis.categoryarray?.length ?? 0;
+    const axis = downAxis(trace, layout), names = axis?.categoryarray?.length ?? 0;
     if (!names || axis.showticklabels === false || axis.type === "log") continue;
     const size = axis.tickfont?.size ?? layout.font.size;
     axis.tickfont = { ...axis.tickfont, size: Math.max(SMALLEST, Math.min(size, Math.floor(inside / names))) };
