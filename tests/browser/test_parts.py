@@ -22,6 +22,7 @@ ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
 
 # What projectors, laptops and screens have, beside the two that pages are opened at: two of them on
 # every part, all of them on the sheets that fill a window to its edges.
+ASKED_FOR = {"features"}  # views that this server was given nothing for
 SIZES = ((1280, 720), (2560, 1440))
 MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864))
 HARDEST = ("journey", "block")
@@ -58,7 +59,8 @@ def views(page: Page) -> Iterator[tuple[Part, str]]:
         yield part, ""
         for choice in part.settings:
             if choice.name.endswith("_view"):
-                yield from ((part, words) for words in list(choice.options.values())[1:])
+                others = list(choice.options.values())[1:]
+                yield from ((part, words) for words in others if words not in ASKED_FOR)
 
 
 def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:

@@ -23,7 +23,7 @@ figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .2rem; }
 svg { display: block; width: 100%; }
 @page { size: A4; margin: 9mm; }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 6.9pt; line-height: 1.16; }
+  body { margin: 0; padding: 0; max-width: none; font-size: 6.6pt; line-height: 1.14; }
   h1 { font-size: 12pt; } p { margin: .1rem 0; }
   blockquote { margin: .15rem 0; padding: .1rem .4rem; max-height: 2.4em; overflow: hidden; }
   .pictures { margin: .2rem 0 .3rem; }
