@@ -128,10 +128,11 @@ def _own_text() -> tuple[str, str]:
 
 
 def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
-    """Its networks before their first step; where nothing may be trained, only that."""
+    """Its networks before their first step; none in a talk, whose scene is one screen."""
     name, (plans, text) = measurement.name, measurement.args
     file, own = _own_text()
-    if config().train_minutes <= 0:
+    showing = st.session_state.get("showing")
+    if config().train_minutes <= 0 or (showing is not None and showing.presenting):
         return Measured(measurement.setup, Course(Status.NEW, file=file), file, "")
     plans = tuple(replace(plan, own=own) for plan in plans)
     begins = _beginnings().get(name)
