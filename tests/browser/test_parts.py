@@ -23,6 +23,7 @@ ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
 # What projectors, laptops and screens have, beside the two that pages are opened at: two of them on
 # every part, all of them on the sheets that fill a window to its edges.
 ASKED_FOR = {"features"}  # views that this server was given nothing for
+IN_WORDS = {"CPU and GPU", "later neurons"}  # without a GPU, and after the last block
 SIZES = ((1280, 720), (2560, 1440))
 MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864))
 HARDEST = ("journey", "block")
@@ -76,7 +77,7 @@ def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
         document.querySelector('[data-test-script-state="notRunning"]')""",
         arg=named,
     )
-    if view != "CPU and GPU" and page.name != "learn":  # before somebody trains there are words
+    if view not in IN_WORDS and page.name != "learn":  # before somebody trains there are words
         journey.page.wait_for_function(PAINTED, arg="")
         journey.page.locator(
             ".sheet > .rows .sentence:visible"

@@ -30,6 +30,7 @@ def test_its_example_runs(
     name: str, known: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("anywidget")
+    pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
     text = inspect.getdoc(getattr(ffnviz, name)) or ""
     example = DocTestParser().get_doctest(text, dict(known), name, None, None)
