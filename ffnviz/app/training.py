@@ -58,6 +58,9 @@ class Training:
         return Status.ENDED if over else Status.PAUSED
 
 
+_KNOWN: dict[tuple[Plan, ...], Training] = {}  # by plans, before the first step
+
+
 def refresh_s(page: str) -> float | None:
     """How often the page runs by itself: while something learns, so that it is seen; or never."""
     all_ = (*_trainings().values(), *_beginnings().values())
@@ -87,15 +90,16 @@ def do(measurement: Measurement[Any], what: str) -> None:
     if config().train_minutes <= 0:
         return
     if what == "train" or training is None:
-        _forget(measurement.name)
+        _forget(measurement.name, _trainings())
         file, own = _own_text()
         plans = tuple(replace(plan, own=own) for plan in plans)
         training = _trainings()[measurement.name] = Training(plans[0].steps, text, file=file)
-        if (begins := _beginnings().pop(measurement.name, None)) and begins.plans == plans:
+        begins = _forget(measurement.name, _beginnings())
+        if begins is not None and begins.plans == plans:
             training.moments, training.reading = list(begins.moments), begins.reading
         _submit(training, plans, 1 if what == "step" else None)
     elif what == "stop":
-        _forget(measurement.name)
+        _forget(measurement.name, _trainings())
     elif what == "pause" and training.job is not None:
         POOL.say(training.job, PAUSE)
         if training.status is Status.WAITS:
@@ -137,23 +141,19 @@ def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
     plans = tuple(replace(plan, own=own) for plan in plans)
     begins = _beginnings().get(name)
     if begins is None or begins.plans != plans:
-        if begins is not None and begins.job is not None:
-            POOL.cancel(begins.job)
-        begins = _known.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
+        _forget(name, _beginnings())
+        begins = _KNOWN.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
         _beginnings()[name] = begins
         if not begins.moments:
             _submit(begins, plans, 0)
     _take_in(begins)
-    if begins.moments and plans not in _known:
-        while len(_known) >= MOST_BEGINNINGS:
-            _known.pop(next(iter(_known)), None)
-        _known[plans] = replace(begins, job=None)
+    if begins.moments and plans not in _KNOWN:
+        while len(_KNOWN) >= MOST_BEGINNINGS:
+            _KNOWN.pop(next(iter(_KNOWN)), None)
+        _KNOWN[plans] = replace(begins, job=None)
     course = Course(Status.NEW, tuple(begins.moments), begins.reading, file, begins.steps,
                     problem=begins.problem)  # fmt: skip
     return Measured(measurement.setup, course, f"{file} {len(begins.moments)}", "")
-
-
-_known: dict[tuple[Plan, ...], Training] = {}
 
 
 def _beginnings() -> dict[str, Training]:
@@ -172,10 +172,12 @@ def _before(training: Training) -> int:
     return sum(job.order.work is learn for job in jobs)
 
 
-def _forget(name: str) -> None:
-    training = _trainings().pop(name, None)
+def _forget(name: str, among: dict[str, Training]) -> Training | None:
+    """Take one out, if it is there; nobody waits for its job any more."""
+    training = among.pop(name, None)
     if training is not None and training.job is not None:
         POOL.cancel(training.job)
+    return training
 
 
 def _submit(training: Training, begin: Any, steps: int | None) -> None:

@@ -104,7 +104,9 @@ def learn(
         if spent or PAUSE in heard or time.monotonic() > last:
             break
     ended = learners[0].step == learners[0].plan.steps
-    return Learned(pickle.dumps(learners), ended, spent, zipped(learners))
+    only_seen = steps == 0 and not isinstance(begin, bytes)  # as it begins: nothing to be saved
+    folders = b"" if only_seen else zipped(learners)
+    return Learned(pickle.dumps(learners), ended, spent, folders)
 
 
 __all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "Reading", "learn"]

@@ -60,7 +60,7 @@ def pool(monkeypatch: pytest.MonkeyPatch) -> Recorder:
     pool = Recorder()
     monkeypatch.setattr(training, "POOL", pool)
     monkeypatch.setattr(streamlit, "session_state", {})
-    monkeypatch.setattr(training, "_known", {})
+    monkeypatch.setattr(training, "_KNOWN", {})
     return pool
 
 
@@ -122,7 +122,7 @@ def test_what_it_began_with_stays_while_the_training_begins(pool: Recorder) -> N
     pool.jobs[1].status = JobStatus.RUNS
     pool.jobs[1].told += [READING, moment(0), moment(10)]
     assert [each[0].step for each in course().moments] == [0, 10]
-    kept = training._known[measurement().args[0]]
+    kept = training._KNOWN[measurement().args[0]]
     assert len(kept.moments) == 1, "what others see of it is still its beginning"
 
 
