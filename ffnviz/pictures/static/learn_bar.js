@@ -1,5 +1,6 @@
 // The buttons of a training, how far it is, and a slider back through what was recorded.
 
+import { kept } from "./browser_storage.js";
 import { download } from "./download.js";
 import { element } from "./element.js";
 
@@ -12,13 +13,8 @@ const BUTTONS = { // status → what can be asked, the first the loudest
 };
 const LABELS = { pause: "Pause", step: "One step", go: "Go on", stop: "Cancel" };
 
-function remembered(key, value) {
-  try {
-    if (value === undefined) return sessionStorage.getItem(RUNNING + key) === "yes";
-    sessionStorage.setItem(RUNNING + key, value ? "yes" : "no");
-  } catch { /* a browser may forbid a page to keep anything */ }
-  return false;
-}
+const remembered = (key) => kept("sessionStorage", RUNNING + key) === "yes";
+const remember = (key, value) => kept("sessionStorage", RUNNING + key, value ? "yes" : "no");
 
 export function mount(tell) {
   const buttons = element("span", { class: "buttons" }), said = element("span", { class: "said", role: "status" });
@@ -43,10 +39,10 @@ export function mount(tell) {
   return {
     element: root,
     update({ status, at, moments, most, said: words, label, why_not: why, file: name, can_show: shows, arrays }) {
-      if (stopped) remembered(label, false); // by a hand, which knows it
+      if (stopped) remember(label, false); // by a hand, which knows it
       const lost = status === "new" && remembered(label);
       if (status === "new") stopped = false;
-      else if (!stopped) remembered(label, true);
+      else if (!stopped) remember(label, true);
       const asks = BUTTONS[status], held = buttons.querySelector(":focus");
       for (const [ask, button] of made) {
         const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";

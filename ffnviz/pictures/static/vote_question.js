@@ -1,6 +1,7 @@
 // A question: vote, see the experiment, vote again, hear why. Alone one's votes stand in the link;
 // in a class they are counted without names, and the lecturer leads from step to step.
 
+import { kept } from "./browser_storage.js";
 import { classroom, complain, onClass, send } from "./classroom_connection.js";
 import { each, element } from "./element.js";
 
@@ -19,17 +20,15 @@ const written = (value) => (value === null ? "–" : value.toFixed(2).replace("-
 
 function shownBefore() {
   try {
-    return new Map(JSON.parse(sessionStorage.getItem(KNOWN) ?? "[]"));
+    return new Map(JSON.parse(kept("sessionStorage", KNOWN) ?? "[]"));
   } catch {
-    return new Map(); // a browser may forbid a page to keep anything
+    return new Map(); // something else stands there
   }
 }
 
 function keep(answers) {
   answers.forEach((answer, at) => { if (answer !== null) known.set(at, answer); });
-  try {
-    sessionStorage.setItem(KNOWN, JSON.stringify([...known]));
-  } catch { /* then it is known until the page is loaded again */ }
+  kept("sessionStorage", KNOWN, JSON.stringify([...known]));
 }
 
 export function mount(tell) {

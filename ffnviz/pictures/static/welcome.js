@@ -1,5 +1,6 @@
 // What to do first, for those who have never heard of an FFN; gone for good once it is closed.
 
+import { kept } from "./browser_storage.js";
 import { element } from "./element.js";
 import { read } from "./files.js";
 import { makeTerms, markWithin } from "./terms.js";
@@ -7,17 +8,6 @@ import { makeTerms, markWithin } from "./terms.js";
 export const styles = ["welcome.css"];
 
 const CLOSED = "ffnviz-welcome-closed", CAME_BARE = "ffnviz-came-bare";
-
-// A browser may forbid a page to keep anything: the welcome is then there at each visit.
-function kept(storage, name, value) {
-  try {
-    const table = window[storage];
-    if (value !== undefined) table.setItem(name, value);
-    return table.getItem(name);
-  } catch {
-    return value ?? null;
-  }
-}
 
 // The welcome's text, also read under "New here?" at the foot of a page.
 export async function fillWelcome(box) {

@@ -1,0 +1,12 @@
+// What a browser remembers under a name, for one tab ("sessionStorage") or for good ("localStorage").
+
+// A browser may forbid a page to keep anything: then only what was just to be kept is known.
+export function kept(storage, name, value) {
+  try {
+    const table = window[storage];
+    if (value !== undefined) table.setItem(name, value);
+    return table.getItem(name);
+  } catch {
+    return value ?? null;
+  }
+}
