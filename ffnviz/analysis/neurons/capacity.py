@@ -24,7 +24,6 @@ COUNTS = (
 )  # fmt: skip
 SEED = 29
 RIDGE = 1e-12  # of the mean eigenvalue: without it, what is singular could not be solved
-SQUARED = 1e-6  # of the outputs: off by more, H Hᵀ is too near to singular, and H may not be
 SINGULAR = 1e-13  # of R's largest diagonal entry: less is rounding in float64
 EXACT = 1e-3  # of the outputs' length: what is off by less is met
 
@@ -113,7 +112,7 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
         rows, wanted = hidden[:n], y[:n]
         if n <= width:  # W = Hᵀ (H Hᵀ)⁻¹ Y
             made = pairs[:n, :n] @ _solved(pairs[:n, :n], wanted)
-            if _off(made, wanted) > SQUARED:
+            if _off(made, wanted) > EXACT:  # H Hᵀ is too near to singular; H may not be
                 made = min(made, _by_qr(rows, wanted), key=lambda each: _off(each, wanted))
         else:  # W = (Hᵀ H)⁻¹ Hᵀ Y
             gram += hidden[seen:n].mT @ hidden[seen:n]
