@@ -7,8 +7,7 @@ import click
 import torch
 
 from ffnviz.analysis.lab import Tested, try_all
-from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
-from ffnviz.analysis.needs import ours
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.cli.device import device_option
 from ffnviz.cli.network import block_of, opened, sentence_options
 from ffnviz.cli.output import show_json
@@ -47,8 +46,7 @@ def lab(
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
-    encoder = in_double(ours(network)) if network.card.ours else None
-    subject = Subject(network, trace, block - 1, chosen, encoder)
+    subject = Subject(network, trace, block - 1, chosen)
     try:
         tested = with_bar("claims", lambda progress: try_all(subject, progress))
     except NotForThisNetwork as error:

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict, in_double
-from ffnviz.analysis.needs import ours
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
@@ -16,10 +15,7 @@ R = TypeVar("R")
 
 def experiment_subject(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
-    encoder = None
-    if run.card.ours:
-        encoder = run.subject.per_network("encoder in float64", lambda: in_double(ours(run.model)))
-    return Subject(run.model, run.trace, run.state.block, run.token, encoder)
+    return Subject(run.model, run.trace, run.state.block, run.token)
 
 
 def cached_result(run: Run, name: str, compute: Callable[[Subject], R]) -> R:

@@ -57,9 +57,10 @@ class Cache:
     """A least-recently-used cache, bounded in bytes.
 
     A value is computed once, however many ask for it at the same time; those who ask for another
-    do not wait. The newest value always stays, even if it alone is larger than the bound. A value
-    may grow after it was put in, as a trace does when its stages are asked for: those that were
-    used since are counted anew whenever another comes in.
+    do not wait. A value larger than the bound stays until the next of that kind, and pushes out
+    none of the others: all of them would have to be computed again. A value may grow after it was
+    put in, as a trace does when its stages are asked for: those that were used since are counted
+    anew whenever another comes in.
     """
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
@@ -112,9 +113,21 @@ class Cache:
 
     def _make_room(self, sizes: Mapping[Hashable, int]) -> None:
         self._sizes |= {key: size for key, size in sizes.items() if key in self._kept}
-        while len(self._kept) > 1 and sum(self._sizes.values()) > self.most_bytes:
-            oldest, _ = self._kept.popitem(last=False)
-            self._sizes.pop(oldest, None)  # of one that another thread is counting there is none
+        # Of one that another thread is counting there is no size yet.
+        known = {key: self._sizes[key] for key in self._kept if key in self._sizes}
+        large = [key for key, size in known.items() if size > self.most_bytes]
+        for key in large[:-1]:
+            self._forget(key)
+        usual = {key: size for key, size in known.items() if size <= self.most_bytes}
+        total = sum(usual.values())
+        for key, size in usual.items():
+            if total <= self.most_bytes:
+                break
+            total -= size
+            self._forget(key)
+
+    def _forget(self, key: Hashable) -> None:
+        del self._kept[key], self._sizes[key]
 
     @property
     def held(self) -> int:

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import ffnviz
-from ffnviz.analysis.lab.experiment import Subject, in_double
+from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.positions import try_positions
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
@@ -67,7 +67,7 @@ def test_a_map_that_draws_roots_saves_the_numbers_themselves(new_page: OpenPage)
     rows = list(csv.DictReader(io.StringIO(text)))
     model = ffnviz.load("relu")
     trace = model.trace(SENTENCE)
-    found = try_positions(Subject(model, trace, 1, 0, in_double(model)))
+    found = try_positions(Subject(model, trace, 1, 0))
     drawn = [float(row["value"]) for row in rows]
     assert found.attention is not None
     expected = np.concatenate([found.ffn.ravel(), found.attention.ravel()])

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Dialog, Locator, expect
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.experiment import Finding, Subject, in_double
+from ffnviz.analysis.lab.experiment import Finding, Subject
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import try_residual
@@ -28,7 +28,7 @@ TOKEN = 2
 def tried(twins: dict[str, Model]) -> Subject:
     """What the page tests."""
     model = twins["relu"]
-    return Subject(model, model.trace(SENTENCE), 1, TOKEN, in_double(model))
+    return Subject(model, model.trace(SENTENCE), 1, TOKEN)
 
 
 def opened(new_page: OpenPage, part: str, **more: str) -> Journey:
@@ -138,7 +138,7 @@ def test_sharing_compares_the_word_that_stands_twice(
     new_page: OpenPage, twins: dict[str, Model]
 ) -> None:
     model = twins["relu"]
-    twice = Subject(model, model.trace(SENTENCE), 1, 4, in_double(model))
+    twice = Subject(model, model.trace(SENTENCE), 1, 4)
     journey = new_page().open_page("lab", text=SENTENCE, token="5", part="sharing")
     same(journey, try_sharing(twice).findings)
     assert "“the” at token 5 and at its other places" in journey.sentence("lab-word")

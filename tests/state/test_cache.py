@@ -4,6 +4,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import pytest
@@ -43,9 +44,20 @@ def test_it_never_holds_more_than_its_bound_but_for_a_single_value() -> None:
         cache.get(number, lambda: each(1_500))
         assert cache.held <= 10_000
     cache.get("large", lambda: each(50_000))
-    assert len(cache) == 1
-    cache.get("small", lambda: each(10))
-    assert cache.held == 10
+    cache.get("larger", lambda: each(60_000))
+    assert 60_000 < cache.held <= 70_000
+
+
+def test_a_value_larger_than_the_bound_pushes_no_other_out() -> None:
+    cache, made = Cache(most_bytes=10_000), list[str]()
+
+    def make(name: str) -> np.ndarray:
+        made.append(name)
+        return each(50_000 if name == "large" else 1_000)
+
+    for name in ("small", "large", "small", "other", "large", "small", "other"):
+        cache.get(name, partial(make, name))
+    assert made == ["small", "large", "other"]
 
 
 def test_what_grew_after_it_was_put_in_counts_in_full() -> None:

@@ -50,7 +50,7 @@ def tokens_related(subject: Subject) -> Evidence:
     at = min(subject.token, len(subject.ffn_input) - 1)
     own, others = _when_replaced(subject.ffn, subject.ffn_input, at)
     rows = [("FFN: the token's own output", own), ("FFN: another token's, at most", others)]
-    if subject.encoder is not None:
+    if subject.model.card.ours:
         heard = _when_replaced(subject.plain.attention, subject.attention_input, at)[1]
         rows.append(("attention: another token's, at most", heard))
     return Evidence(0 if others == 0 else 1, _shares(*rows))

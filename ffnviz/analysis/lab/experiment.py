@@ -5,9 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from typing import TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from ffnviz.analysis.lab import any_ffn
 from ffnviz.analysis.needs import Capability, encoder_of, ours, require
@@ -17,9 +18,10 @@ from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace, full_trace, index_in_full
 
+Module = TypeVar("Module", bound=nn.Module)
 NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 FFN_NEEDS = (Capability.PLAIN_FFN,)  # of a claim about the FFN alone
 BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
@@ -134,14 +136,18 @@ class Result:
     findings: tuple[Finding, ...] = field(default=(), kw_only=True)
 
 
-@torch.inference_mode(mode=False)
 def in_double(model: Model) -> Encoder:
     """A copy of the encoder in float64 on the CPU.
 
     Raises:
         NotForThisNetwork: if the network is not made of our own modules.
     """
-    return copy.deepcopy(encoder_of(model)).cpu().double()
+    return _copy_in_double(encoder_of(model))
+
+
+@torch.inference_mode(mode=False)
+def _copy_in_double(module: Module) -> Module:
+    return copy.deepcopy(module).cpu().double()
 
 
 @dataclass(frozen=True)
@@ -152,9 +158,6 @@ class Subject:
     trace: Trace  # of the sentence
     block: int  # from 0
     token: int  # from 0
-    # the model's in float64 on the CPU, where rounding hides nothing; None of a network that is not
-    # ours
-    encoder: Encoder | None = None
 
     @property
     def ours(self) -> Model:
@@ -165,16 +168,14 @@ class Subject:
         """
         return ours(self.model)
 
-    @property
+    @cached_property
     def own(self) -> Encoder:
-        """The encoder in float64 on the CPU.
+        """The encoder in float64 on the CPU, where rounding hides nothing.
 
         Raises:
             NotForThisNetwork: if the network is not made of our own modules.
         """
-        if self.encoder is None:
-            raise NotForThisNetwork(f"Not for {self.model.card.label}: {Capability.OURS.value}")
-        return self.encoder
+        return in_double(self.ours)
 
     @property
     def whole(self) -> Trace:
@@ -194,7 +195,7 @@ class Subject:
             NotForThisNetwork: if it is gated.
         """
         require(self.model, FFN_NEEDS)
-        if self.encoder is not None:
+        if self.model.card.ours:
             return self.plain.ffn
         return any_ffn.in_double(self.model.ffn(self.block))
 
@@ -208,10 +209,10 @@ class Subject:
         require(self.model, NEEDS)
         return self.double
 
-    @property
+    @cached_property
     def double(self) -> Block:
         """The block in float64 on the CPU."""
-        return self.own.blocks[self.block]
+        return _copy_in_double(self.ours.encoder.blocks[self.block])
 
     @property
     def ffn_input(self) -> Tensor:

@@ -55,7 +55,7 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
         "FFN": (lambda v: ffn(v).output, x),
         "FFN without φ": (lambda v: ffn.compress(ffn.expand(v)), x),
     }
-    if subject.encoder is not None:
+    if subject.model.card.ours:
         maps |= _of_our_block(subject, len(x))
     inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
     tried = tuple(try_map(name, f, each, factor, inner) for name, (f, each) in maps.items())

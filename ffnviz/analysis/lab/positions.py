@@ -65,7 +65,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         Check(_off(at_ffn), "≤", allowed),
         untestable=alone,
     )
-    if subject.encoder is None:
+    if not subject.model.card.ours:
         return Positions(at_ffn.numpy(), None, findings=(kept,))
     attention, y = subject.plain.attention, subject.attention_input
     at_attention = _moved(attention, y, way)

@@ -6,7 +6,7 @@ import torch
 from ffnviz.analysis.dimensions.cost import multiply_adds, shape_of
 from ffnviz.analysis.exercises import evidence
 from ffnviz.analysis.exercises.evidence import Evidence
-from ffnviz.analysis.lab.experiment import Subject, in_double
+from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.models.encoder.model import load
@@ -19,7 +19,7 @@ RIGHT = (0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1)  # as the textbooks cited have it
 @pytest.fixture(scope="module", params=["relu", "gelu"])
 def subject(request: pytest.FixtureRequest) -> Subject:
     model = load(request.param)
-    return Subject(model, model.trace(TEXT), 1, 3, in_double(model))
+    return Subject(model, model.trace(TEXT), 1, 3)
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab.experiment import Finding, Result, Subject, in_double
+from ffnviz.analysis.lab.experiment import Finding, Result, Subject
 from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward, FeedForwardRecord
@@ -29,7 +29,7 @@ def subject(
         breaks(encoder)
     model = Model(model.name, encoder.eval(), model.tokenizer, model.token_counts)
     trace = model.trace(text)
-    return Subject(model, trace, 1, len(trace.tokens) - 1, in_double(model))
+    return Subject(model, trace, 1, len(trace.tokens) - 1)
 
 
 def finding(result: Result, start: str) -> Finding:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.lab import PARTS
@@ -49,7 +49,7 @@ def findings_of(tried: Subject) -> list[Finding]:
 def test_any_sentence_gets_verdicts(model_folder: Path, text: str, place: int) -> None:
     model = load(model_folder)
     trace = model.trace(text)
-    tried = Subject(model, trace, 1, place % len(trace.tokens), in_double(model))
+    tried = Subject(model, trace, 1, place % len(trace.tokens))
     for finding in findings_of(tried):
         assert finding.verdict in Verdict
         # Nothing that was typed is in a finding: the pages need not guard against it.
@@ -62,7 +62,7 @@ def test_a_gated_model_is_refused_in_words(model_folder: Path) -> None:
     gated = Model("gated", initial_encoder(config, 1).eval(), plain.tokenizer, plain.token_counts)
     trace = gated.trace("The cat.")
     with pytest.raises(ValueError, match="GEGLU is gated"):
-        try_all(Subject(gated, trace, 0, 0, in_double(gated)))
+        try_all(Subject(gated, trace, 0, 0))
 
 
 def test_one_token_says_what_it_cannot_tell(model_folder: Path) -> None:

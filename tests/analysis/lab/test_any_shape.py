@@ -36,7 +36,7 @@ SHAPES: dict[str, dict[str, object]] = {
 def subject(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Subject:
     model = ours(tokenizer, **SHAPES[request.param])
     trace = model.trace("The cat sat on the mat, and the dog sat.")
-    return Subject(model, trace, 0, 3, in_double(model))
+    return Subject(model, trace, 0, 3)
 
 
 def test_every_experiment_tells_the_truth_or_says_why_not(subject: Subject) -> None:
@@ -58,7 +58,7 @@ def test_every_experiment_tells_the_truth_or_says_why_not(subject: Subject) -> N
 
 def test_all_at_once_are_not_for_a_gated_network(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer, activation="swiglu")
-    subject = Subject(model, model.trace("The cat."), 0, 0, in_double(model))
+    subject = Subject(model, model.trace("The cat."), 0, 0)
     with pytest.raises(NotForThisNetwork, match="gated"):
         try_all(subject)
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions, sharing
-from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.encoder import Encoder
@@ -208,7 +208,7 @@ def test_all_before_the_ffn_is_the_blocks_own_way_with_what_is_held(
     tokenizer: Tokenizer, norm: str
 ) -> None:
     model = ours(tokenizer, norm=norm)
-    tried = Subject(model, model.trace("The cat sat on the mat."), 1, 2, in_double(model))
+    tried = Subject(model, model.trace("The cat sat on the mat."), 1, 2)
     x = tried.trace.blocks[1].input.double()
     with torch.inference_mode():
         held = linearity.frozen_before(tried.double, x)

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab import approximation, dropout, residual, width, zoo
-from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.encoder import Encoder
@@ -133,7 +133,7 @@ def test_a_stream_that_is_normalised_on_the_way_is_no_sum(
 ) -> None:
     claim = "Nothing in the stream"
     post = ours(tokenizer, norm="post")
-    replaced = Subject(post, post.trace("The cat sat."), 0, 1, in_double(post))
+    replaced = Subject(post, post.trace("The cat sat."), 0, 1)
     assert finding(residual.try_residual(subject(model_folder), depth=2), claim).verdict is HOLDS
     assert finding(residual.try_residual(replaced, depth=2), claim).verdict is FAILS
 
@@ -142,7 +142,7 @@ def test_an_ffn_with_a_narrow_waist_is_a_bottleneck(tokenizer: Tokenizer) -> Non
     verdicts = []
     for d_ff in (8, 64):
         model = ours(tokenizer, d_ff=d_ff)
-        tried = Subject(model, model.trace("The cat."), 0, 0, in_double(model))
+        tried = Subject(model, model.trace("The cat."), 0, 0)
         verdicts.append(finding(residual.try_residual(tried, depth=2), "An FFN is built").verdict)
     assert verdicts == [HOLDS, ONLY_IF]
 
@@ -347,7 +347,7 @@ def test_the_mean_of_all_masks_is_the_output_at_every_p(model_folder: Path, p: f
 
 def test_passes_refute_what_much_dropout_does_and_never_prove_the_contrary() -> None:
     claim, model = "Then, on average, it leaves the prediction", load("relu")
-    trained = Subject(model, model.trace("She opened the [MASK]."), 1, 3, in_double(model))
+    trained = Subject(model, model.trace("She opened the [MASK]."), 1, 3)
     without, little, much = (
         finding(dropout.try_dropout(trained, p), claim) for p in (0.0, 0.001, 0.5)
     )

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import Subject, in_double
+from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.frozen import AS_IT_IS, GATES, HELD, NO_PHI, Frozen, freeze
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
@@ -21,7 +21,7 @@ KINDS: dict[str, dict[str, object]] = {
 
 def tried(tokenizer: Tokenizer, **changes: object) -> Subject:
     model = ours(tokenizer, **changes)
-    return Subject(model, model.trace("The cat sat."), 0, TOKEN, in_double(model))
+    return Subject(model, model.trace("The cat sat."), 0, TOKEN)
 
 
 def frozen(subject: Subject, removed: bool = False) -> Frozen:
