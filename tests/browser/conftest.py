@@ -20,6 +20,7 @@ import ffnviz
 from ffnviz.models.encoder.model import Model
 from tests.browser.journey import PATIENCE_MS, WIRE, Journey
 from tests.browser.plain_page import PlainPage, served
+from tests.browser.server_log import server_log
 
 ROOT = Path(__file__).parents[2]
 START_S = 180
@@ -51,20 +52,22 @@ def serving(
     with socket.socket() as probe:
         probe.bind(("localhost", 0))
         port = probe.getsockname()[1]
-    server = subprocess.Popen(
-        [*ffnviz, "app", "--port", str(port), *options],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
     address = f"http://localhost:{port}"
-    try:
-        _wait_until_up(address, server)
-        yield address
-    finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        server.wait()
+    with server_log() as log:
+        server = subprocess.Popen(
+            [*ffnviz, "app", "--port", str(port), *options],
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=log,
+            start_new_session=True,
+        )
+        try:
+            _wait_until_up(address, server)
+            yield address
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+            server.wait()
 
 
 def _wait_until_up(address: str, server: "subprocess.Popen[bytes]") -> None:

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ROOT, _context, _wait_until_up
 from tests.browser.journey import Journey
+from tests.browser.server_log import server_log
 from tests.lecture.lecture_runs import lecture
 
 TITLES = [scene.title for scene in lecture().scenes]
@@ -25,11 +27,11 @@ SENTENCE = "<b>Rain</b> fell on the old town."
 class Server:
     """`ffnviz app` as a lecturer starts it for a class, which may be stopped and started again."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, log: BinaryIO) -> None:
         with socket.socket() as probe:
             probe.bind(("localhost", 0))
             self.port = probe.getsockname()[1]
-        self.store = store
+        self.store, self.log = store, log
         self.address = f"http://localhost:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -38,7 +40,7 @@ class Server:
         where += ["--workers", "2"]  # whoever comes may land at either
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
-            stdout=subprocess.DEVNULL, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=self.log, start_new_session=True,
         )  # fmt: skip
         _wait_until_up(self.address, self.process)
 
@@ -50,10 +52,11 @@ class Server:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    server = Server(tmp_path_factory.mktemp("class") / "classes.sqlite")
-    server.start()
-    yield server
-    server.stop()
+    with server_log() as log:
+        server = Server(tmp_path_factory.mktemp("class") / "classes.sqlite", log)
+        server.start()
+        yield server
+        server.stop()
 
 
 Somebody = Callable[..., Journey]
