@@ -44,7 +44,7 @@ def footer(page: Page, part: Part, run: Run) -> Cell:
     coming = following(page, part, run)
     there, its = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
-        label = f"Back to the start: {there.title}"
+        label = f"Back to {there.title}"
     elif there is page:
         label = f"Next: {its.title}"
     else:

@@ -109,6 +109,9 @@ def _drawing(
     if note is not None and answered == session.state:  # whatever else is done, it goes
         whole.rows.insert(0, row(note))
     measurements = {each.name: each for each in whole.measurements}
+    if not whole.rows:  # nothing is there yet: what is being done stands where it will be
+        doing = [each.doing for each in whole.measurements if not each.on_request]
+        whole.rows.append(row(text_cell("doing", *doing, tone="info")))
     controls = settings if sheet.controls is None else sheet.controls
     rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
     problems = [text_cell(f"problem-{n}", problem, tone="warning")
