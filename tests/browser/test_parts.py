@@ -12,7 +12,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import PAINTED, Journey
+from tests.browser.journey import PAINTED, PATIENCE_MS, Journey
 from tests.parts.test_sparsity_sheets import percents
 
 START = "She opened the [MASK] and looked out."
@@ -23,6 +23,7 @@ ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
 # What projectors, laptops and screens have, beside the two that pages are opened at: two of them on
 # every part, all of them on the sheets that fill a window to its edges.
 ASKED_FOR = {"features"}  # views that this server was given nothing for
+MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 13 s of a core, and jobs before it their own
 IN_WORDS = {"CPU and GPU", "later neurons"}  # without a GPU, and after the last block
 SIZES = ((1280, 720), (2560, 1440))
 MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864))
@@ -78,10 +79,10 @@ def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
         arg=named,
     )
     if view not in IN_WORDS and page.name != "learn":  # before somebody trains there are words
-        journey.page.wait_for_function(PAINTED, arg="")
-        journey.page.locator(
-            ".sheet > .rows .sentence:visible"
-        ).first.wait_for()  # what is measured has been
+        journey.page.wait_for_function(PAINTED, arg="", timeout=MEASURED_MS)
+        journey.page.locator(".sheet > .rows .sentence:visible").first.wait_for(
+            timeout=MEASURED_MS
+        )  # what is measured has been
 
 
 def opened(journey: Journey, page: Page, **query: str) -> Journey:

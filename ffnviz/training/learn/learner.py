@@ -1,7 +1,7 @@
 """A small network in training, as a value that can be stopped, kept and gone on with."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -11,6 +11,7 @@ import torch
 from torch.nn import functional as F
 
 from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.training.learn.neurons import keys_of, look_at_neurons
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 from ffnviz.training.learn.text import MAX_TOKENS, TEXTS, text_read, training_sentences
@@ -167,13 +168,20 @@ def _look(encoder: Encoder, own: str) -> HeldOut:
     return HeldOut(found.loss, found.top5, blocks)
 
 
+def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
+    """As many tokens around the first hidden word as the network reads."""
+    ids = [token.id for token in tokens]
+    if mask_id not in ids:
+        raise ValueError("No word is hidden in the sentence: one must be [MASK].")
+    first = max(0, min(ids.index(mask_id) - MAX_TOKENS // 2, len(ids) - MAX_TOKENS))
+    return tokens[first : first + MAX_TOKENS]
+
+
 @torch.inference_mode()
 def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record:
     tokenizer, _ = text_read(learner.plan.own)
-    encoding = tokenizer.encode(learner.plan.text, MAX_TOKENS)
-    ids = encoding.ids
-    if tokenizer.mask_id not in ids:
-        raise ValueError(f"No word is hidden among the first {MAX_TOKENS} tokens.")
+    tokens = _around_hidden(tokenizer.encode(learner.plan.text).tokens, tokenizer.mask_id)
+    ids = [token.id for token in tokens]
     place = ids.index(tokenizer.mask_id)
     learner.encoder.eval()
     record = learner.encoder.stream(torch.tensor(ids))
@@ -186,7 +194,7 @@ def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record
         learner.step,
         learner.seconds,
         learner.plan.text,
-        tuple(token.text.strip() for token in encoding.tokens),
+        tuple(token.text.strip() for token in tokens),
         tuple(tokenizer.label(i) for i in best.indices.tolist()),
         tuple(best.values.tolist()),
         held_out,

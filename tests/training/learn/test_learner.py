@@ -5,10 +5,12 @@ from dataclasses import replace
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
 from ffnviz.training.learn.record import Record
-from ffnviz.training.learn.text import everyday, training_sentences
+from ffnviz.training.learn.text import MAX_TOKENS, everyday, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, new_encoder
 
 TEXT = "She opened the [MASK] and looked out."
@@ -64,6 +66,16 @@ def test_another_sentence_can_be_watched_on_the_way() -> None:
     assert sum(record.probabilities) <= 1
     with pytest.raises(ValueError, match="No word is hidden"):
         learner.watch("What time is it?")
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_a_hidden_word_is_seen_wherever_it_stands(before: str, after: str) -> None:
+    """Also behind a long word without a space, whose every letter may be a token."""
+    record = Learner(PLAN).watch(f"{before}[MASK]{after}")
+    assert "[MASK]" in "".join(record.tokens).upper()
+    assert len(record.tokens) <= MAX_TOKENS
+    assert record.hidden is not None
+    assert record.hidden.shape == (2, len(record.tokens), 256)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
