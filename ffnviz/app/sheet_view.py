@@ -76,7 +76,10 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
     drawing = _drawing(session, make, settings, frame)
 
     def heard() -> None:
-        events = new_events(_browser(), st.session_state["sheet"].event)
+        # While a page is left, Streamlit may call this with nothing there any more. What was not
+        # heard the browser sends again.
+        sent = getattr(st.session_state.get("sheet"), "event", None)
+        events = new_events(_browser(), sent)
         for place, (key, name, value) in enumerate(events):
             # What was done just before may have changed what this one asks for.
             shown = _drawing(session, make, settings, frame) if place else drawing

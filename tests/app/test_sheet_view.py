@@ -77,6 +77,7 @@ def test_what_was_done_is_done_once_and_in_order() -> None:
     assert new_events(browser, {"sheet": "a", "events": events[:1]}) == [("rail", "move", 1)]
     assert new_events(browser, {"sheet": "a", "events": events}) == [("rail", "move", 2)]
     assert new_events(browser, {"sheet": "a", "events": events}) == []
+    assert new_events(browser, None) == []  # a page that is being left has nothing
     assert len(new_events(browser, {"sheet": "loaded anew", "events": events})) == 2
 
 
