@@ -54,18 +54,20 @@ def serving(
         port = probe.getsockname()[1]
     address = f"http://localhost:{port}"
     with server_log() as log:
+        log.starts()
         server = subprocess.Popen(
             [*ffnviz, "app", "--port", str(port), *options],
             cwd=folder,
             env=environment,
             stdout=subprocess.DEVNULL,
-            stderr=log,
+            stderr=log.file,
             start_new_session=True,
         )
         try:
             _wait_until_up(address, server)
             yield address
         finally:
+            log.stops()
             os.killpg(server.pid, signal.SIGTERM)
             server.wait()
 

@@ -10,6 +10,7 @@ from ffnviz.figures.layout import axis, layout
 from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.bet import bet_cell
 from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_cell
 from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.cell import Cell
@@ -307,6 +308,12 @@ def show_vote(seed: int) -> None:
     mount_cell(cell)
 
 
+def show_bet(seed: int) -> None:
+    mount_cell(
+        bet_cell("bet", f"Which {seed}?", ["a", "b"], 1, 0, never, begun=True, outcome=seed % 2)
+    )
+
+
 def show_program(seed: int) -> None:
     lines = [
         ProgramLine("a", "y = f(x)", [Value(f"{seed}", "2")]),
@@ -335,6 +342,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "by_hand": show_by_hand,
     "xor_net": show_xor,
     "vote_question": show_vote,
+    "bet": show_bet,
     "program": show_program,
     "activation_map": show_map,
     "block_picture": show_block,

@@ -9,14 +9,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import ROOT, _context, _wait_until_up
 from tests.browser.journey import Journey
-from tests.browser.server_log import server_log
+from tests.browser.server_log import ServerLog, server_log
 from tests.lecture.lecture_runs import lecture
 
 TITLES = [scene.title for scene in lecture().scenes]
@@ -27,7 +26,7 @@ SENTENCE = "<b>Rain</b> fell on the old town."
 class Server:
     """`ffnviz app` as a lecturer starts it for a class, which may be stopped and started again."""
 
-    def __init__(self, store: Path, log: BinaryIO) -> None:
+    def __init__(self, store: Path, log: ServerLog) -> None:
         with socket.socket() as probe:
             probe.bind(("localhost", 0))
             self.port = probe.getsockname()[1]
@@ -38,14 +37,16 @@ class Server:
     def start(self) -> None:
         where = ["--host", "0.0.0.0", "--port", str(self.port), "--class-store", str(self.store)]
         where += ["--workers", "2"]  # whoever comes may land at either
+        self.log.starts()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
-            stdout=subprocess.DEVNULL, stderr=self.log, start_new_session=True,
+            stdout=subprocess.DEVNULL, stderr=self.log.file, start_new_session=True,
         )  # fmt: skip
         _wait_until_up(self.address, self.process)
 
     def stop(self) -> None:
         if self.process is not None:
+            self.log.stops()
             os.killpg(self.process.pid, signal.SIGTERM)
             self.process.wait(timeout=30)  # students who wait do not keep it
 

@@ -56,3 +56,32 @@ def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
             expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
     lecturer.page.locator("summary", has_text="Before, after").click()
     expect(total).to_contain_text("2 questions: ")
+
+
+def test_a_class_bets_before_two_networks_are_trained(somebody: Somebody) -> None:
+    lecturer, anna, ben = somebody(), somebody(390, 844), somebody()
+    code = open_class(lecturer)
+    for student in (anna, ben):
+        student.page.goto(f"{student.address}/class/{code}")
+    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    lecturer.page.get_by_role("link", name="Learn").click()
+    lecturer.page.get_by_role("radio", name="A bet").click()
+    pages = [each.page for each in (lecturer, anna, ben)]
+    options = [page.locator('[data-cell="bet-placed"] .options button') for page in pages]
+    says = [page.locator('[data-cell="bet-placed"] .status') for page in pages]
+    for each in options:
+        expect(each).to_have_count(3)
+    options[1].nth(0).click()
+    options[2].nth(0).click()
+    options[2].nth(2).click()  # changed
+    expect(says[2]).to_contain_text("Your bet is in")
+    expect(says[0]).to_have_text("2 bets of the class.")
+    expect(options[0].nth(0).locator("small")).to_have_text("")  # or all would bet with the most
+    train = lecturer.page.get_by_role("button", name="Train both")
+    expect(train).to_be_disabled()
+    options[0].nth(1).click()
+    train.click()
+    for each in options:
+        expect(each.locator("small")).to_have_text(["1", "0", "1"])
+        expect(each.nth(0)).to_be_disabled()
+    lecturer.page.get_by_role("button", name="Cancel").click()

@@ -44,8 +44,9 @@ def test_a_bet_must_be_made_before_it_is_decided(new_page: OpenPage) -> None:
     page.goto(f"{new_page().address}/learn?part=bet")
     train = page.get_by_role("button", name="Train both")
     expect(train).to_be_disabled()
-    page.get_by_role("radio", name="no difference").click()
+    page.get_by_role("button", name="no difference").click()
     expect(train).to_be_enabled()
+    expect(page.get_by_role("button", name="no difference", pressed=True)).to_be_visible()
 
 
 def test_within_a_minute_of_one_core_it_says_sensible_words(new_page: OpenPage) -> None:

@@ -120,8 +120,18 @@ def test_a_bet_comes_first_and_one_run_decides_nothing(run: Run, moments: Sequen
     assert "One run cannot decide it" in words(found["bet-verdict"])
     losses = [record.held_out.loss for record in moments[-1]]
     apart = abs(losses[0] - losses[1])
-    right = "You bet on that" in words(found["bet-verdict"])
-    assert right == (apart < bet.ALIKE)
+    placed = found["bet-placed"].data
+    assert placed["options"] == ["ReLU", "GELU", "no difference"]
+    assert (placed["bet"], placed["begun"]) == (2, True)
+    better = 2 if apart < bet.ALIKE else int(losses[1] < losses[0])
+    assert placed["outcome"] == better
+    assert found["bet-placed"].events["bet"](1).settings == {"my_bet": "second"}
+    assert found["bet-placed"].events["bet"](3) is None
+    new = cells(bet, run, Course(Status.NEW))["bet-placed"].data
+    assert (new["bet"], new["begun"], new["outcome"]) == (None, False, None)
+    other = cells(bet, run, course(moments, Status.ENDED), against="no-ffn")["bet-placed"].data
+    assert (other["begun"], other["outcome"]) == (False, None)  # these two were not trained
+    assert other["scene"] != placed["scene"]
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,12 @@ from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.parts.trainings import trainings_chart
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
+from ffnviz.pictures.bet import bet_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.variants import VARIANTS
@@ -31,7 +33,7 @@ OTHERS = {
 }
 AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
 BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
-BET = choice_setting("my_bet", BETS).with_control("Your bet: which will do better?")
+BET = choice_setting("my_bet", BETS)
 SEED = count_setting("learn_seed", 0, 0, 9_999).with_control("Seed")
 SETTINGS = (AGAINST, BET, SEED, AT)
 ALIKE = 0.02  # nats: less is no difference to be seen
@@ -47,21 +49,39 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         waits = "Place your bet first." if values[BET] == "open" else ""
-        top = row(bar(NAME, course, values, "Train both", waits_for=waits,
-                      file="learned-networks.zip"))  # fmt: skip
+        controls = bar(NAME, course, values, "Train both", waits_for=waits,
+                       file="learned-networks.zip")  # fmt: skip
+        top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
         if not course.moments:
-            return [top, row(invitation(name))]
+            return [*top, row(invitation(name))]
         at = chosen(course, values)
-        drawn = [top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
+        drawn = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
         if course.status is Status.ENDED:
-            drawn.append(row(verdict(course, values), decided(course)))
+            drawn.append(row(verdict(course), decided(course)))
         return drawn
 
     training = Measurement[Any](
         NAME, (), learn, after, (plans, text), [row(invitation(name))],
         on_request=True, live=True, recorded=recorded,
     )  # fmt: skip
-    return Sheet([training], [AGAINST, BET, *own_text_controls()])
+    return Sheet([training], [AGAINST, *own_text_controls()])
+
+
+def placed(course: Course, values: Values) -> Cell:
+    """The question that one bets on, of the two networks that are trained next or have been."""
+    name, bets = values[AGAINST], list(BETS)[1:]
+    tried = course.status is not Status.NEW and course.moments[:1] and course.moments[0][1].name
+    ended = course.status is Status.ENDED and tried == name
+    return bet_cell(
+        f"{NAME}-placed",
+        "Which will do better on sentences it has not seen?",
+        ["ReLU", VARIANTS[name].label, "no difference"],
+        None if values[BET] == "open" else bets.index(values[BET]),
+        list(OTHERS).index(name),
+        lambda option: Set({BET.name: bets[option]}),
+        begun=tried == name,
+        outcome=bets.index(winner(course)) if ended else None,
+    )
 
 
 def invitation(name: str) -> Cell:
@@ -124,22 +144,24 @@ def losses(course: Course, at: int) -> Cell:
     )
 
 
-def verdict(course: Course, values: Values) -> Cell:
-    """Who was better, what was bet, and that one run cannot decide it."""
+def winner(course: Course) -> str:
+    """Which bet is won: "first", "second", or "same" if they differ by less than can be seen."""
     first, second = (record.held_out.loss for record in course.moments[-1])
-    labels = [label for label, _ in _labels(course)]
-    better = "same" if abs(first - second) < ALIKE else "first" if first < second else "second"
+    return "same" if abs(first - second) < ALIKE else "first" if first < second else "second"
+
+
+def verdict(course: Course) -> Cell:
+    """Who was better, and that one run cannot decide it."""
+    first, second = (record.held_out.loss for record in course.moments[-1])
+    labels, better = [label for label, _ in _labels(course)], winner(course)
     result = (
         f"No difference to be seen: {first:.3f} and {second:.3f} nats."
         if better == "same"
         else f"{labels[better == 'second']} ends {abs(first - second):.3f} nats lower."
     )
-    bet = "" if values[BET] == "open" else (
-        " You bet on that." if values[BET] == better else " You bet otherwise."
-    )  # fmt: skip
     return text_cell(
         f"{NAME}-verdict",
-        [(result, "strong"), bet],
+        [(result, "strong")],
         "One run cannot decide it: another seed, with other initial weights and another order of "
         "the sentences, may turn a small difference round. Choose another seed and start again, "
         "or see what many seeds say.",

@@ -40,6 +40,21 @@ export async function send(what, sent) {
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
 
+// What a class does together: who leads, who follows, and its votes, which have a number each.
+export const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
+export const follows = () => together() && classroom.role === "student";
+export const leads = () => together() && classroom.role === "lecturer";
+export const countsOf = (number) => (together() ? classroom.now.counts[number] ?? null : null);
+export const isRevealed = (number) => together() && classroom.now.revealed.includes(number);
+const votes = new Map(); // class and number → a student's vote
+const nameOf = (number) => `${classroom.code} ${number}`;
+export const voteOf = (number) => votes.get(nameOf(number)) ?? null;
+
+export function vote(number, option) {
+  votes.set(nameOf(number), option);
+  return send("vote", { scene: number, option });
+}
+
 // Until something new is heard, the line of the class says what went wrong.
 export function complain(message) {
   classroom.problem = message;

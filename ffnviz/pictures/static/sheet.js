@@ -10,7 +10,7 @@ import { mount as hang } from "./shell.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.
-const SILENT = new Set(["rail", "learn_bar", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving"]);
+const SILENT = new Set(["rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving"]);
 
 // What is known under a digest, which is then the last used.
 function use(digest) {

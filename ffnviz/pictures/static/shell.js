@@ -32,6 +32,7 @@ const PICTURES = {
   classroom: () => import("./classroom.js"),
   by_hand: () => import("./by_hand.js"),
   program: () => import("./program.js"),
+  bet: () => import("./bet.js"),
   vote_question: () => import("./vote_question.js"),
   xor_net: () => import("./xor_net.js"),
   learn_bar: () => import("./learn_bar.js"),

@@ -2,15 +2,13 @@
 // in a class they are counted without names, and the lecturer leads from step to step.
 
 import { kept } from "./browser_storage.js";
-import { classroom, complain, onClass, send } from "./classroom_connection.js";
+import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass } from "./classroom_connection.js";
 import { each, element } from "./element.js";
 
 export const styles = ["vote_question.css"];
 
 const KNOWN = "ffnviz-shown-answers"; // in this tab: a lecturer who reloads keeps the gains
 const known = shownBefore(); // question → what is right, once that was shown
-const mine = new Map(); // class, question and round → a student's vote
-const nameOf = (scene) => `${classroom.code} ${scene}`;
 const percent = (share) => `${Math.round(100 * share)}%`;
 const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
@@ -43,21 +41,16 @@ export function mount(tell) {
   let data = null;
   const stop = onClass(() => { if (data) show(); });
 
-  const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
-  const follows = () => together() && classroom.role === "student";
-  const leads = () => together() && classroom.role === "lecturer";
   const sceneOf = (at, round) => data.scene + 2 * at + round;
-  const countsOf = (at, round) => (together() ? classroom.now.counts[sceneOf(at, round)] ?? null : null);
-  const voteOf = (at, round) => (follows() ? mine.get(nameOf(sceneOf(at, round))) ?? null : data.votes[at][round]);
+  const votesOn = (at, round) => countsOf(sceneOf(at, round));
+  const voteOf = (at, round) => (follows() ? voteInClass(sceneOf(at, round)) : data.votes[at][round]);
   const answerOf = (at) => data.answers[at] ?? known.get(at) ?? null;
   const round = () => (data.step === "ask" ? 0 : 1);
 
   function vote(option) {
     if (!follows()) return tell("vote", { round: round(), option });
-    const scene = sceneOf(data.at, round());
-    mine.set(nameOf(scene), option);
+    sendVote(sceneOf(data.at, round()), option).catch(({ message }) => { status.textContent = message; });
     show();
-    send("vote", { scene, option }).catch(({ message }) => { status.textContent = message; });
   }
 
   function go(at, step) {
@@ -69,7 +62,7 @@ export function mount(tell) {
 
   // What share was right in a round: of a class, or of oneself; null if nobody has voted.
   function share(at, which) {
-    const answer = answerOf(at), counts = countsOf(at, which);
+    const answer = answerOf(at), counts = votesOn(at, which);
     if (answer === null) return null;
     if (together()) return counts && sum(counts) ? counts[answer] / sum(counts) : null;
     const own = data.votes[at][which];
@@ -91,7 +84,7 @@ export function mount(tell) {
   function said() {
     const { step, at } = data, answer = data.answers[at], vote = voteOf(at, round());
     if (follows() && step !== "why") return vote === null ? "Your vote counts, without your name." : "Your vote is in; you may change it until the lecturer goes on.";
-    if (leads() && step !== "why") return `${sum(countsOf(at, round()) ?? [])} votes.`;
+    if (leads() && step !== "why") return `${sum(votesOn(at, round()) ?? [])} votes.`;
     if (step === "ask") return "Vote first; then the experiment runs on this sentence.";
     if (step === "see") return "Look at the numbers, and vote again.";
     if (answer === null) return "";
@@ -113,7 +106,7 @@ export function mount(tell) {
 
   function showOptions() {
     const { at, step } = data, open = step !== "why", answer = open ? null : data.answers[at];
-    const counted = [0, 1].map((which) => (open ? null : countsOf(at, which)));
+    const counted = [0, 1].map((which) => (open ? null : votesOn(at, which)));
     const make = () => element("button", { type: "button" }, element("span"), element("small"));
     each(options, data.options, make, (button, text, place) => {
       const right = place === answer, chosen = place === voteOf(at, round());

@@ -1,0 +1,61 @@
+// A bet before a trial. Alone one's bet stands in the link; in a class bets are counted without names,
+// and shown to all once the lecturer begins.
+
+import { complain, countsOf, follows, isRevealed, leads, onClass, send, voteOf, vote } from "./classroom_connection.js";
+import { each, element } from "./element.js";
+
+export const styles = ["bet.css"];
+
+export function mount(tell) {
+  const ask = element("span", { class: "ask" }), status = element("span", { class: "status", role: "status" });
+  const options = element("span", { class: "options", role: "group", "aria-label": "Your bet" });
+  let data = null, opened = null; // `opened`: the question whose bets were shown to the class
+  const stop = onClass(() => { if (data) show(); });
+
+  const own = () => (follows() ? voteOf(data.scene) : data.bet);
+  const closed = () => (follows() ? isRevealed(data.scene) : data.begun);
+
+  function place(option) {
+    if (!follows()) return tell("bet", option);
+    vote(data.scene, option).catch(({ message }) => { status.textContent = message; });
+    show();
+  }
+
+  function said() {
+    const bet = own(), counts = countsOf(data.scene);
+    if (data.outcome !== null && closed()) return bet === null ? "" : bet === data.outcome ? "You bet on that." : "You bet otherwise.";
+    if (closed()) return "";
+    if (follows()) return bet === null ? "Your bet counts, without your name." : "Your bet is in; you may change it until the training begins.";
+    if (!leads()) return "";
+    const n = (counts ?? []).reduce((a, b) => a + b, 0);
+    return `${n} ${n === 1 ? "bet" : "bets"} of the class.`;
+  }
+
+  function show() {
+    const counts = closed() ? countsOf(data.scene) : null, bet = own();
+    if (ask.textContent !== data.ask) ask.textContent = data.ask;
+    each(options, data.options, () => element("button", { type: "button" }, element("span"), element("small")), (button, text, at) => {
+      button.firstChild.textContent = at === data.outcome ? `✓ ${text}` : text;
+      button.lastChild.textContent = counts ? String(counts[at]) : "";
+      button.disabled = closed();
+      button.classList.toggle("chosen", at === bet);
+      button.setAttribute("aria-pressed", String(at === bet));
+      button.onclick = () => place(at);
+    });
+    const words = said();
+    if (status.textContent !== words) status.textContent = words;
+    if (leads() && data.begun && opened !== data.scene && !isRevealed(data.scene)) {
+      opened = data.scene;
+      send("reveal", { scene: data.scene }).catch(({ message }) => complain(message));
+    }
+  }
+
+  return {
+    element: element("div", { class: "bet" }, ask, options, status),
+    update(next) {
+      data = next;
+      show();
+    },
+    destroy: stop,
+  };
+}
