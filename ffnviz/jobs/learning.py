@@ -2,10 +2,11 @@
 
 import pickle
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from ffnviz.jobs.training_cores import training_core
 from ffnviz.training.learn.learner import Guessing, Learner, Plan, guessing_by_frequency
 from ffnviz.training.learn.record import Record
 from ffnviz.training.learn.saving import zipped
@@ -92,6 +93,18 @@ def learn(
     if learners[0].plan.text != text:
         channel.tell(tuple(learner.watch(text) for learner in learners))
     last = time.monotonic() + LONGEST_S
+    with nullcontext() if steps == 0 else training_core(last):
+        spent = _learn(learners, channel, steps, seconds, last)
+    ended = learners[0].step == learners[0].plan.steps
+    only_seen = steps == 0 and not isinstance(begin, bytes)  # as it begins: nothing to be saved
+    folders = b"" if only_seen else zipped(learners)
+    return Learned(pickle.dumps(learners), ended, spent, folders)
+
+
+def _learn(
+    learners: list[Learner], channel: Channel, steps: int | None, seconds: float, last: float
+) -> bool:
+    """Step after step, until the end or a pause; tells whether the processor's time is spent."""
     spent = False
     for moment in zip(*(learner.learn(steps) for learner in learners), strict=True):
         channel.tell(moment)
@@ -103,10 +116,7 @@ def learn(
         spent = sum(learner.seconds for learner in learners) >= seconds
         if spent or PAUSE in heard or time.monotonic() > last:
             break
-    ended = learners[0].step == learners[0].plan.steps
-    only_seen = steps == 0 and not isinstance(begin, bytes)  # as it begins: nothing to be saved
-    folders = b"" if only_seen else zipped(learners)
-    return Learned(pickle.dumps(learners), ended, spent, folders)
+    return spent
 
 
 __all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "Reading", "learn"]

@@ -47,7 +47,7 @@ def draft(place: Path, *, folder: bool) -> Iterator[Path]:
 def _sweep(folder: Path) -> None:
     for left in folder.glob(f"{HIDDEN}*.draft"):
         with suppress(OSError):  # somebody writes it, or there are no locks here: it stays
-            os.close(_lock(left, wait=False))
+            os.close(lock(left, wait=False))
             _remove_draft(left)
 
 
@@ -62,7 +62,7 @@ def locked(path: Path) -> Iterator[None]:
     """One process at a time has a file or a folder, where there are such locks."""
     mark = None
     with suppress(OSError):
-        mark = _lock(path, wait=True)
+        mark = lock(path, wait=True)
     try:
         yield
     finally:
@@ -70,7 +70,7 @@ def locked(path: Path) -> Iterator[None]:
             os.close(mark)
 
 
-def _lock(path: Path, *, wait: bool) -> int:
+def lock(path: Path, *, wait: bool) -> int:
     """The descriptor that holds the lock.
 
     Raises:
