@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ TEXT = "She opened the [MASK] and looked out."
 MARKUP = (
     "<b>x</b><script>document.title = 'taken'</script><img src=x onerror=document.title='taken'>"
 )
-TOLD = {"architecture": "topk", "k": 5}
+TOLD: dict[str, Any] = {"architecture": "topk", "k": 5}
 NAMED = "mlp <b>50<i>"
 EXAMPLES = "Find its strongest examples"
 SIZES = ((390, 844), (1280, 720), (1920, 1080))
