@@ -104,4 +104,4 @@ def test_no_part_stumbles_over_it(page: Page) -> None:
     for part in page.parts:
         app = opened(page.name, text=FIRST, part=part.name, twin=ADDS_UP, words="2", repeats="5")
         assert query(app)["twin"] == ADDS_UP
-        assert sent_cells(app)
+        assert sent_cells(app) or page.name == "learn"  # which shows what one trains
