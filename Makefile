@@ -10,8 +10,8 @@ CORPUS ?=
 OPTIONS ?=
 # Two workers, which share out what is left to do; in the browser each has a server of its own.
 PARALLEL ?= -n 2 --dist worksteal
-# What `make release` tries the packages on: PYTHONS="python3.11 python3.13", oldest and newest.
-PYTHONS ?= $(PYTHON)
+# What `make release` tries the packages on, as PYTHONS="python3.11 python3.13": else all that it finds.
+PYTHONS ?=
 
 # Tests start dozens of processes: bytecode is kept, or each would compile all of it anew.
 unexport PYTHONDONTWRITEBYTECODE

@@ -1,6 +1,7 @@
 """Words on a sheet: paragraphs, each plain, quiet, or to be noticed."""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Literal
 
 from ffnviz.pictures.cell import Cell
@@ -9,7 +10,27 @@ from ffnviz.pictures.head import Part, to_spans
 Tone = Literal["plain", "quiet", "info", "warning"]
 
 
-def text_cell(key: str, *paragraphs: str | Sequence[Part], tone: Tone = "plain") -> Cell:
+@dataclass(frozen=True)
+class Course:
+    """How far a measurement is, in words that go on by themselves while it runs.
+
+    Attributes:
+        name: the measurement's.
+        beginning: said until something is done.
+        steps: what is counted, each kind with how many there are.
+    """
+
+    name: str
+    beginning: str
+    steps: tuple[tuple[str, int], ...]
+
+
+def text_cell(
+    key: str,
+    *paragraphs: str | Sequence[Part],
+    tone: Tone = "plain",
+    course: Course | None = None,
+) -> Cell:
     """Paragraphs, one below the other.
 
     Args:
@@ -17,9 +38,11 @@ def text_cell(key: str, *paragraphs: str | Sequence[Part], tone: Tone = "plain")
         paragraphs: each a text of ours, code in it between backticks, or a sentence with numbers to
             stand out; what a person typed is marked as typed, and is always shown as text.
         tone: how loud they are; "warning" is read out at once.
+        course: of the measurement whose result will stand here.
     """
     each = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
-    return Cell("text", key, {"paragraphs": each, "tone": tone})
+    told = {} if course is None else {"course": asdict(course)}
+    return Cell("text", key, {"paragraphs": each, "tone": tone, **told})
 
 
 def marked(text: str) -> list[Part]:

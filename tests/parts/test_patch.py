@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, config, use
+from ffnviz.parts.neurons import patch
 from ffnviz.state import run_factory
 from tests.models.external.by_hand import hooked, logits_of
 from tests.models.external.folders import save
@@ -188,3 +189,16 @@ def test_the_last_block_feeds_nobody_and_a_silent_neuron_nothing() -> None:
     told = drawn("neurons", "writes", writes_view="paths", twin="relu", text=FIRST, block="1",
                  neuron=f"relu-{silent}")  # fmt: skip
     assert f"Neuron 1:{silent} is 0 on" in told.said
+
+
+def test_where_the_map_takes_long_its_place_says_what_is_computed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(patch, "AT_ONCE", 0)
+    n = len(ids_of(patched(), FIRST)[0])
+    soon = drawn("neurons", "compare", False, compare_view="patch", twin="gpt-2", text=FIRST,
+                 other=SECOND, patched="stream").cells["patch-first"]  # fmt: skip
+    assert f"with the stream of the second put in there alone: 2 blocks × {n} tokens" in words(soon)
+    assert soon.data["course"]["name"] == "patch stream"
+    assert soon.data["course"]["steps"] == (("block", 2), ("pass", 2 * n))
+    assert "patch-map" in patched(patched="stream").cells

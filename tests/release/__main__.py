@@ -1,5 +1,6 @@
 """`make release`: each package in dist/ installed in a bare environment of each Python, and tried.
 
+python -m tests.release                        # every Python from 3.11 on that is here
 python -m tests.release python3.11 python3.13
 """
 
@@ -22,23 +23,45 @@ LIKELIEST = (
     "assert Path(ffnviz.__file__).is_relative_to({home!r}); "
     f"print(*ffnviz.load('relu').trace({TEXT!r}).logits[-2].topk(5).indices.tolist())"
 )
+NAMES = [
+    f"python3.{minor}" for minor in range(11, 15)
+]  # oldest to newest that PyTorch has wheels for
+# Where pyenv and uv keep those that the PATH does not lead to, under the home.
+KEPT = (".pyenv/versions/3.*/bin", ".local/share/uv/python/cpython-3.*/bin")
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 
 
 def main(pythons: list[str]) -> None:
     """Try each package on each Python; the first that fails ends it."""
-    missing = [name for name in pythons if shutil.which(name) is None]
-    if missing:
-        sys.exit(f"There is no {', '.join(missing)} here. Name others with make release PYTHONS=…")
+    found = {name: found_python(name) for name in pythons or NAMES}
+    missing = ", ".join(name for name, path in found.items() if not path)
+    here = [path for path in found.values() if path]
+    if missing and (pythons or not here):
+        sys.exit(f"There is no {missing} here. Name others with make release PYTHONS=…")
     packages = sorted([*(ROOT / "dist").glob("*.whl"), *(ROOT / "dist").glob("*.tar.gz")])
     if len(packages) != 2:
         sys.exit("dist/ should have one wheel and one sdist: python -m build makes them.")
-    for python in pythons:
+    if missing:
+        sys.stdout.write(f"Not tried, as they are not here: {missing}.\n")
+    for python in here:
         for package in packages:
             with tempfile.TemporaryDirectory(prefix="ffnviz-release-") as folder:
                 _try(python, package, Path(folder))
             sys.stdout.write(f"{package.name} works on {python}.\n")
             sys.stdout.flush()
+
+
+def found_python(name: str) -> str:
+    """The path of a Python that runs, by its name or path; empty if there is none."""
+    kept = [str(path) for folder in KEPT for path in sorted(Path.home().glob(f"{folder}/{name}"))]
+    for path in (shutil.which(name), *kept):
+        # A shim of pyenv is there for every version that it could run, and then does not.
+        if (
+            path
+            and subprocess.run([path, "-c", "import venv"], capture_output=True).returncode == 0
+        ):
+            return path
+    return ""
 
 
 def _try(python: str, package: Path, folder: Path) -> None:

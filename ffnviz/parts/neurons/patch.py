@@ -11,6 +11,7 @@ from ffnviz.analysis.neurons.compare import pairs
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.neurons.patch import restored_map
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.models.card import Sizes
 from ffnviz.models.trace import Trace, index_in_full
 from ffnviz.parts.neurons.compare import OTHER, has_mask, other_sentence
 from ffnviz.parts.results import outdated
@@ -19,7 +20,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import Course, text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
@@ -126,10 +127,22 @@ def the_map(run: Run, text: str, two: Two, at: str) -> Cell | Measurement[PatchM
         late = outdated(measured, setup, LABEL)
         return late or [drawn(run, two, at, measured.result)]
 
-    n = sizes.n_blocks * len(two.pairs)
-    before = text_cell("patch-first", f"{n:,} patches, each a pass of its own.", tone="quiet")
-    return Measurement(f"patch {at}", setup, all_patches, after, (text, at), (before,), LABEL,
-                       f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
+    name, n = f"patch {at}", sizes.n_blocks * len(two.pairs)
+    return Measurement(name, setup, all_patches, after, (text, at), (_soon(name, two, at, sizes),),
+                       LABEL, f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
+
+
+def _soon(name: str, two: Two, at: str, sizes: Sizes) -> Cell:
+    """What is on its way to the place of the map, and how far it is."""
+    n_blocks, n_tokens = sizes.n_blocks, len(two.pairs)
+    n = n_blocks * n_tokens
+    what: Sentence = [
+        "Which part of the second sentence makes its answer? The network reads the first once for "
+        "each block and token, with ", PATCHED.options[at], " of the second put in there alone: "
+        f"{n_blocks} blocks × {n_tokens} tokens, ", number(f"{n:,} passes"), ".",
+    ]  # fmt: skip
+    steps = (("block", n_blocks), ("pass", n))
+    return text_cell("patch-first", what, course=Course(name, "Opening the network …", steps))
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:

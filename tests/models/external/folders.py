@@ -24,7 +24,8 @@ def save(family: str, folder: Path) -> Path:
     return folder
 
 
-def _config(folder: Path, **changes: Any) -> None:
+def configure(folder: Path, **changes: Any) -> None:
+    """Other values in config.json; None takes one out."""
     path = folder / "config.json"
     told = json.loads(path.read_text())
     told |= changes
@@ -81,7 +82,7 @@ def _no_tokenizer(folder: Path) -> None:
 
 
 def _fewer_words(folder: Path) -> None:
-    _config(folder, vocab_size=40)
+    configure(folder, vocab_size=40)
     _weights(folder, lambda w: w.update({n: t[:40] for n, t in w.items() if "wte" in n}))
 
 
@@ -91,22 +92,23 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "an adapter": (_adapter, "an adapter .LoRA. without the network"),
     "not JSON": (lambda f: (f / "config.json").write_text("{"), "cannot be read. Download it"),
     "a list": (lambda f: (f / "config.json").write_text("[1]"), "does not hold a configuration"),
-    "custom code": (lambda f: _config(f, auto_map={"AutoModel": "m.F"}), "code of its own"),
-    "unknown type": (lambda f: _config(f, model_type="fancy"), "does not know this type"),
-    "no type": (lambda f: _config(f, model_type=None), "does not say what type"),
+    "custom code": (lambda f: configure(f, auto_map={"AutoModel": "m.F"}), "code of its own"),
+    "unknown type": (lambda f: configure(f, model_type="fancy"), "does not know this type"),
+    "no type": (lambda f: configure(f, model_type=None), "does not say what type"),
     "quantised": (
-        lambda f: _config(f, quantization_config={"quant_method": "gptq", "bits": 4}), "quantised"),
+        lambda f: configure(f, quantization_config={"quant_method": "gptq", "bits": 4}),
+        "quantised"),
     "pickle": (_pickle, "could run any code.*save_pretrained"),
     "no weights": (lambda f: (f / "model.safetensors").unlink(), "no weights"),
     "cut": (_cut, "cut off or damaged"),
     "a Git LFS pointer": (_pointer, "git lfs pull"),
     "a shard missing": (_shard, "1 of its 2 weight files are missing"),
-    "other shapes": (lambda f: _config(f, n_inner=96), "shapes of its weights are not those"),
-    "more blocks": (lambda f: _config(f, n_layer=4), "weights are missing, first .*h.2"),
+    "other shapes": (lambda f: configure(f, n_inner=96), "shapes of its weights are not those"),
+    "more blocks": (lambda f: configure(f, n_layer=4), "weights are missing, first .*h.2"),
     "a weight missing": (_missing, "weights are missing, first .*c_fc.*random numbers"),
     "no tokenizer": (_no_tokenizer, "there is no tokenizer in it"),
     "another tokenizer": (
         _fewer_words,
         "entries and the network only 40"),
-    "impossible sizes": (lambda f: _config(f, n_head=5), "no network that can be built"),
+    "impossible sizes": (lambda f: configure(f, n_head=5), "no network that can be built"),
 }  # fmt: skip

@@ -3,24 +3,17 @@
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from torch import Tensor
-from transformers import AttentionInterface
 
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.attention import AttentionPatterns
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.external.opening import proved_network
-from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, Trace
 from tests.models.external.by_hand import NAMES, hooked
 from tests.models.external.families import FAMILIES, build, two_texts
-from tests.models.external.tokenizers import byte_level
 
 IDS = two_texts().clone()
 
@@ -103,24 +96,3 @@ def test_one_of_a_batch_and_one_from_a_file_have_theirs(
     kept = patterns(Trace.load(tmp_path / "trace").blocks[1])
     assert torch.equal(kept.weights, patterns(alone.blocks[1]).weights)
     assert kept.causal
-
-
-def test_where_no_equation_holds_a_sentence_says_so() -> None:
-    """Softmax with one more place that nobody stands at: rows sum to less than one."""
-
-    def sink(
-        _: Any, query: Tensor, key: Tensor, value: Tensor, *__: Any, scaling: float, **___: Any
-    ) -> tuple[Tensor, None]:
-        scores = torch.einsum("bhid,bhjd->bhij", query, key) * scaling
-        scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -1e9)
-        weights = torch.cat([scores, torch.zeros_like(scores[..., :1])], -1).softmax(-1)[..., :-1]
-        return (weights @ value).transpose(1, 2).contiguous(), None
-
-    AttentionInterface.register("sink", sink)
-    model = deepcopy(build(FAMILIES["GPT-2"]))
-    model.set_attn_implementation("sink")  # type: ignore[operator]
-    words = ExternalTokenizer(byte_level(), 97)
-    network = proved_network(model, words, two_texts(), 6, "", "sink", "Sink", "#009e73")
-    assert not network.card.attention_seen
-    with pytest.raises(NotForThisNetwork, match="multiplies patterns with values in no way"):
-        network.run(IDS).blocks[0].attention  # noqa: B018
