@@ -203,7 +203,7 @@ def memory(corpus: Path, tokens: int) -> None:
 
 
 @click.command()
-@click.option("--corpus", type=click.Path(exists=True, path_type=Path), default="../shared/corpus")
+@click.option("--corpus", type=click.Path(exists=True, path_type=Path), required=True)
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, default=PARTS)
 @click.option("--tokens", type=int, default=2_000_000, show_default=True)
 @click.option("--piece-bytes", type=int, default=sources.PIECE_BYTES, show_default=True)
