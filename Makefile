@@ -23,6 +23,7 @@ APP := .venv/.app-installed
 HF := .venv/.hf-installed
 DEV := .venv/.dev-installed
 DOCS := .venv/.docs-installed
+JUPYTER := $(CURDIR)/.venv/jupyter/bin
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -76,6 +77,11 @@ release: $(DEV)  ## wheel and sdist in dist/, each tried in a bare environment (
 	rm -rf dist build
 	$(PY) -m build > .venv/build.log 2>&1 || { cat .venv/build.log; exit 1; }
 	$(PY) -m tests.release $(PYTHONS)
+	[ -x $(JUPYTER)/jupyter-lab ] || { $(PY) -m venv .venv/jupyter && \
+	    $(JUPYTER)/pip --disable-pip-version-check install --quiet jupyterlab==4.6.6 \
+	        $$(grep ^anywidget== requirements-dev.txt); }
+	CHROMIUM=$$(sh tests/browser/chromium.sh) JUPYTER=$(JUPYTER)/jupyter-lab \
+	    $(PY) -m pytest -m jupyter tests/browser/test_jupyterlab.py
 
 clean:  ## remove the environment and all caches; trained models and checkpoints stay
 	rm -rf .venv *.egg-info site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -28,10 +28,12 @@ PLAIN = ViewportSize(width=1200, height=2400)
 expect.set_options(timeout=PATIENCE_MS)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker("browser")
+    if "jupyter" not in config.option.markexpr:
+        items[:] = [item for item in items if item.get_closest_marker("jupyter") is None]
 
 
 @pytest.fixture(scope="session")
@@ -64,7 +66,7 @@ def serving(
             start_new_session=True,
         )
         try:
-            _wait_until_up(address, server)
+            wait_until_up(f"{address}/_stcore/health", server)
             yield address
         finally:
             log.stops()
@@ -72,11 +74,12 @@ def serving(
             server.wait()
 
 
-def _wait_until_up(address: str, server: "subprocess.Popen[bytes]") -> None:
+def wait_until_up(address: str, server: "subprocess.Popen[bytes]") -> None:
+    """Go on once something answers there."""
     end = time.monotonic() + START_S
     while time.monotonic() < end and server.poll() is None:
         try:
-            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=5):
+            with urllib.request.urlopen(address, timeout=5):
                 return
         except (URLError, ConnectionError, TimeoutError):
             time.sleep(0.1)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import ROOT, _context, _wait_until_up
+from tests.browser.conftest import ROOT, _context, wait_until_up
 from tests.browser.journey import Journey
 from tests.browser.server_log import ServerLog, server_log
 from tests.lecture.lecture_runs import lecture
@@ -42,7 +42,7 @@ class Server:
             [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
             stdout=subprocess.DEVNULL, stderr=self.log.file, start_new_session=True,
         )  # fmt: skip
-        _wait_until_up(self.address, self.process)
+        wait_until_up(self.address, self.process)
 
     def stop(self) -> None:
         if self.process is not None:
