@@ -32,7 +32,7 @@ CELLS = (
 def lab(tmp_path: Path) -> Iterator[str]:
     """The address of a notebook in a JupyterLab whose kernels have this environment's packages."""
     program = os.environ.get("JUPYTER") or pytest.fail("Say where jupyter-lab is: JUPYTER=…")
-    cells = [
+    cells: list[dict[str, object]] = [
         {"cell_type": "code", "id": f"cell-{at}", "metadata": {}, "execution_count": None,
          "outputs": [], "source": source}
         for at, source in enumerate(CELLS)
