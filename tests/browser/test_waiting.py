@@ -16,7 +16,8 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
 ) -> None:
     first, second = new_page(), new_page()
     first.page.goto(f"{first.address}/lab?text={LONG}&part=hears&length=24&depth=6")
-    expect(first.page.get_by_text("Differentiating ten kinds of layers")).to_be_visible()
+    doing = first.page.locator('[data-cell="doing"]')  # nothing else is on the sheet yet
+    expect(doing).to_have_text("Differentiating ten kinds of layers …")
     second.page.goto(f"{second.address}/lab?text={LONG}&part=hears&length=2&depth=1")
     expect(second.page.get_by_text("Waiting for 1 other …")).to_be_visible()
     first.page.close()
