@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
@@ -51,18 +52,37 @@ class Block(nn.Module):
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         edits: Sequence[Edit] = (),
-        there: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> BlockRecord:
         """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
 
-        Edits are made on the way; `there` is as SelfAttention has it.
+        Edits are made on the way.
         """
         x = edited(x, edits, "input")
-        attention = self.attend(x, edits, there)
+        attention = self.attend(x, edits)
         middle = self.add_attention(x, attention.output)
         ffn = self.feed(middle, edits)
         output = edited(self.add_ffn(middle, ffn.output), edits, "output")
         return BlockRecord(x, attention, middle, ffn, output)
+
+    def stream(
+        self,
+        x: Float[Tensor, "*batch tokens d_model"],
+        edits: Sequence[Edit] = (),
+        there: Bool[Tensor, "*batch tokens"] | None = None,
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """The stream before, in and after the block alone, (*batch, T, d_model) each.
+
+        `there` is as SelfAttention has it. Without edits the FFN computes nothing of what only
+        fills a batch up.
+        """
+        x = edited(x, edits, "input")
+        middle = self.add_attention(x, self.attend(x, edits, there).output)
+        if there is None or edits:
+            written = self.feed(middle, edits).output
+        else:
+            written = torch.zeros_like(middle)
+            written[there] = self.feed(middle[there]).output
+        return x, middle, edited(self.add_ffn(middle, written), edits, "output")
 
     def attend(
         self,

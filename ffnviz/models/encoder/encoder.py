@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -116,17 +116,13 @@ class Encoder(nn.Module):
         x: Float[Tensor, "*batch tokens d_model"],
         first: int = 0,
         edits: Sequence[Edit] = (),
-        there: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> Iterator[BlockRecord]:
-        """The blocks' records one after the other, so that nobody need hold more than one.
-
-        `there` is False where a text only fills its batch up, (*batch, T).
-        """
+        """The blocks' records one after the other, so that nobody need hold more than one."""
         config = self.config
         for edit in edits:
             edit.check(config.n_blocks, config.d_ff, x.shape[-2], config.d_model)
         for number, module in enumerate(self.blocks[first:], start=first):
-            record = module(x, edits_of(edits, number), there)
+            record = module(x, edits_of(edits, number))
             x = record.output
             yield record
 

@@ -217,11 +217,11 @@ class Model:
         self, ids: Tensor, there: Tensor | None, edits: Sequence[Edit]
     ) -> Iterator[StreamTrace]:
         encoder = self.encoder
-        embedding = encoder.embed(ids)
-        streams = [
-            (record.input, record.middle, record.output)
-            for record in encoder.walk(embedding, edits=edits, there=there)
-        ]
+        embedding = x = encoder.embed(ids)
+        streams = []
+        for number, module in enumerate(encoder.blocks):
+            streams.append(module.stream(x, edits_of(edits, number), there))
+            x = streams[-1][-1]
         final = encoder.final_norm(streams[-1][-1])
         lengths = [ids.shape[1]] * len(ids) if there is None else there.sum(1).tolist()
         for row, n in enumerate(lengths):
