@@ -101,6 +101,8 @@ class Person:
 
     async def tell(self, event: dict[str, str]) -> None:
         """Say what was done to a cell of the sheet, and wait for the page."""
+        while not self._sheet:  # a first run may have given way to another
+            await asyncio.sleep(0.05)
         self._pressed += 1
         numbered = {"number": self._pressed, **event}
         sent = {"event": "event", "value": {"sheet": str(id(self)), "events": [numbered]}}
