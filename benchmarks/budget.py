@@ -8,11 +8,12 @@ import sys
 from benchmarks import serving
 from benchmarks.measure import machine, table
 from tests.browser.budget import LIMITS, counts, visits
+from tests.served import free_port
 
 
 def main() -> None:
     """Print the tables."""
-    ports = [serving.free_port(), serving.free_port()]
+    ports = [free_port(), free_port()]
     bare = serving.streamlit_command(serving.ROOT / "benchmarks" / "floor_page.py", ports[0])
     ours = [sys.executable, "-m", "ffnviz", "app", "--port", str(ports[1])]
     with (

@@ -10,9 +10,9 @@ import sys
 from playwright.sync_api import Page as Tab
 
 from benchmarks.measure import machine
-from benchmarks.serving import chromium, free_port
+from benchmarks.serving import chromium
 from ffnviz.parts import PAGES
-from tests.served import served
+from tests.served import free_port, served
 
 SIZES = ((1920, 1080), (1280, 720))
 SQUARE = 20  # pixels

@@ -20,8 +20,8 @@ from websockets.typing import Subprotocol
 
 from benchmarks.measure import machine, table
 from benchmarks.page import sentence
-from benchmarks.serving import free_port, process_of, wait_until_up
-from tests.served import started_by
+from benchmarks.serving import process_of, wait_until_up
+from tests.served import free_port, started_by
 
 VISITS = 192
 WORDS = 140

@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page
 from benchmarks import serving
 from benchmarks.measure import machine, ratios
 from ffnviz.analysis.spread import Spread
+from tests.served import free_port
 
 REPEATS = 30
 CLICKS = {"journey, a token": "token", "journey, a block": "block"}
@@ -164,7 +165,7 @@ def measure(browser: Browser, addresses: dict[str, str]) -> dict[str, Spread]:
 
 def main() -> None:
     """Print the table."""
-    ports = {"journey": serving.free_port(), "floor": serving.free_port()}
+    ports = {"journey": free_port(), "floor": free_port()}
     journey = [sys.executable, "-m", "ffnviz", "app", "--port", str(ports["journey"])]
     floor = serving.streamlit_command(serving.ROOT / "benchmarks" / "floor_page.py", ports["floor"])
     with (

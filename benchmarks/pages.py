@@ -15,8 +15,9 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks.measure import machine, table
 from benchmarks.page import ACT, enter_to_painted, sentence
-from benchmarks.serving import ROOT, chromium, free_port, running, wait_until_up
+from benchmarks.serving import ROOT, chromium, running, wait_until_up
 from ffnviz.analysis.spread import Spread
+from tests.served import free_port
 
 REPEATS = 15
 WARM_UP = 3

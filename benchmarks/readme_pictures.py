@@ -6,9 +6,9 @@ from PIL import Image
 from playwright.sync_api import Page as Tab
 from playwright.sync_api import ViewportSize
 
-from benchmarks.serving import chromium, free_port
+from benchmarks.serving import chromium
 from ffnviz.models.assets import ASSETS
-from tests.served import served
+from tests.served import free_port, served
 
 SENTENCE, CHOSEN = "She drank a cup of [MASK].", "cup"
 WINDOW, SHOWN = ViewportSize(width=1280, height=720), (960, 540)

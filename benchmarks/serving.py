@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -25,13 +24,6 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-
-
-def free_port() -> int:
-    """A TCP port nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        return int(probe.getsockname()[1])
 
 
 def streamlit_command(page: Path, port: int) -> list[str]:

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser
 from benchmarks import serving
 from benchmarks.measure import machine, ratios
 from ffnviz.analysis.spread import Spread
+from tests.served import free_port
 
 REPEATS = 7
 DONE = {
@@ -21,7 +22,7 @@ DONE = {
 
 def start_to_painted(browser: Browser, name: str) -> float:
     """Seconds from the command to the painted page."""
-    port = serving.free_port()
+    port = free_port()
     if name == "make run":
         command = ["make", "--no-print-directory", "run", f"PORT={port}"]
     else:

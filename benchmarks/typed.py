@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from benchmarks.measure import machine
 from benchmarks.page import sentence
-from benchmarks.serving import ROOT, free_port, process_of, streamlit_command, wait_until_up
+from benchmarks.serving import ROOT, process_of, streamlit_command, wait_until_up
 from tests.person import Person
-from tests.served import Worked
+from tests.served import Worked, free_port
 
 SENTENCES = 100
 ROUNDS = 3

@@ -1,6 +1,7 @@
 """A server of ours for a measurement, and what it holds: memory, file descriptors, threads."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -52,13 +53,22 @@ def served(
         process.wait(30)
 
 
-def wait_for(url: str, server: "subprocess.Popen[bytes] | None" = None) -> None:
+def free_port() -> int:
+    """A TCP port nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("localhost", 0))
+        return int(probe.getsockname()[1])
+
+
+def wait_for(
+    url: str, server: "subprocess.Popen[bytes] | None" = None, seconds: float = START_S
+) -> None:
     """Wait until a URL answers; not for a server that has ended.
 
     Raises:
-        TimeoutError: if it does not.
+        TimeoutError: if it does not within `seconds`.
     """
-    until = time.monotonic() + START_S
+    until = time.monotonic() + seconds
     while time.monotonic() < until and (server is None or server.poll() is None):
         try:
             with urllib.request.urlopen(url, timeout=5):

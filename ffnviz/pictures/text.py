@@ -11,7 +11,7 @@ Tone = Literal["plain", "quiet", "info", "warning"]
 
 
 @dataclass(frozen=True)
-class Course:
+class StepProgress:
     """How far a measurement is, in words that go on by themselves while it runs.
 
     Attributes:
@@ -29,7 +29,7 @@ def text_cell(
     key: str,
     *paragraphs: str | Sequence[Part],
     tone: Tone = "plain",
-    course: Course | None = None,
+    progress: StepProgress | None = None,
 ) -> Cell:
     """Paragraphs, one below the other.
 
@@ -38,11 +38,11 @@ def text_cell(
         paragraphs: each a text of ours, code in it between backticks, or a sentence with numbers to
             stand out; what a person typed is marked as typed, and is always shown as text.
         tone: how loud they are; "warning" is read out at once.
-        course: of the measurement whose result will stand here.
+        progress: of the measurement whose result will stand here.
     """
     each = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
-    told = {} if course is None else {"course": asdict(course)}
-    return Cell("text", key, {"paragraphs": each, "tone": tone, **told})
+    data = {"paragraphs": each, "tone": tone}
+    return Cell("text", key, data if progress is None else data | {"progress": asdict(progress)})
 
 
 def marked(text: str) -> list[Part]:

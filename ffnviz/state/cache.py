@@ -114,17 +114,13 @@ class Cache:
     def _make_room(self, sizes: Mapping[Hashable, int]) -> None:
         self._sizes |= {key: size for key, size in sizes.items() if key in self._kept}
         # Of one that another thread is counting there is no size yet.
-        known = {key: self._sizes[key] for key in self._kept if key in self._sizes}
-        large = [key for key, size in known.items() if size > self.most_bytes]
+        known = [key for key in self._kept if key in self._sizes]
+        large = [key for key in known if self._sizes[key] > self.most_bytes]
+        usual = [key for key in known if self._sizes[key] <= self.most_bytes]
         for key in large[:-1]:
             self._forget(key)
-        usual = {key: size for key, size in known.items() if size <= self.most_bytes}
-        total = sum(usual.values())
-        for key, size in usual.items():
-            if total <= self.most_bytes:
-                break
-            total -= size
-            self._forget(key)
+        while sum(self._sizes[key] for key in usual) > self.most_bytes:
+            self._forget(usual.pop(0))
 
     def _forget(self, key: Hashable) -> None:
         del self._kept[key], self._sizes[key]

@@ -2,15 +2,11 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from urllib.error import URLError
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
@@ -21,6 +17,7 @@ from ffnviz.models.encoder.model import Model
 from tests.browser.journey import PATIENCE_MS, WIRE, Journey
 from tests.browser.plain_page import PlainPage, served
 from tests.browser.server_log import server_log
+from tests.served import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 START_S = 180
@@ -51,9 +48,7 @@ def serving(
     options: Sequence[str] = (),
 ) -> Iterator[str]:
     """The address of `ffnviz app`, started in a folder, until it is stopped."""
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     address = f"http://localhost:{port}"
     with server_log() as log:
         log.starts()
@@ -66,24 +61,12 @@ def serving(
             start_new_session=True,
         )
         try:
-            wait_until_up(f"{address}/_stcore/health", server)
+            wait_for(f"{address}/_stcore/health", server, START_S)
             yield address
         finally:
             log.stops()
             os.killpg(server.pid, signal.SIGTERM)
             server.wait()
-
-
-def wait_until_up(address: str, server: "subprocess.Popen[bytes]") -> None:
-    """Go on once something answers there."""
-    end = time.monotonic() + START_S
-    while time.monotonic() < end and server.poll() is None:
-        try:
-            with urllib.request.urlopen(address, timeout=5):
-                return
-        except (URLError, ConnectionError, TimeoutError):
-            time.sleep(0.1)
-    pytest.fail(f"the server did not answer within {START_S} s")
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,10 +12,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import ROOT, _context, wait_until_up
+from tests.browser.conftest import ROOT, START_S, _context
 from tests.browser.journey import Journey
 from tests.browser.server_log import ServerLog, server_log
 from tests.lecture.lecture_runs import lecture
+from tests.served import free_port, wait_for
 
 TITLES = [scene.title for scene in lecture().scenes]
 FIRST = TITLES.index("What changed in the prediction") - 1
@@ -27,9 +27,7 @@ class Server:
     """`ffnviz app` as a lecturer starts it for a class, which may be stopped and started again."""
 
     def __init__(self, store: Path, log: ServerLog) -> None:
-        with socket.socket() as probe:
-            probe.bind(("localhost", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.store, self.log = store, log
         self.address = f"http://localhost:{self.port}"
         self.process: subprocess.Popen[bytes] | None = None
@@ -42,7 +40,7 @@ class Server:
             [sys.executable, "-m", "ffnviz", "app", *where], cwd=ROOT,
             stdout=subprocess.DEVNULL, stderr=self.log.file, start_new_session=True,
         )  # fmt: skip
-        wait_until_up(self.address, self.process)
+        wait_for(self.address, self.process, START_S)
 
     def stop(self) -> None:
         if self.process is not None:

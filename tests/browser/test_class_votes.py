@@ -2,19 +2,26 @@
 
 from playwright.sync_api import expect
 
+from tests.browser.journey import Journey
 from tests.browser.test_class import Somebody, open_class, server, somebody
 
 __all__ = ["server", "somebody"]  # fixtures
 
 
-def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
+def led_to(page: str, part: str, somebody: Somebody) -> tuple[Journey, Journey, Journey]:
+    """A lecturer there, with two students who follow, the first on a phone."""
     lecturer, anna, ben = somebody(), somebody(390, 844), somebody()
     code = open_class(lecturer)
     for student in (anna, ben):
         student.page.goto(f"{student.address}/class/{code}")
     expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
-    lecturer.page.get_by_role("link", name="Exercises").click()
-    lecturer.page.get_by_role("radio", name="Predict, see, vote").click()
+    lecturer.page.get_by_role("link", name=page).click()
+    lecturer.page.get_by_role("radio", name=part).click()
+    return lecturer, anna, ben
+
+
+def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
+    lecturer, anna, ben = led_to("Exercises", "Predict, see, vote", somebody)
     pages = [each.page for each in (lecturer, anna, ben)]
     options = [page.locator('[data-cell="vote"] .options button') for page in pages]
     for each in options:
@@ -59,13 +66,7 @@ def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
 
 
 def test_a_class_bets_before_two_networks_are_trained(somebody: Somebody) -> None:
-    lecturer, anna, ben = somebody(), somebody(390, 844), somebody()
-    code = open_class(lecturer)
-    for student in (anna, ben):
-        student.page.goto(f"{student.address}/class/{code}")
-    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
-    lecturer.page.get_by_role("link", name="Learn").click()
-    lecturer.page.get_by_role("radio", name="A bet").click()
+    lecturer, anna, ben = led_to("Learn", "A bet", somebody)
     pages = [each.page for each in (lecturer, anna, ben)]
     options = [page.locator('[data-cell="bet-placed"] .options button') for page in pages]
     says = [page.locator('[data-cell="bet-placed"] .status') for page in pages]

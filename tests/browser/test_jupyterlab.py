@@ -7,7 +7,6 @@ environment of its own and runs `pytest -m jupyter` with JUPYTER as the path of 
 import json
 import os
 import signal
-import socket
 import subprocess
 import sysconfig
 from collections.abc import Iterator
@@ -17,7 +16,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import ROOT, wait_until_up
+from tests.browser.conftest import ROOT, START_S
+from tests.served import free_port, wait_for
 
 pytestmark = pytest.mark.jupyter
 CELLS = (
@@ -40,9 +40,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     notebook = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     (tmp_path / "a.ipynb").write_text(json.dumps(notebook))
-    with socket.socket() as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     paths = os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")])
     server = subprocess.Popen(
         [program, "--no-browser", "--allow-root", f"--port={port}", "--IdentityProvider.token="],
@@ -53,7 +51,7 @@ def lab(tmp_path: Path) -> Iterator[str]:
         start_new_session=True,
     )
     try:
-        wait_until_up(f"http://localhost:{port}/api", server)
+        wait_for(f"http://localhost:{port}/api", server, START_S)
         yield f"http://localhost:{port}/lab/tree/a.ipynb?reset"
     finally:
         os.killpg(server.pid, signal.SIGTERM)

@@ -4,7 +4,7 @@ from playwright.sync_api import expect
 
 from ffnviz.app.mounting import mount_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import Course, text_cell
+from ffnviz.pictures.text import StepProgress, text_cell
 from tests.browser.conftest import OpenPage
 from tests.browser.plain_page import PlainPage
 
@@ -29,9 +29,9 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
 
 
 def test_the_place_of_a_result_says_which_step_is_done(plain: PlainPage) -> None:
-    course = Course("patch", "Opening the network …", (("block", 12), ("pass", 2_280)))
-    words = plain.hang("here", lambda: mount_cell(text_cell("soon", "Soon.", course=course)))
-    shown = words.locator(".course")
+    steps = StepProgress("patch", "Opening the network …", (("block", 12), ("pass", 2_280)))
+    words = plain.hang("here", lambda: mount_cell(text_cell("soon", "Soon.", progress=steps)))
+    shown = words.locator(".progress")
     expect(shown).to_be_hidden()
 
     def told(share: float, waits: str = "", name: str = "patch") -> None:
@@ -48,5 +48,5 @@ def test_the_place_of_a_result_says_which_step_is_done(plain: PlainPage) -> None
     plain.update("told", lambda: told(0.1, "Waiting for 1 other …"))
     expect(shown).to_have_text("Waiting for 1 other …")
     plain.update("told", lambda: told(0.9, name="another"))
-    plain.update("here", lambda: mount_cell(text_cell("soon", "Soon.", course=course)))
+    plain.update("here", lambda: mount_cell(text_cell("soon", "Soon.", progress=steps)))
     expect(shown).to_be_hidden()

@@ -199,6 +199,6 @@ def test_where_the_map_takes_long_its_place_says_what_is_computed(
     soon = drawn("neurons", "compare", False, compare_view="patch", twin="gpt-2", text=FIRST,
                  other=SECOND, patched="stream").cells["patch-first"]  # fmt: skip
     assert f"with the stream of the second put in there alone: 2 blocks × {n} tokens" in words(soon)
-    assert soon.data["course"]["name"] == "patch stream"
-    assert soon.data["course"]["steps"] == (("block", 2), ("pass", 2 * n))
+    assert soon.data["progress"]["name"] == "patch stream"
+    assert soon.data["progress"]["steps"] == (("block", 2), ("pass", 2 * n))
     assert "patch-map" in patched(patched="stream").cells

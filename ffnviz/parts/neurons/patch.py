@@ -20,7 +20,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import Course, text_cell
+from ffnviz.pictures.text import StepProgress, text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
@@ -135,14 +135,14 @@ def the_map(run: Run, text: str, two: Two, at: str) -> Cell | Measurement[PatchM
 def _soon(name: str, two: Two, at: str, sizes: Sizes) -> Cell:
     """What is on its way to the place of the map, and how far it is."""
     n_blocks, n_tokens = sizes.n_blocks, len(two.pairs)
-    n = n_blocks * n_tokens
     what: Sentence = [
         "Which part of the second sentence makes its answer? The network reads the first once for "
         "each block and token, with ", PATCHED.options[at], " of the second put in there alone: "
-        f"{n_blocks} blocks × {n_tokens} tokens, ", number(f"{n:,} passes"), ".",
+        f"{n_blocks} blocks × {n_tokens} tokens, ", number(f"{n_blocks * n_tokens:,} passes"), ".",
     ]  # fmt: skip
-    steps = (("block", n_blocks), ("pass", n))
-    return text_cell("patch-first", what, course=Course(name, "Opening the network …", steps))
+    steps = (("block", n_blocks), ("pass", n_blocks * n_tokens))
+    progress = StepProgress(name, "Opening the network …", steps)
+    return text_cell("patch-first", what, progress=progress)
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:

@@ -1,7 +1,7 @@
 // A scene's question, to be answered before the scene is told: by whoever looks, or by a class. Its
 // counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the most.
 
-import { complain, classroom, onClass, send } from "./classroom_connection.js";
+import { complain, classroom, onClass, send, together as isTogether } from "./classroom_connection.js";
 import { each, element } from "./element.js";
 
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
@@ -10,7 +10,7 @@ let early = false; // whether the lecturer's page shows the counts while a quest
 const nameOf = ({ lecture, at }) => `${classroom.code} ${lecture} ${at}`;
 
 // Whether a class answers this question together.
-const together = ({ at }) => classroom.role && !classroom.over && !classroom.alone && classroom.now?.scene === at;
+const together = ({ at }) => isTogether() && classroom.now.scene === at;
 const countsOf = ({ at }) => classroom.now?.counts[at] ?? null;
 
 export function makeQuestion(changed) {

@@ -15,31 +15,31 @@ function inWords({ beginning, steps }, { share, waits }) {
 
 export function mount() {
   const root = element("div", { class: "text" }), words = element("div");
-  const now = element("p", { class: "course", hidden: "" });
-  let course = null, stop = () => {};
+  const now = element("p", { class: "progress", hidden: "" });
+  let followed = null, stop = () => {};
   root.append(words, now);
   function follow(next) {
-    if (next?.name !== course?.name) {
+    if (next?.name !== followed?.name) {
       stop();
       stop = next ? onProgress(next.name, say) : () => {};
     }
-    course = next;
-    if (course && isUnderWay(course.name)) say(progressOf(course.name));
+    followed = next;
+    if (next && isUnderWay(next.name)) say(progressOf(next.name));
     else now.hidden = true;
   }
   function say(progress) {
     now.hidden = false;
-    now.textContent = inWords(course, progress);
+    now.textContent = inWords(followed, progress);
   }
   return {
     element: root,
-    update({ paragraphs, tone, course: next }, theme) {
+    update({ paragraphs, tone, progress }, theme) {
       root.dataset.tone = tone;
       if (tone === "warning") root.setAttribute("role", "alert");
       else root.removeAttribute("role");
       while (words.children.length > paragraphs.length) words.lastElementChild.remove();
       paragraphs.forEach((spans, at) => write(words.children[at] ?? words.appendChild(element("p")), spans, theme));
-      follow(next ?? null);
+      follow(progress ?? null);
     },
     destroy: () => stop(),
   };
