@@ -152,6 +152,21 @@ def test_when_the_focused_chip_is_gone_the_last_one_has_the_focus(plain: PlainPa
     expect(chips.nth(2)).to_be_focused()
 
 
+def test_who_moves_a_corner_faster_than_the_page_answers_loses_no_step(plain: PlainPage) -> None:
+    at_row = shown.show_handles  # with seed n, its second corner stands in row n + 1
+    handle = plain.hang("handles", lambda: at_row(3)).get_by_role("slider").nth(1)
+    handle.focus()
+    handle.press("ArrowUp")
+    handle.press("ArrowUp")
+    plain.update("handles", lambda: at_row(4))  # the answer to the first
+    expect(handle).to_have_attribute("aria-valuenow", "6")
+    handle.press("ArrowUp")
+    assert [corners[3] for _, corners in plain.told()] == [5, 6, 7]
+    plain.update("handles", lambda: at_row(6))
+    plain.update("handles", lambda: at_row(2))  # reset
+    expect(handle).to_have_attribute("aria-valuenow", "3")
+
+
 def test_a_picture_follows_the_systems_theme(plain: PlainPage) -> None:
     picture = plain.hang("chips", lambda: shown.show_chips(1))
     sentence = picture.locator(".sentence")

@@ -3,6 +3,7 @@
 import { svgElement } from "./block_lanes.js";
 import { element, each } from "./element.js";
 import { colourOf } from "./theme.js";
+import { makeUnanswered } from "./unanswered.js";
 
 export const styles = ["handles.css"];
 
@@ -23,6 +24,7 @@ export function mount(tell) {
   svg.append(outside, curve, line, samples, handles);
   const root = element("figure", { class: "handles" }, svg, told);
   let shown = null, colours = null, corners = [], held = null;
+  const unanswered = makeUnanswered(String);
 
   const last = () => shown.side - 1;
   const x = (column) => ((column / last() + BESIDE) / (1 + 2 * BESIDE)) * WIDTH;
@@ -75,9 +77,14 @@ export function mount(tell) {
       event.preventDefault();
       event.stopPropagation();
       move(at, corners[at][0] + right, corners[at][1] + up);
-      tell("corners", corners.flat());
+      say();
     };
     return dot;
+  }
+
+  function say() {
+    unanswered.add(corners);
+    tell("corners", corners.flat());
   }
 
   // A corner stays between its neighbours; the outer two stay in their columns.
@@ -114,7 +121,7 @@ export function mount(tell) {
   svg.onpointerup = svg.onpointercancel = () => {
     if (held === null) return;
     held = null;
-    tell("corners", corners.flat());
+    say();
   };
 
   return {
@@ -122,7 +129,8 @@ export function mount(tell) {
     saves: { rows: () => [["corner", "column", "row"], ...corners.map(([column, row], at) => [at + 1, column, row])] },
     update(data, theme) {
       [shown, colours] = [data, theme];
-      if (held === null) corners = data.corners.map((corner) => [...corner]);
+      const overtaken = unanswered.overtakes(data.corners);
+      if (held === null && !overtaken) corners = data.corners.map((corner) => [...corner]);
       paint();
     },
     destroy() {},

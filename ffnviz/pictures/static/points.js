@@ -2,6 +2,7 @@
 
 import { element } from "./element.js";
 import { draw, FOUND, scaleOf } from "./points_canvas.js";
+import { makeUnanswered } from "./unanswered.js";
 
 export const styles = ["points.css"];
 
@@ -17,7 +18,8 @@ export function mount(tell) {
   const clear = element("button", { type: "button", class: "clear", text: "Clear", onclick: () => change([]) });
   const tools = element("div", { class: "kinds action", role: "group", "aria-label": "Class of the next point" }, ...kinds, clear);
   const root = element("figure", { class: "points" }, tools, canvas, told);
-  let shown = null, colours = null, points = [], chosen = true, cursor = null, unanswered = [];
+  let shown = null, colours = null, points = [], chosen = true, cursor = null;
+  const unanswered = makeUnanswered(inOrder);
 
   function paint() {
     if (!shown) return;
@@ -38,15 +40,8 @@ export function mount(tell) {
     points = next;
     paint();
     const said = points.map(([x, y, first]) => [x, y, first ? 1 : 0]);
-    unanswered.push(inOrder(said));
+    unanswered.add(said);
     tell("points", said);
-  }
-
-  // Whether newer points than these are on their way: who clicks fast is ahead of what comes back.
-  function overtaken(given) {
-    const place = unanswered.lastIndexOf(inOrder(given));
-    unanswered = place < 0 ? [] : unanswered.slice(place + 1);
-    return unanswered.length > 0;
   }
 
   // Takes the point that is there, or puts one; says so to whoever does not see it.
@@ -100,7 +95,7 @@ export function mount(tell) {
     },
     update(data, theme) {
       [shown, colours] = [data, theme];
-      if (!overtaken(data.points)) points = data.points.map(([x, y, first]) => [x, y, first === 1]);
+      if (!unanswered.overtakes(data.points)) points = data.points.map(([x, y, first]) => [x, y, first === 1]);
       paint();
     },
     destroy() { resized.disconnect(); },

@@ -3,6 +3,7 @@
 
 import { element } from "./element.js";
 import { numberOf } from "./by_hand.js";
+import { makeUnanswered } from "./unanswered.js";
 
 export const styles = ["xor_net.css"];
 
@@ -39,11 +40,12 @@ export function mount(tell) {
   const body = element("tbody", {}, ...INPUTS.map(([a, b]) => element("tr", {}, element("th", { scope: "row", text: `${a}, ${b}` }), ...Array.from({ length: 6 }, () => element("td")))));
   const inputs = [];
   let data = null, weights = [], waiting = 0;
+  const unanswered = makeUnanswered(String);
 
   function change() {
     show();
     clearTimeout(waiting);
-    waiting = setTimeout(() => { waiting = 0; tell("weights", weights); }, WAIT_MS);
+    waiting = setTimeout(() => { waiting = 0; unanswered.add(weights); tell("weights", weights); }, WAIT_MS);
   }
   function set(at, value) {
     weights[at] = Math.max(-data.most, Math.min(data.most, value));
@@ -84,7 +86,8 @@ export function mount(tell) {
     element: element("div", { class: "xor" }, element("div", { class: "both" }, element("div", {}, ...lines), element("table", {}, element("thead", {}, head), body)), said),
     update(next) {
       data = next;
-      if (!waiting && !inputs.some((input) => input.matches(":focus"))) {
+      const overtaken = unanswered.overtakes(data.weights);
+      if (!waiting && !overtaken && !inputs.some((input) => input.matches(":focus"))) {
         weights = [...data.weights];
         inputs.forEach((input, at) => { input.value = written(weights[at]); });
       }
