@@ -19,7 +19,7 @@ from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import dtype_option
 from ffnviz.cli.saes import opened_saes
 from ffnviz.lecture.chosen import lecture_file
-from ffnviz.lecture.classroom.live_class import ClassStoreError
+from ffnviz.lecture.classroom.errors import ClassStoreError
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import (

@@ -16,7 +16,8 @@ from ffnviz.app.session import Session
 from ffnviz.figures.layout import isolated, shortened
 from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import neuron_name, number, percent
-from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
+from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
+from ffnviz.lecture.classroom.live_class import Sentence
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.parts.sheet import Button, Measurement, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
