@@ -183,7 +183,7 @@ class JobPool:
     def _serve_from_now_on(self) -> None:
         if not self._serving:
             self._serving = True
-            threading.Thread(target=self._serve, name="beside", daemon=True).start()
+            threading.Thread(target=self._serve, name="job-pool", daemon=True).start()
             if not self._watched:
                 self._watched = True
                 repeat("job-pool-watch", LOOK_EVERY_S, self._drop_what_nobody_wants)

@@ -176,7 +176,7 @@ def numbers(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Numbers]:
     """What each line makes of a sentence, (T, d_model), with a bug planted or without."""
     right = dict(zip(RIGHT, run(lines_of(case.block, case.n_tokens), RIGHT, x), strict=True))
     first, second = (run(_planted(replace(case, seed=seed), bug), RIGHT, x) for seed in SEEDS)
-    found = {}
+    by_line = {}
     for one, two in zip(first, second, strict=True):
         real = right[one.name].value
         assert one.value is not None  # noqa: S101
@@ -186,13 +186,13 @@ def numbers(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Numbers]:
         finite = shown[shown.isfinite()]
         some = finite if len(finite) else shown.new_zeros(1)
         sums = shown.sum(dim=-1) if one.name == "e" else None
-        found[one.name] = Numbers(tuple(one.value.shape), (
+        by_line[one.name] = Numbers(tuple(one.value.shape), (
             float(some.min()), float(some.max()), float(some.mean()),
             float(shown.nan_to_num(0, 0, 0).norm(dim=-1).mean()),
             None if sums is None else float(sums.max()),
             off_by(two.value, one.value, case.n_tokens), off_by(one.value, real, case.n_tokens),
         ))  # fmt: skip
-    return found
+    return by_line
 
 
 def _planted(case: Case, bug: Bug | None) -> dict[str, Line]:

@@ -82,8 +82,8 @@ def spread(
             said[place] += int((logits.argmax(dim=-1) == planted.word).sum())
         awake += int(active(values, threshold).sum())
         n_tokens += values.numel()
-        found = _woken(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
-        strongest = heapq.nlargest(SHOWN, [*strongest, *found])
+        activated = _woken(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
+        strongest = heapq.nlargest(SHOWN, [*strongest, *activated])
         progress(batch.done / len(probes))
     plain, edited = (np.concatenate(each) for each in losses)
     return PlantSpread(

@@ -47,7 +47,7 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
 
 def errors(
     widths: Sequence[int],
-    found: Array,
+    measured: Array,
     largest: Array,
     bounds: Array,
     line: float,
@@ -58,7 +58,7 @@ def errors(
 
     Args:
         widths: numbers of units, (n,).
-        found: the errors, (n,).
+        measured: the errors, (n,).
         largest: the largest error of each, (n,).
         bounds: what straight pieces reach at least, (n,).
         line: the best straight line's.
@@ -80,11 +80,11 @@ def errors(
              "y": np.maximum(largest, least), "line": {"color": f"{colour}/0.5", "width": 2},
              "hovertemplate": "%{x} units: at most %{y:.2g}<extra></extra>"},
             {"type": "scatter", "mode": "lines+markers", "name": "network", "x": n,
-             "y": np.maximum(found, least), "line": {"color": colour, "width": 3},
+             "y": np.maximum(measured, least), "line": {"color": colour, "width": 3},
              "marker": {"color": colour, "size": 8}, "customdata": n,
              "hovertemplate": "%{x} units: %{y:.2g}<extra></extra>"},
             {"type": "scatter", "mode": "markers", "name": f"{width} units", "x": n[at : at + 1],
-             "y": np.maximum(found[at : at + 1], least), "hoverinfo": "none",
+             "y": np.maximum(measured[at : at + 1], least), "hoverinfo": "none",
              "marker": {"color": "@background", "size": 16,
                         "line": {"color": colour, "width": 4}}},
         ],

@@ -41,12 +41,12 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
     }  # fmt: skip
 
 
-def errors(draws: NDArray[np.integer], found: Array, expected: Array, n: int) -> Figure:
+def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int) -> Figure:
     """The output's error against the number of draws, both logarithmic.
 
     Args:
         draws: numbers of draws, (k,).
-        found: the error with each, from 0, (k,).
+        measured: the error with each, from 0, (k,).
         expected: what chance gives, (k,).
         n: the number to mark.
     """
@@ -57,10 +57,10 @@ def errors(draws: NDArray[np.integer], found: Array, expected: Array, n: int) ->
              "y": 100 * expected, "hoverinfo": "none",
              "line": {"color": "@muted", "width": 2, "dash": "dash"}},
             {"type": "scatter", "mode": "lines+markers", "name": "drawn", "x": draws,
-             "y": 100 * found, "hovertemplate": "%{x:,} draws: %{y:.3g}%<extra></extra>",
+             "y": 100 * measured, "hovertemplate": "%{x:,} draws: %{y:.3g}%<extra></extra>",
              "line": {"color": "@gelu", "width": 3}, "marker": {"color": "@gelu", "size": 8}},
             {"type": "scatter", "mode": "markers", "name": f"{n:,} draws", "showlegend": False,
-             "x": draws[at : at + 1], "y": 100 * found[at : at + 1], "hoverinfo": "none",
+             "x": draws[at : at + 1], "y": 100 * measured[at : at + 1], "hoverinfo": "none",
              "marker": {"color": "@background", "size": 15,
                         "line": {"color": "@gelu", "width": 4}}},
         ],

@@ -47,11 +47,11 @@ def left(
     }  # fmt: skip
 
 
-def times(groups: Sequence[int], found: Sequence[Times], at: int, twin: str) -> Figure:
+def times(groups: Sequence[int], spreads: Sequence[Times], at: int, twin: str) -> Figure:
     """Milliseconds with quartiles against the number of groups."""
     hover = "%{x} groups: %{y:.3f} ms<extra></extra>"
     return {
-        "data": [line_of_times("FFN in groups", groups, found, f"@{twin}", hover)],
+        "data": [line_of_times("FFN in groups", groups, spreads, f"@{twin}", hover)],
         "layout": layout(_groups(groups), axis("ms, median and quartiles", rangemode="tozero"),
                          shapes=[_mark(groups, at)]),
     }  # fmt: skip

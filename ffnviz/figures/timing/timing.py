@@ -144,13 +144,13 @@ def products(
 def line_of_times(
     name: str,
     x: Sequence[int],
-    found: Sequence[Times],
+    spreads: Sequence[Times],
     colour: str,
     hover: str,
     dash: str = "solid",
 ) -> dict[str, object]:
     """Medians with quartiles against sizes, joined by a line."""
-    median, lower, upper = (np.array(part) for part in zip(*found, strict=True))
+    median, lower, upper = (np.array(part) for part in zip(*spreads, strict=True))
     return {
         "type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(x), "y": median,
         "line": {"color": colour, "width": 3, "dash": dash},

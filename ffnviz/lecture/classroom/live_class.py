@@ -5,11 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-MOST_PEOPLE = 1_200
-LONGEST_SENTENCE = 500
-MOST_OPTIONS = 6
-LIVES_S = 3 * 3_600.0  # after the last action
-AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
+from ffnviz.lecture.classroom.limits import MOST_OPTIONS
 
 
 @dataclass(frozen=True)
@@ -81,8 +77,3 @@ def counted(votes: Iterable[Sequence[int]]) -> dict[int, list[int]]:
     for scene, option, n in votes:
         counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = n
     return {scene: each for scene, each in counts.items() if any(each)}
-
-
-def sentence_text(typed: str) -> str:
-    """What a student typed, on one line of bounded length."""
-    return " ".join(typed.split())[:LONGEST_SENTENCE]

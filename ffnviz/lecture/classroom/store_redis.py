@@ -18,17 +18,8 @@ from redis.retry import Retry
 
 from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
 from ffnviz.lecture.classroom.errors import ClassStoreError, class_is_over, must_follow_first
-from ffnviz.lecture.classroom.live_class import (
-    AWAY_AFTER_S,
-    MOST_OPTIONS,
-    MOST_PEOPLE,
-    NOWHERE,
-    ClassPosition,
-    LiveClass,
-    Sentence,
-    counted,
-    sentence_text,
-)
+from ffnviz.lecture.classroom.limits import AWAY_AFTER_S, MOST_OPTIONS, MOST_PEOPLE, sentence_text
+from ffnviz.lecture.classroom.live_class import NOWHERE, ClassPosition, LiveClass, Sentence, counted
 from ffnviz.lecture.classroom.redis_scripts import (
     CHANNEL,
     FULL,
