@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 MOST_PIECES = 48
@@ -34,15 +34,13 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
          "line": {"color": colour, "width": 3}},
     ]  # fmt: skip
     largest = float(np.quantile(np.abs(pieces), 0.99)) if len(pieces) else 1.0
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("x", anchor="y2"),
-            axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
-            yaxis2=axis("what each unit adds", domain=[0, 0.37],
-                        range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("x", anchor="y2"),
+        axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
+        yaxis2=axis("what each unit adds", domain=[0, 0.37],
+                    range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
+    )  # fmt: skip
 
 
 def errors(
@@ -68,8 +66,8 @@ def errors(
     n = np.array(widths)
     least = 1e-12  # below is rounding
     at = list(widths).index(width)
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "straight pieces: no more than", "x": n,
              "y": np.maximum(bounds, least),
              "line": {"color": "@muted", "width": 2, "dash": "dash"}},
@@ -88,10 +86,8 @@ def errors(
              "marker": {"color": "@background", "size": 16,
                         "line": {"color": colour, "width": 4}}},
         ],
-        "layout": layout(
-            axis("units n", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-                 ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"]),
-            axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
-            margin={"l": 84, "r": 20, "t": 66, "b": 56},
-        ),
-    }  # fmt: skip
+        axis("units n", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+             ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"]),
+        axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
+        margin={"l": 84, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip

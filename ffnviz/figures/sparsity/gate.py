@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 
@@ -19,8 +19,8 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
         n: how many draws.
     """
     band = np.concatenate([gelu + 2 * error, (gelu - 2 * error)[::-1]])
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "two standard errors around it",
              "x": np.concatenate([x, x[::-1]]), "y": band, "fill": "toself",
              "fillcolor": "@gelu/0.15", "line": {"width": 0, "color": "@gelu/0.15"},
@@ -33,12 +33,10 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
             {"type": "scatter", "mode": "lines", "name": f"mean of {n:,} draw{'s' * (n > 1)}",
              "x": x, "y": mean, "line": {"color": "@text", "width": 2}},
         ],
-        "layout": layout(
-            axis("x", range=[float(x[0]), float(x[-1])]),
-            axis("x · gate", range=[-3.6, 3.6]),
-            margin={"l": 70, "r": 20, "t": 66, "b": 56},
-        ),
-    }  # fmt: skip
+        axis("x", range=[float(x[0]), float(x[-1])]),
+        axis("x · gate", range=[-3.6, 3.6]),
+        margin={"l": 70, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip
 
 
 def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int) -> Figure:
@@ -51,8 +49,8 @@ def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int)
         n: the number to mark.
     """
     at = int(np.abs(draws - n).argmin())
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "expected: falls as 1/√n", "x": draws,
              "y": 100 * expected, "hoverinfo": "none",
              "line": {"color": "@muted", "width": 2, "dash": "dash"}},
@@ -64,9 +62,7 @@ def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int)
              "marker": {"color": "@background", "size": 15,
                         "line": {"color": "@gelu", "width": 4}}},
         ],
-        "layout": layout(
-            axis("draws n", type="log", tickvals=[1, 4, 16, 64, 256, 1024],
-                 ticktext=["1", "4", "16", "64", "256", "1,024"]),
-            axis("output off by, %", type="log", dtick=1),
-        ),
-    }  # fmt: skip
+        axis("draws n", type="log", tickvals=[1, 4, 16, 64, 256, 1024],
+             ticktext=["1", "4", "16", "64", "256", "1,024"]),
+        axis("output off by, %", type="log", dtick=1),
+    )  # fmt: skip

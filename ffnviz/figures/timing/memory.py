@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.timing.timing import Times, line_of_times
 
 MEGA = 1e6
@@ -25,8 +25,8 @@ def peaks(
     """
     x, y = np.array(chunks), np.array(measured) / MEGA
     at = list(chunks).index(chunk)
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "4 bytes × numbers alive", "x": x,
              "y": np.array(expected) / MEGA, "hoverinfo": "none",
              "line": {"color": "@muted", "width": 9}},
@@ -36,11 +36,9 @@ def peaks(
              "marker": {"color": f"@{twin}", "size": 9}},
             _ring(chunk, chunks[at], measured[at] / MEGA, twin),
         ],
-        "layout": layout(
-            _tokens(chunks),
-            axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
-        ),
-    }  # fmt: skip
+        _tokens(chunks),
+        axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
+    )  # fmt: skip
 
 
 def times(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str) -> Figure:
@@ -54,14 +52,14 @@ def times(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str
     """
     at = list(chunks).index(chunk)
     hover = "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"
-    return {
-        "data": [
+    return figure(
+        [
             line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
             _ring(chunk, chunks[at], spreads[at][0], twin),
         ],
-        "layout": layout(_tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
-                         showlegend=False),
-    }  # fmt: skip
+        _tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
+        showlegend=False,
+    )  # fmt: skip
 
 
 def _ring(chunk: int, x: float, y: float, twin: str) -> dict[str, object]:
