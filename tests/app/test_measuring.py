@@ -56,7 +56,7 @@ def measurement(run: Run) -> Measurement[Any]:
 
 def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """Its result, once nothing of it is under way."""
-    until(lambda: not is_busy(measurement) and measuring.result_of(measurement, run) is not None)
+    until(lambda: measuring.result_of(measurement, run) is not None and not is_busy(measurement))
     result = measuring.result_of(measurement, run)
     assert result is not None
     return result
