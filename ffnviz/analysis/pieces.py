@@ -28,7 +28,7 @@ def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
         tokens: of it, or the first of them.
     """
     read = [token for token in tokens if not token.special]
-    found: dict[str, Split] = {}
+    words: dict[str, Split] = {}
     for word in _LETTERS.finditer(sentence):
         start, end = word.span()
         pieces = tuple(
@@ -37,5 +37,5 @@ def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
             if start < token.end and (token.start < end or token.start == token.end == end)
         )
         if len(pieces) > 1:
-            found.setdefault(word[0].lower(), Split(word[0], pieces))
-    return list(found.values())
+            words.setdefault(word[0].lower(), Split(word[0], pieces))
+    return list(words.values())

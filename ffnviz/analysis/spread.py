@@ -34,6 +34,11 @@ class Spread:
         lower, median, upper = np.percentile(samples, [25, 50, 75])
         return cls(float(median), float(lower), float(upper), min(samples), len(samples))
 
+    @property
+    def quartiles(self) -> tuple[float, float, float]:
+        """The median, and the quartiles below and above it."""
+        return self.median, self.lower, self.upper
+
     def __str__(self) -> str:
         return f"{self.median:.2f} ({self.lower:.2f}-{self.upper:.2f})"
 

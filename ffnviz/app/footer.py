@@ -12,9 +12,9 @@ from ffnviz.state.run import Run
 
 def following(page: Page, part: Part, run: Run) -> tuple[Page, Part] | None:
     """The next part that the network can show, on this page or on a later one; None at the end."""
-    parts = [(each, its) for each in PAGES for its in each.parts]
+    parts = [(each, later) for each in PAGES for later in each.parts]
     after = parts[parts.index((page, part)) + 1 :]
-    return next(((p, its) for p, its in after if not its.missing(run)), None)
+    return next(((p, later) for p, later in after if not later.missing(run)), None)
 
 
 def what_it_knows(run: Run) -> list[str]:
@@ -42,16 +42,17 @@ def what_it_knows(run: Run) -> list[str]:
 def footer(page: Page, part: Part, run: Run) -> Cell:
     """The footer of a part."""
     coming = following(page, part, run)
-    there, its = coming or (PAGES[0], PAGES[0].parts[0])
+    next_page, next_part = coming or (PAGES[0], PAGES[0].parts[0])
     if coming is None:
-        label = f"Back to {there.title}"
-    elif there is page:
-        label = f"Next: {its.title}"
+        label = f"Back to {next_page.title}"
+    elif next_page is page:
+        label = f"Next: {next_part.title}"
     else:
-        label = f"Next: {there.title}" + (f" · {its.title}" if len(there.parts) > 1 else "")
+        part_title = f" · {next_part.title}" if len(next_page.parts) > 1 else ""
+        label = f"Next: {next_page.title}{part_title}"
     return footer_cell(
         label,
         run.subject.per_network("what it knows", lambda: what_it_knows(run)),
         key="footer",
-        on_next=lambda: OpenPage(there.name, its.name),
+        on_next=lambda: OpenPage(next_page.name, next_part.name),
     )

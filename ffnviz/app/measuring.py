@@ -197,12 +197,12 @@ def _watch(names: list[str]) -> None:
     watched = {name: under_way[name] for name in names if name in under_way}
     if len(watched) < len(names) or any(each.job.ended for each in watched.values()):
         st.rerun()
-    told = [
+    shares = [
         {"name": name, "share": each.job.share, "waits": _waits_for(each.job),
          "mine": not each.by_all}
         for name, each in watched.items()
     ]  # fmt: skip
-    mount_cell(Cell("progress", "progress", {"measurements": told}))
+    mount_cell(Cell("progress", "progress", {"measurements": shares}))
 
 
 def _waits_for(job: Job) -> str:

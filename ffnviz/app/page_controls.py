@@ -161,20 +161,21 @@ def token_chips(run: Run, page: Page) -> Cell:
 def block_map(page: Page, part: Part, run: Run) -> Cell:
     """Where in the block a part is, and the ways to what is about the same."""
     about = {
-        name: [(to, its) for to, its in parts_at(name) if not its.missing(run)] for name in STATIONS
+        name: [(to, link) for to, link in parts_at(name) if not link.missing(run)]
+        for name in STATIONS
     }
     here = stations_of(page.name, part.name)
     stations = [
         MapStation(
-            name, sign, title, name in here, [(its.title, to.title) for to, its in about[name]],
+            name, sign, title, name in here, [(link.title, to.title) for to, link in about[name]],
             about[name].index((page, part)) if (page, part) in about[name] else None,
         )
         for name, (sign, title) in STATIONS.items()
     ]  # fmt: skip
 
     def go(station: int, to: int) -> OpenPage:
-        there, its = about[list(STATIONS)[station]][to]
-        return OpenPage(there.name, its.name)
+        there, link = about[list(STATIONS)[station]][to]
+        return OpenPage(there.name, link.name)
 
     return block_map_cell(stations, "block-map", go)
 

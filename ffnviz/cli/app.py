@@ -1,8 +1,6 @@
 """`ffnviz app`: serve the page."""
 
-import errno
 import os
-import socket
 import sys
 import tempfile
 from dataclasses import replace
@@ -12,16 +10,21 @@ from pathlib import Path
 
 import click
 
-from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
-from ffnviz.cli.descriptions import opened_descriptions
+from ffnviz.cli.descriptions import look_at_descriptions
 from ffnviz.cli.hosts import allowed_hosts, host_names
 from ffnviz.cli.lecture import LectureFile
+from ffnviz.cli.listening import announcement, free_address
+from ffnviz.cli.named_paths import opened_paths
 from ffnviz.cli.network import dtype_option
-from ffnviz.cli.saes import opened_saes
-from ffnviz.lecture.chosen import lecture_file
-from ffnviz.lecture.classroom.live_class import ClassStoreError
-from ffnviz.lecture.classroom.store import server_store
-from ffnviz.lecture.tables import LectureError
+from ffnviz.cli.saes import look_at_sae
+from ffnviz.cli.shown import (
+    address_of_store,
+    asked,
+    check_class_store,
+    check_lecture,
+    opened_index,
+    prove_networks,
+)
 from ffnviz.models.config import (
     ALLOWED_HOSTS,
     CLASS_STORE,
@@ -29,21 +32,13 @@ from ffnviz.models.config import (
     LECTURE,
     TRAIN_MINUTES,
     Config,
-    NetworkRequest,
     config,
     config_from_environment,
     use,
 )
-from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.models.index_registry import is_of, made_of
-from ffnviz.models.registry import available_networks, open_network, usual_device
 from ffnviz.server.application import SCRIPT, application
 from ffnviz.server.headers import content_security_policy
-from ffnviz.server.own_address import own_address
 from ffnviz.server.workers import serve_with
-
-OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
-
 
 setting = partial(click.option, show_default=True, show_envvar=True)
 
@@ -173,7 +168,7 @@ def app(
     if no_twins and not models:
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
     if lecture is not None:
-        _check_lecture(lecture)
+        check_lecture(lecture)
     address = free_address(host, port)
     trained = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
     use(replace(
@@ -184,24 +179,21 @@ def app(
         indexes=tuple(path.resolve() for path in indexes),
         lecture=lecture and lecture.resolve(),
         has_classes=not ip_address(address).is_loopback,
-        class_store=_address_of_store(class_store),
+        class_store=address_of_store(class_store),
         hosts=allowed_hosts(address, named),
         frame_ancestors=frame_ancestors,
         train_minutes=train_minutes,
     ))  # fmt: skip
-    _check_class_store()
+    check_class_store()
     if models:
         prove_networks()
     for path in indexes:
         click.echo(opened_index(path))
-    if descriptions:
-        found, lines = opened_descriptions(descriptions)
-        click.echo("\n".join(lines))
-        use(replace(config(), descriptions=found))
-    if saes:
-        fitting, lines = opened_saes(saes)
-        click.echo("\n".join(lines))
-        use(replace(config(), saes=fitting))
+    described, about = opened_paths("--descriptions", descriptions, look_at_descriptions)
+    dictionaries, about_saes = opened_paths("--sae", saes, look_at_sae)
+    use(replace(config(), descriptions=described, saes=dictionaries))
+    for line in (*about, *about_saes):
+        click.echo(line)
     click.echo(announcement(address, port))
     if workers > 1:
         serve_with(workers, host, port, config())
@@ -209,138 +201,3 @@ def app(
     # Streamlit looks for its settings beside what was started.
     sys.argv = [str(SCRIPT)]
     application(config()).run(config={"server.address": host, "server.port": port})
-
-
-def asked(name: str, dtype: str | None) -> NetworkRequest:
-    """The network that --model names; a revision on the Hub stands behind an @."""
-    if Path(name).exists():
-        return NetworkRequest(str(Path(name).resolve()), dtype)
-    model, _, revision = name.partition("@")
-    return NetworkRequest(model, dtype, revision or None)
-
-
-def prove_networks() -> None:
-    """Open what is to be shown, and say what was proved of it.
-
-    Raises:
-        ClickException: in a sentence, if one of them cannot be shown.
-    """
-    try:
-        for name in (name for name, each in available_networks().items() if each):
-            open_network(name, usual_device(), click.echo)
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
-
-
-def opened_index(path: Path) -> str:
-    """A line that says what is in an index, and for which network it is shown.
-
-    Raises:
-        ClickException: in a sentence, if it is no index, or of none of them.
-    """
-    labels = []
-    for name in available_networks():
-        network = open_network(name, usual_device())
-        labels.append(network.card.label)
-        if not is_of(path, network):
-            continue
-        sizes = network.sizes
-        try:
-            index = read_index(path, sizes.d_ff, sizes.n_blocks)
-        except IndexFileError as error:
-            raise click.ClickException(str(error)) from error
-        some = len(index.numbers) < sizes.n_blocks
-        one = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
-        contents = f"{one}{index.n_tokens:,} tokens of {index.source}"
-        older = "" if made_of(path) == network.fingerprint else OLDER
-        return f"{network.card.label}: index {path}, {contents}.{older}"
-    why = (
-        "is an index of another network"
-        if made_of(path)
-        else "is not an index of neurons, or does not say of which network"
-    )
-    raise click.ClickException(
-        f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
-        "show the network that it is of with --model."
-    )
-
-
-def _check_lecture(lecture: Path) -> None:
-    """Read the lecture now, so that what is wrong with it is said before anything is served."""
-    from ffnviz.app.main import build_catalog  # no other command needs all pages
-
-    try:
-        lecture_file(lecture, build_catalog())
-    except LectureError as error:
-        raise click.ClickException(str(error)) from error
-
-
-def _address_of_store(class_store: str | None) -> str:
-    """The address of --class-store, a file's as an absolute path."""
-    if not class_store or "://" in class_store:
-        return class_store or ""
-    return str(Path(class_store).resolve())
-
-
-def _check_class_store() -> None:
-    """Check that classes can be kept, if others can open some or a store was named.
-
-    Raises:
-        ClickException: in a sentence, if they cannot be kept there.
-    """
-    if not config().has_classes and not config().class_store:
-        return
-    try:
-        server_store().ready()
-    except ClassStoreError as error:
-        raise click.ClickException(
-            f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
-        ) from error
-
-
-def free_address(host: str, port: int) -> str:
-    """The numeric address of a host at which this computer can listen.
-
-    Raises:
-        ClickException: if we cannot; it says why, and what to do.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        if not host:
-            raise OSError("it is empty")  # to a socket that means every network
-        with socket.create_server((host, port), family=family) as listener:
-            return str(listener.getsockname()[0])
-    except (OSError, UnicodeError) as error:
-        code = getattr(error, "errno", None)
-        if code == errno.EADDRINUSE:
-            message = f"Port {port} is taken: another program, perhaps another ffnviz, has it."
-        elif code == errno.EACCES:
-            message = f"Port {port} is not yours to open on this system."
-        else:
-            why = getattr(error, "strerror", None) or error
-            raise click.ClickException(
-                f"Nothing can listen at host “{host}” ({why}). --host takes an address of this "
-                "computer: localhost, or 0.0.0.0 for all its networks."
-            ) from error
-        other = port + 1 if 1_023 < port < 65_535 else 8_501
-        raise click.ClickException(f"{message} Choose another: --port {other}") from error
-
-
-def announcement(address: str, port: int) -> str:
-    """Where to open the page, and who can."""
-    ip = ip_address(address)
-    shown = "localhost" if address == "127.0.0.1" or ip.is_unspecified else address
-    lines = [f"ffnviz: {_url(shown, port)} (Ctrl-C ends it)"]
-    if not ip.is_loopback:
-        own = (own_address() if ip.is_unspecified else None) or shown
-        where = f", at {_url(own, port)}" if own != shown else ""
-        lines.append(
-            f"Others on your network can open it too{where}. Nobody is asked for a password: "
-            "whoever opens it can run computations on this computer, and read at /metrics how "
-            "many do. They can read no files."
-        )
-    return "\n".join(lines)
-
-
-def _url(host: str, port: int) -> str:
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

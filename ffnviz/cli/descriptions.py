@@ -12,41 +12,18 @@ from ffnviz.models.registry import available_networks, open_network, usual_devic
 SAID = 3  # of the lines that are left out, and of who said what
 
 
-def opened_descriptions(asked: tuple[str, ...]) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
-    """Each file with the id of the network that it is shown for, and a line on what is in it.
-
-    Args:
-        asked: FILE, or NETWORK=FILE.
+def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
+    """The network whose neurons a file describes, if none is named, and a line on what it holds.
 
     Raises:
-        ClickException: in a sentence, if one cannot be read, or is of no network here.
+        ClickException: in a sentence, if it cannot be read, or is of no network here.
     """
-    found, lines = [], []
-    for each in asked:
-        network, path = split("--descriptions", each)
-        try:
-            descriptions = read_descriptions(path)
-        except DescriptionsError as error:
-            raise click.ClickException(str(error)) from error
-        network = network or _meant(descriptions, path)
-        found.append((network, path))
-        lines.append(_line(descriptions, network, path))
-    return tuple(found), lines
-
-
-def split(option: str, asked: str) -> tuple[str, Path]:
-    """The network, empty if it is not told, and the path of [NETWORK=]PATH.
-
-    Raises:
-        ClickException: in a sentence, if there is no such network.
-    """
-    network, sign, path = asked.partition("=")
-    if not sign or Path(asked).exists():
-        return "", Path(asked).resolve()
-    here = ", ".join(available_networks())
-    if network not in available_networks():
-        raise click.ClickException(f"{option} {asked}: there is no “{network}”, but {here}.")
-    return network, Path(path).resolve()
+    try:
+        descriptions = read_descriptions(path)
+    except DescriptionsError as error:
+        raise click.ClickException(str(error)) from error
+    network = network or _meant(descriptions, path)
+    return network, _line(descriptions, network, path)
 
 
 def _meant(descriptions: Descriptions, path: Path) -> str:

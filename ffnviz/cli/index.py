@@ -17,6 +17,7 @@ from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.corpus import Corpus
 from ffnviz.cli.device import device_option
 from ffnviz.cli.engine import Hands, engine_options, started
+from ffnviz.cli.index_report import print_written, report_of, write_tables
 from ffnviz.cli.network import model_option, opened
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import bar
@@ -127,13 +128,13 @@ def index(
                 else:
                     index = _of_probes(network, numbers)
                 write_index(index, path)
-                files = _tables(index, path, table)
+                files = write_tables(index, path, table)
                 if describe:
                     files.append(path.with_suffix(".jsonl"))
                     write_descriptions(described(index, network), files[-1])
-                reports.append(_report(index, network, [path, *files]))
+                reports.append(report_of(index, network, [path, *files]))
                 if not as_json:
-                    _tell(index, path, f"--model {model} " if model else "", files)
+                    print_written(index, path, f"--model {model} " if model else "", files)
     except (ImportError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     if as_json:
@@ -220,43 +221,3 @@ def _count(
     gatherer = gatherer_of(job)
     whole = with_problems(part, dict(problems))
     return finish(whole, source, job.tags, gatherer)
-
-
-def _tables(index: NeuronIndex, path: Path, ending: str | None) -> list[Path]:
-    """The index written as tables beside it, if these were asked for."""
-    if ending is None:
-        return []
-    neurons, examples = (
-        path.with_name(f"{path.stem}{name}.{ending}") for name in ("", "-examples")
-    )
-    index.save_table(neurons)
-    index.save_table(examples, examples=True)
-    return [neurons, examples]
-
-
-def _report(index: NeuronIndex, network: Network, files: list[Path]) -> dict[str, Any]:
-    return {
-        "network": network.card.id,
-        "files": {str(path): path.stat().st_size for path in files},
-        "source": index.source,
-        "texts": index.n_texts,
-        "tokens": index.n_tokens,
-        "blocks": [number + 1 for number in index.numbers],
-        "neurons": sum(block.values.shape[1] for block in index.blocks),
-        "tags": list(index.tags),
-        "fires_beyond": index.threshold,
-        "both_sides": index.both_sides,
-        "problems": dict(index.problems),
-        "fingerprint": index.network,
-    }
-
-
-def _tell(index: NeuronIndex, path: Path, shown_with: str, files: list[Path]) -> None:
-    for problem, times in index.problems.items():
-        click.echo(f"{problem}: {times:,}")
-    click.echo(
-        f"{path}: {index.n_texts:,} texts, {index.n_tokens:,} tokens, "
-        f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
-    )
-    if files:
-        click.echo(f"Beside it: {', '.join(map(str, files))}")

@@ -9,7 +9,7 @@ import torch
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.cli.device import device_option
-from ffnviz.cli.network import block_of, opened, sentence_options
+from ffnviz.cli.network import block_of, network_of, sentence_options
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
@@ -27,18 +27,15 @@ from ffnviz.models.trace import usual_token
 @click.option("--json", "as_json", is_flag=True, help="All claims as JSON instead of a list.")
 def lab(
     text: str,
-    twin: str,
-    model: str | None,
-    dtype: str | None,
-    revision: str | None,
     block: int | None,
     token: int | None,
     device: torch.device,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
     try:
-        network = opened(model or twin, device, dtype, revision)
+        network = network_of(device, **named)
         trace = network.trace(text)
     except ValueError as error:
         raise click.ClickException(str(error)) from error

@@ -125,9 +125,9 @@ def _trained(learner: Learner, *, quiet: bool) -> list[Record]:
 
 
 def _said(record: Record) -> str:
-    found = record.held_out
+    losses = record.held_out
     return (
-        f"loss {short(found.loss)} nats, top-5 {found.top5:.1%} on held-out sentences; "
+        f"loss {short(losses.loss)} nats, top-5 {losses.top5:.1%} on held-out sentences; "
         f"{', '.join(record.words)}"
     )
 

@@ -42,6 +42,17 @@ def sentence_options(command: F) -> F:
     return text(twin(model_option(command)))
 
 
+def network_of(
+    device: torch.device, twin: str, model: str | None, dtype: str | None, revision: str | None
+) -> Model | ExternalNetwork:
+    """Open the network that `sentence_options` name.
+
+    Raises:
+        ClickException: in a sentence, if it cannot be opened.
+    """
+    return opened(model or twin, device, dtype, revision)
+
+
 def block_of(network: Network, block: int | None) -> int:
     """The number that --block gives, or the last block's.
 

@@ -5,37 +5,28 @@ from pathlib import Path
 import click
 
 from ffnviz.analysis.features.encoding import check_fit
-from ffnviz.cli.descriptions import split
 from ffnviz.models.registry import available_networks, open_network, usual_device
 from ffnviz.models.sae import Sae, SaeError
 from ffnviz.models.sae_folder import read_sae
 
 
-def opened_saes(asked: tuple[str, ...]) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
-    """Each folder with the id of the network that it is shown for, and a line on what is in it.
-
-    Args:
-        asked: FOLDER, or NETWORK=FOLDER.
+def look_at_sae(network: str, path: Path) -> tuple[str, str]:
+    """The network that a dictionary is of, if none is named, and a line on what it holds.
 
     Raises:
-        ClickException: in a sentence, if one cannot be read, or fits no network here.
+        ClickException: in a sentence, if it cannot be read, or fits no network here.
     """
-    found, lines = [], []
-    for each in asked:
-        network, path = split("--sae", each)
-        try:
-            sae = read_sae(path)
-            network = network or _meant(sae, path)
-            opened = open_network(network, usual_device())
-            check_fit(opened, sae)
-        except SaeError as error:
-            raise click.ClickException(str(error)) from error
-        found.append((network, path))
-        lines.append(
-            f"{opened.card.label}: {sae.d_sae:,} features in {path} ({sae.architecture}), of "
-            f"{sae.where}."
-        )
-    return tuple(found), lines
+    try:
+        sae = read_sae(path)
+        network = network or _meant(sae, path)
+        opened = open_network(network, usual_device())
+        check_fit(opened, sae)
+    except SaeError as error:
+        raise click.ClickException(str(error)) from error
+    return network, (
+        f"{opened.card.label}: {sae.d_sae:,} features in {path} ({sae.architecture}), of "
+        f"{sae.where}."
+    )
 
 
 def _meant(sae: Sae, path: Path) -> str:

@@ -11,7 +11,7 @@ from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_leng
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.cli.device import device_option
-from ffnviz.cli.network import block_of, opened, sentence_options
+from ffnviz.cli.network import block_of, network_of, sentence_options
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
 from ffnviz.cli.threads import threads_option
@@ -32,20 +32,17 @@ GROWTH_RUNS = 5
 @click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of tables.")
 def timing(
     text: str,
-    twin: str,
-    model: str | None,
-    dtype: str | None,
-    revision: str | None,
     block: int | None,
     device: torch.device,
     repeats: int,
     as_json: bool,
+    **named: Any,
 ) -> None:
     """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.
 
     Of networks that are not ours: each block's FFN beside the whole pass.
     """
-    network = opened(model or twin, device, dtype, revision)
+    network = network_of(device, **named)
     try:
         trace = network.trace(text)
     except ValueError as error:

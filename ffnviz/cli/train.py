@@ -1,5 +1,6 @@
 """`ffnviz train`: make a twin from a folder of books."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import click
 import torch
 
 from ffnviz.cli.device import device_option
+from ffnviz.cli.network import F
 from ffnviz.cli.progress import bar
 from ffnviz.cli.threads import threads_option
 from ffnviz.models.activations import ACTIVATIONS
@@ -19,6 +21,13 @@ from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
 from ffnviz.training.sentences import read_sentences
 from ffnviz.training.twin import make_twin, prepare, read_earlier
+
+
+def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
+    """An option that takes a number from 0 to 1."""
+    return click.option(
+        name, type=click.FloatRange(0, 1), default=default, show_default=True, help=words
+    )
 
 
 @click.command()
@@ -33,13 +42,7 @@ from ffnviz.training.twin import make_twin, prepare, read_earlier
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File of single sentences, one a line, to train on too.",
 )
-@click.option(
-    "--sentence-share",
-    type=click.FloatRange(0, 1),
-    default=0.5,
-    show_default=True,
-    help="Share of the steps made of --sentences.",
-)
+@share_option("--sentence-share", 0.5, "Share of the steps made of --sentences.")
 @click.option(
     "--from",
     "earlier",
@@ -47,12 +50,8 @@ from ffnviz.training.twin import make_twin, prepare, read_earlier
     help="Folder of a trained model to go on from: its weights, tokenizer and activation, "
     "whatever --activation says. Needs --out.",
 )
-@click.option(
-    "--keep",
-    type=click.FloatRange(0, 1),
-    default=0.0,
-    show_default=True,
-    help="With --from: how much of the earlier weights is mixed into what is written.",
+@share_option(
+    "--keep", 0.0, "With --from: how much of the earlier weights is mixed into what is written."
 )
 @click.option(
     "--activation", type=click.Choice(list(ACTIVATIONS)), default="relu", show_default=True
@@ -177,8 +176,8 @@ def _counted(corpus: Corpus) -> str:
     return f"{said} In sentences: {len(n_training):,} and {len(n_held_out):,}."
 
 
-def _said(found: dict[str, Any]) -> str:
-    return f"loss {found['loss']:.3f} nats, top-1 {found['top1']:.1%}, top-5 {found['top5']:.1%}"
+def _said(losses: dict[str, Any]) -> str:
+    return f"loss {losses['loss']:.3f} nats, top-1 {losses['top1']:.1%}, top-5 {losses['top5']:.1%}"
 
 
 class _ProgressBar:

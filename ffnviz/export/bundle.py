@@ -103,8 +103,8 @@ def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
     """What the pictures read: style sheets, palettes, the glossary, and the notes of that name."""
     sheets = ["shell.css", "head.css", "terms.css"]
     for name in pictures:
-        found = _STYLES.search(_source(f"{name}.js"))
-        sheets += re.findall(r'"([\w.]+)"', found[1]) if found else []
+        styles = _STYLES.search(_source(f"{name}.js"))
+        sheets += re.findall(r'"([\w.]+)"', styles[1]) if styles else []
     names = ["palettes.json", "glossary.json", *sheets, *(f"notes/{note}.html" for note in notes)]
     return {name: (PICTURES / name).read_text(encoding="utf-8") for name in dict.fromkeys(names)}
 
@@ -118,9 +118,9 @@ def _as_function(name: str, source: str) -> str:
     """The module as a function of its exports, which are there before its first line is run."""
     if _ENDS_SCRIPT.search(source):
         raise ValueError(f"{name} has what would end a script in a page.")
-    exports = [found[1] for found in _EXPORT.findall(source)]
+    exports = [exported[1] for exported in _EXPORT.findall(source)]
     source = _EXPORT.sub(r"\1 \2", source)
-    source = _IMPORT.sub(lambda found: _needed(*found.groups()), source)
+    source = _IMPORT.sub(lambda exported: _needed(*exported.groups()), source)
     source = _LAZY.sub(r'later("\1")', source)
     left = _MODULE_SYNTAX.search(source)
     if left:

@@ -13,10 +13,10 @@ FACE = "SourceSansVF-Upright*.woff2"  # SIL Open Font License; it may go along w
 @cache
 def font_face() -> str:
     """A rule of CSS with the font in it; empty if Streamlit brings it no more."""
-    found = next(iter(sorted(MEDIA.glob(FACE))), None)
-    if found is None:
+    file = next(iter(sorted(MEDIA.glob(FACE))), None)
+    if file is None:
         return ""
-    font = base64.b64encode(found.read_bytes()).decode()
+    font = base64.b64encode(file.read_bytes()).decode()
     return (
         '@font-face { font-family: "Source Sans"; font-weight: 200 900; font-style: normal; '
         f'src: url("data:font/woff2;base64,{font}") format("woff2"); }}\n'

@@ -19,7 +19,9 @@ from ffnviz.analysis.neurons.written import written_ids
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.journey import sentences
-from ffnviz.parts import journey as page
+from ffnviz.parts.journey.ffn import ffn_of_the_token
+from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
+from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.head import Head
@@ -113,7 +115,7 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
     for token in range(len(traced.trace.tokens)):
         tell(token)
         here = replace(run, state=replace(run.state, token=token))
-        ffn, words = page.ffn_of_the_token(here), page.what_it_says(here)
+        ffn, words = ffn_of_the_token(here), what_it_says(here)
         for stage, values in ffn.arrays.items():
             stages.setdefault(stage, []).append(values)
         ffns.append(_kept(ffn))
@@ -129,7 +131,7 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
         arrays[f"{name} by {order}"] = as_order(neuron_order(hidden, order))
     return {
         "chips": _kept(chips_of(run)),
-        "maps": _kept(page.every_token_every_neuron(run)),
+        "maps": _kept(every_token_every_neuron(run)),
         "ffn": ffns,
         "prediction": predictions,
         "blocks": {each.card.id: run.block_of(each) for each in run.both},
@@ -168,7 +170,7 @@ def _card(
     traced, block = run.subject, run.state.block
     threshold = threshold_for(traced.card.phi)
     shown = replace(run, state=replace(run.state, neuron=Neuron(traced.card.id, block, 0)))
-    card = _kept(page.chosen_neuron(shown))
+    card = _kept(chosen_neuron(shown))
     if not missing(traced.card, WRITES_NEEDS):
         neurons = _looked_up(traced, block, most_work)
         ids = written_ids(traced.network, block, neurons, WORDS)

@@ -10,6 +10,8 @@ from ffnviz.export.runs import exported_run, network_of
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.trace import Trace
 from ffnviz.parts import journey
+from ffnviz.parts.journey.ffn import ffn_of_the_token
+from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import ChooseToken
@@ -55,17 +57,17 @@ class Views:
 
     def map(self, trace: Trace) -> "ViewWidget":
         """Every token and every neuron of a block."""
-        return _alone(trace, journey.every_token_every_neuron)
+        return _alone(trace, every_token_every_neuron)
 
     def neuron(self, trace: Trace, neuron: int | None = None) -> "ViewWidget":
         """One neuron on every token, and the words it writes; None takes the strongest."""
-        widget = _alone(trace, journey.chosen_neuron)
+        widget = _alone(trace, chosen_neuron)
         widget.neuron = neuron
         return widget
 
     def flow(self, trace: Trace) -> "ViewWidget":
         """A token's way through the FFN of a block."""
-        return _alone(trace, journey.ffn_of_the_token, [chips])
+        return _alone(trace, ffn_of_the_token, [chips])
 
 
 view = Views()

@@ -72,11 +72,11 @@ class ViewWidget(anywidget.AnyWidget):
         name = entry(content, "file")
         if isinstance(name, str) and name in FILES:
             self.send({"file": name}, [FILES[name].read_bytes()])
-        told = entry(content, "event")
-        if told is None:
+        event = entry(content, "event")
+        if event is None:
             return
         state = self._run.state
-        for key, what, value in new_events(self._browser, told):
+        for key, what, value in new_events(self._browser, event):
             cell = self._cells.get(key)
             answer = cell.events[what](value) if cell and what in cell.events else None
             action = answer[0] if isinstance(answer, tuple) else answer

@@ -35,14 +35,16 @@ def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
     Args:
         words: each as typed, and the typed stretch of each of its tokens.
     """
-    told: Sentence = []
+    sentence: Sentence = []
     for place, (word, pieces) in enumerate(words[:MOST]):
-        told += [", " if place else "It reads ", quoted(word)]
+        sentence += [", " if place else "It reads ", quoted(word)]
         seen = [piece for piece in pieces if piece]
-        told += [" as ", (" + ".join(seen), "typed")] if seen[1:] else [f" in {len(pieces)} pieces"]
+        sentence += (
+            [" as ", (" + ".join(seen), "typed")] if seen[1:] else [f" in {len(pieces)} pieces"]
+        )
     if len(words) > MOST:
-        told.append(f", and {len(words) - MOST:,} more in pieces")
-    return [*told, ". "] if told else []
+        sentence.append(f", and {len(words) - MOST:,} more in pieces")
+    return [*sentence, ". "] if sentence else []
 
 
 def of_no_question(label: str) -> Sentence:

@@ -49,6 +49,11 @@ def layout(x: dict[str, Any], y: dict[str, Any], **more: Any) -> dict[str, Any]:
     }
 
 
+def figure(traces: Sequence[object], x: dict[str, Any], y: dict[str, Any], **more: Any) -> Figure:
+    """Traces in a layout of one pair of axes; more axes and the rest as in Plotly's layout."""
+    return {"data": traces, "layout": layout(x, y, **more)}
+
+
 def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
     """A title over one panel of a figure, as an annotation in paper coordinates."""
     return {

@@ -88,8 +88,10 @@ def learn(
         learners = [Learner(plan) for plan in begin]
         own = begin[0].own
         sentences = text_read(own)[1]
-        n, of = (sum(map(len, each.values())) for each in (sentences.training, sentences.held_out))
-        channel.tell(Reading(guessing_by_frequency(own), n, of, labels_of(own)))
+        n, counts = (
+            sum(map(len, each.values())) for each in (sentences.training, sentences.held_out)
+        )
+        channel.tell(Reading(guessing_by_frequency(own), n, counts, labels_of(own)))
     if learners[0].plan.text != text:
         channel.tell(tuple(learner.watch(text) for learner in learners))
     last = time.monotonic() + LONGEST_S

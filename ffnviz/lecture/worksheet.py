@@ -63,10 +63,10 @@ def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
         if scene.question is not None
     ]
     gaps = [scene for scene in lecture.scenes if len(_gaps(scene.say)) >= FEWEST_GAPS]
-    told = [_told(scene, run(scene), solved) for scene in gaps]
+    sentences = [_told(scene, run(scene), solved) for scene in gaps]
     return (
         _numbered("Guess first", "Tick what you expect before the scene shows it.", asked)
-        + _numbered("Look it up", "Each is a scene, and its page shows the numbers.", told)
+        + _numbered("Look it up", "Each is a scene, and its page shows the numbers.", sentences)
     )  # fmt: skip
 
 

@@ -144,12 +144,12 @@ class Edit:
         if self.scale is not None:
             return part * self.scale
         given = self.value if self.add is None else self.add
-        told = torch.as_tensor(given, dtype=part.dtype, device=part.device)
+        value = torch.as_tensor(given, dtype=part.dtype, device=part.device)
         try:
-            spread = told.expand(part.shape)
+            spread = value.expand(part.shape)
         except RuntimeError as error:
             raise ValueError(
-                f"A tensor of the shape {tuple(told.shape)} cannot be spread over tokens and "
+                f"A tensor of the shape {tuple(value.shape)} cannot be spread over tokens and "
                 f"neurons of the shape {tuple(part.shape)}."
             ) from error
         return spread.clone() if self.add is None else part + spread

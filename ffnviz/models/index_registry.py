@@ -28,8 +28,8 @@ class Fingerprinted(Protocol):
 
 def is_of(path: Path, network: Fingerprinted) -> bool:
     """Whether an index is the network's; one of an older ffnviz is judged by its own measure."""
-    made = made_of(path)
-    return bool(made) and made in (
+    fingerprint = made_of(path)
+    return bool(fingerprint) and fingerprint in (
         network.fingerprint, former_fingerprint(network.sizes, network.ffn)
     )  # fmt: skip
 

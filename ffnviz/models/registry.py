@@ -27,14 +27,14 @@ GOLDEN = 0.618034  # of a turn: no two multiples fall together
 
 def available_networks() -> Mapping[str, NetworkRequest | None]:
     """All that one can choose from, by their ids; None stands for a twin of ours."""
-    found: dict[str, NetworkRequest | None] = {}
+    networks: dict[str, NetworkRequest | None] = {}
     for asked in config().networks:
         name = first = slug(default_label(asked.name))
         number = 2
-        while name in found or name in TWINS:
+        while name in networks or name in TWINS:
             name, number = f"{first}-{number}", number + 1
-        found[name] = asked
-    return found | (dict.fromkeys(TWINS) if config().twins or not found else {})
+        networks[name] = asked
+    return networks | (dict.fromkeys(TWINS) if config().twins or not networks else {})
 
 
 _OPENED: dict[tuple[str, str], ExternalNetwork] = {}

@@ -59,33 +59,33 @@ def read_sae(
         64
     """
     folder = Path(folder)
-    told = _told(folder / CONFIG)
-    block, at = _place(str(told.get("hook_name") or told.get("hook_point") or ""), folder)
-    architecture = _architecture(told, folder)
-    if told.get("hook_name_out") or isinstance(told.get("hook_head_index"), int):
+    settings = _told(folder / CONFIG)
+    block, at = _place(str(settings.get("hook_name") or settings.get("hook_point") or ""), folder)
+    architecture = _architecture(settings, folder)
+    if settings.get("hook_name_out") or isinstance(settings.get("hook_head_index"), int):
         raise SaeError(f"{folder} is a transcoder, or of one head; only autoencoders are known.")
     tensors = _tensors(folder / WEIGHTS, NEEDED[architecture], device)
-    scaled = told.get("normalize_activations")
+    scaled = settings.get("normalize_activations")
     # What "expected_average_only_in" scales by is in no folder; sae_lens, too, then scales nothing.
     scaled = scaled if scaled in ("layer_norm", "constant_norm_rescale") else "none"
-    kwargs = told.get("model_from_pretrained_kwargs")
+    kwargs = settings.get("model_from_pretrained_kwargs")
     if centred is None:
         centred = isinstance(kwargs, dict) and bool(kwargs.get("center_writing_weights"))
-    _, slash, source = str(told.get("neuronpedia_id") or "").partition("/")
+    _, slash, source = str(settings.get("neuronpedia_id") or "").partition("/")
     gated = architecture == "gated"
     return Sae(
         folder.resolve().name, block, at, architecture,
         tensors["W_enc"], tensors["W_dec"], tensors["b_dec"],
         tensors["b_gate" if gated else "b_enc"],
         threshold=tensors["threshold"] if architecture == "jumprelu" else None,
-        k=_k(told, folder) if architecture == "topk" else None,
+        k=_k(settings, folder) if architecture == "topk" else None,
         gain=tensors["r_mag"].exp() if gated else None,
         b_size=tensors["b_mag"] if gated else None,
-        b_dec_first=bool(told.get("apply_b_dec_to_input", True)),
+        b_dec_first=bool(settings.get("apply_b_dec_to_input", True)),
         scaled=scaled,
-        by_norm=architecture == "topk" and bool(told.get("rescale_acts_by_decoder_norm")),
+        by_norm=architecture == "topk" and bool(settings.get("rescale_acts_by_decoder_norm")),
         centred=centred,
-        trained_on=str(told.get("model_name") or ""),
+        trained_on=str(settings.get("model_name") or ""),
         source=source if slash else "",
     )  # fmt: skip
 
@@ -94,15 +94,15 @@ def _told(path: Path) -> dict[str, Any]:
     """The configuration, what is in `metadata` beside the rest."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            told = json.loads(file.read(LONGEST_CONFIG))
+            settings = json.loads(file.read(LONGEST_CONFIG))
     except OSError as error:
         raise SaeError(f"{path} cannot be read ({error.strerror}): {_expected()}") from error
     except (ValueError, RecursionError) as error:
         raise SaeError(f"{path} is not JSON.") from error
-    if not isinstance(told, dict):
+    if not isinstance(settings, dict):
         raise SaeError(f"{path} is no configuration.")
-    about = told.get("metadata")
-    return told | about if isinstance(about, dict) else told
+    about = settings.get("metadata")
+    return settings | about if isinstance(about, dict) else settings
 
 
 def _expected() -> str:
@@ -111,17 +111,17 @@ def _expected() -> str:
 
 def _place(hook: str, folder: Path) -> tuple[int, str]:
     """The block and the place in it that TransformerLens's name of a hook means."""
-    found = re.fullmatch(r"blocks\.([0-9]{1,4})\.([a-z_.]+)", hook)
-    if found is None or found[2] not in HOOKS:
+    match = re.fullmatch(r"blocks\.([0-9]{1,4})\.([a-z_.]+)", hook)
+    if match is None or match[2] not in HOOKS:
         known = ", ".join(f"blocks.N.{name}" for name in HOOKS)
         raise SaeError(f"{folder} is of “{hook[:80]}”; known are {known}.")
-    return int(found[1]), HOOKS[found[2]]
+    return int(match[1]), HOOKS[match[2]]
 
 
-def _architecture(told: dict[str, Any], folder: Path) -> str:
+def _architecture(settings: dict[str, Any], folder: Path) -> str:
     """As cfg.json has it; before sae_lens 6, a top-k was a kind of activation function."""
-    phi = told.get("activation_fn_str") or told.get("activation_fn")
-    architecture = "topk" if phi == "topk" else str(told.get("architecture") or "standard")
+    phi = settings.get("activation_fn_str") or settings.get("activation_fn")
+    architecture = "topk" if phi == "topk" else str(settings.get("architecture") or "standard")
     if architecture not in NEEDED:
         raise SaeError(f"{folder} is “{architecture[:80]}”; known are {', '.join(NEEDED)}.")
     if phi not in (None, "relu", "topk"):
@@ -129,9 +129,9 @@ def _architecture(told: dict[str, Any], folder: Path) -> str:
     return architecture
 
 
-def _k(told: dict[str, Any], folder: Path) -> int:
-    kwargs = told.get("activation_fn_kwargs")
-    k = told.get("k", kwargs.get("k") if isinstance(kwargs, dict) else None)
+def _k(settings: dict[str, Any], folder: Path) -> int:
+    kwargs = settings.get("activation_fn_kwargs")
+    k = settings.get("k", kwargs.get("k") if isinstance(kwargs, dict) else None)
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
         raise SaeError(f"{folder} is “topk”, but its {CONFIG} tells no k.")
     return k

@@ -18,14 +18,14 @@ def aligned_tokens(tokens: Sequence[Token], others: Sequence[Token]) -> list[int
     """
     holds = [place for place, other in enumerate(others) if other.text]
     ends = [others[place].end for place in holds]
-    found: list[int] = []
+    places: list[int] = []
     for place, token in enumerate(tokens):
         if token.text and holds:
-            found.append(holds[min(bisect_right(ends, token.end - 1), len(holds) - 1)])
+            places.append(holds[min(bisect_right(ends, token.end - 1), len(holds) - 1)])
         elif place == 0:
-            found.append(0)
+            places.append(0)
         elif place == len(tokens) - 1:
-            found.append(len(others) - 1)
+            places.append(len(others) - 1)
         else:
-            found.append(min(found[-1], len(others) - 1))
-    return found
+            places.append(min(places[-1], len(others) - 1))
+    return places

@@ -37,7 +37,7 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         if isinstance(value := getattr(edit, name), Tensor)
     }
     network = whole.network
-    told = {
+    header = {
         "format": FORMAT,
         "text": whole.text,
         "tokens": [asdict(token) for token in whole.tokens],
@@ -50,17 +50,17 @@ def save_trace(trace: Trace, path: str | Path) -> None:
     }  # fmt: skip
     # Without the storage that they may be views of, and apart where they share one.
     own = {name: value.clone() for name, value in tensors.items()}
-    replace_file(Path(path), save(own, {"trace": json.dumps(told)}))
+    replace_file(Path(path), save(own, {"trace": json.dumps(header)}))
 
 
 def load_trace(path: str | Path) -> Trace:
     """The trace in a file; see Trace.load."""
     try:
         with safe_open(str(path), framework="pt") as file:
-            told = json.loads((file.metadata() or {})["trace"])
+            header = json.loads((file.metadata() or {})["trace"])
             # Into memory of its own: where a file's bytes begin decides a kernel's last bits.
             tensors = {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118
-        return _trace(told, tensors)
+        return _trace(header, tensors)
     except FileNotFoundError as error:
         raise TraceFileError(f"{path}: there is no such file.") from error
     except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
@@ -83,19 +83,19 @@ def _named(trace: Trace) -> Iterator[tuple[str, Tensor]]:
 
 
 def _edit_told(edit: Edit) -> dict[str, Any]:
-    told = {each.name: getattr(edit, each.name) for each in fields(edit)}
-    return {name: None if isinstance(x, Tensor) else x for name, x in told.items()}
+    values = {each.name: getattr(edit, each.name) for each in fields(edit)}
+    return {name: None if isinstance(x, Tensor) else x for name, x in values.items()}
 
 
-def _trace(told: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
-    if told["format"] != FORMAT:
-        raise ValueError(f"its format is {told['format']!r}, and this version reads {FORMAT!r}")
+def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
+    if header["format"] != FORMAT:
+        raise ValueError(f"its format is {header['format']!r}, and this version reads {FORMAT!r}")
     edits = []
-    for place, values in enumerate(told["edits"]):
+    for place, values in enumerate(header["edits"]):
         given = {name: tensors.get(f"edits.{place}.{name}") for name in ("value", "add")}
         edits.append(Edit(**{**values, **{k: v for k, v in given.items() if v is not None}}))
     n_blocks = sum(name.endswith(".output") and name.count(".") == 2 for name in tensors)
-    causal, blocks = iter(told["causal"]), list[BlockTrace]()
+    causal, blocks = iter(header["causal"]), list[BlockTrace]()
     for number in range(n_blocks):
         own = {
             name.removeprefix(f"blocks.{number}."): value
@@ -117,8 +117,8 @@ def _trace(told: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
         )  # fmt: skip
     trace = Trace(
         tensors["ids"], tensors["embedding"], tuple(blocks), tensors["final"], network_is_gone,
-        text=told["text"], tokens=tuple(Token(**token) for token in told["tokens"]),
-        n_left_out=told["n_left_out"], network=None, edits=tuple(edits),
+        text=header["text"], tokens=tuple(Token(**token) for token in header["tokens"]),
+        n_left_out=header["n_left_out"], network=None, edits=tuple(edits),
     )  # fmt: skip
     if "logits" in tensors:
         object.__setattr__(trace, "_logits", LazyValue(network_is_gone, tensors["logits"]))

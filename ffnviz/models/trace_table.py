@@ -41,15 +41,15 @@ class JoinedTrace(StreamTrace):
 
     def to_xarray(self, logits: bool = False) -> Any:
         """See Trace.to_xarray; `text` and `place` are further coordinates of each token."""
-        told = dataset(self, [t for trace in self.traces for t in trace.tokens], logits)
-        return told.assign_coords(text=("token", self.texts.numpy()),
+        table = dataset(self, [t for trace in self.traces for t in trace.tokens], logits)
+        return table.assign_coords(text=("token", self.texts.numpy()),
                                   place=("token", self.places.numpy()))  # fmt: skip
 
     def to_pandas(self) -> Any:
         """See Trace.to_pandas; `text` and `place` are further columns."""
-        told = frame(self, [t for trace in self.traces for t in trace.tokens])
-        at = told.index.get_level_values("token")
-        return told.assign(text=self.texts.numpy()[at], place=self.places.numpy()[at])
+        table = frame(self, [t for trace in self.traces for t in trace.tokens])
+        at = table.index.get_level_values("token")
+        return table.assign(text=self.texts.numpy()[at], place=self.places.numpy()[at])
 
 
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
@@ -111,28 +111,28 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
     except ImportError as error:
         raise lacking("to_xarray", "xarray") from error
     streams = ("block", "token", "component")
-    told: dict[str, Any] = {
+    columns: dict[str, Any] = {
         name: (streams, _stacked([getattr(block, name) for block in trace.blocks]))
         for name in ("input", "middle", "output")
     }
     records = [block.ffn for block in trace.blocks]
-    told["ffn_input"] = (streams, _stacked([record.input for record in records]))
-    told["ffn_output"] = (streams, _stacked([record.output for record in records]))
+    columns["ffn_input"] = (streams, _stacked([record.input for record in records]))
+    columns["ffn_output"] = (streams, _stacked([record.output for record in records]))
     neurons = ("block", "token", "neuron")
-    told["pre_activation"] = (neurons, _stacked([record.pre_activation for record in records]))
-    told["hidden"] = (neurons, _stacked([record.hidden for record in records]))
+    columns["pre_activation"] = (neurons, _stacked([record.pre_activation for record in records]))
+    columns["hidden"] = (neurons, _stacked([record.hidden for record in records]))
     gated = [record.value for record in records if isinstance(record, GatedFeedForwardRecord)]
     if gated:
-        told["value"] = (neurons, _stacked(gated))
-    told["embedding"] = (streams[1:], trace.embedding.cpu().numpy())
-    told["final"] = (streams[1:], trace.final.cpu().numpy())
+        columns["value"] = (neurons, _stacked(gated))
+    columns["embedding"] = (streams[1:], trace.embedding.cpu().numpy())
+    columns["final"] = (streams[1:], trace.final.cpu().numpy())
     if logits:
-        told["logits"] = (("token", "word"), trace.logits.float().cpu().numpy())
+        columns["logits"] = (("token", "word"), trace.logits.float().cpu().numpy())
     coordinates = {
         "word_typed": ("token", _words(tokens)),
         "id": ("token", trace.ids.cpu().numpy()),
     }
-    return xarray.Dataset(told, coordinates)
+    return xarray.Dataset(columns, coordinates)
 
 
 def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
@@ -151,9 +151,9 @@ def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
     columns = {name: _stacked([getattr(each, name) for each in records]) for name in names}
     shape = columns["hidden"].shape
     places = pandas.MultiIndex.from_product(map(range, shape), names=["block", "token", "neuron"])
-    told = pandas.DataFrame({name: made.reshape(-1) for name, made in columns.items()}, places)
-    told.insert(0, "word", np.array(_words(tokens), dtype=object)[places.codes[1]])
-    return told
+    table = pandas.DataFrame({name: column.reshape(-1) for name, column in columns.items()}, places)
+    table.insert(0, "word", np.array(_words(tokens), dtype=object)[places.codes[1]])
+    return table
 
 
 def _words(tokens: Iterable[Any]) -> list[str]:

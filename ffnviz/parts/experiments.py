@@ -44,13 +44,13 @@ def tally(findings: Sequence[Finding]) -> Sentence:
     """What became of the textbooks' claims; what people often think is counted apart."""
     taught = [finding for finding in findings if finding.said is Said.TEXTBOOKS]
     thought = len(findings) - len(taught)
-    told: Sentence = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
+    sentence: Sentence = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
     if thought:
         one = thought == 1
-        told.append(
+        sentence.append(
             f" {thought} more {'is a' if one else 'are'} common misconception{'s' * (not one)}."
         )
-    return told
+    return sentence
 
 
 def tally_of_all(findings: Sequence[Finding]) -> Sentence:
@@ -65,17 +65,17 @@ def tally_of_all(findings: Sequence[Finding]) -> Sentence:
 def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     """How many hold, how many do not, how many under a condition."""
     total = len(findings)
-    told = [
+    counts = [
         (verdict, n)
         for verdict in Verdict
         if (n := sum(finding.verdict is verdict for finding in findings))
     ]
     if total == 1:
-        return [one, number(_told(told[0][0], 1)), "."]
+        return [one, number(_told(counts[0][0], 1)), "."]
     parts: Sentence = []
-    for place, (verdict, n) in enumerate(told):
+    for place, (verdict, n) in enumerate(counts):
         if place:
-            parts.append(" and " if place == len(told) - 1 else ", ")
+            parts.append(" and " if place == len(counts) - 1 else ", ")
         counted = f"{n} {_told(verdict, n)}"
         parts.append(counted if place else number(counted))
     return [many.format(total), *parts, "."]

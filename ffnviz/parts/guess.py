@@ -1,12 +1,18 @@
 """What to know of a network's guess, wherever one is shown: what was asked, and of whom."""
 
+from collections.abc import Sequence
+
 from ffnviz.analysis.journey.hiding import Word, words_of
 from ffnviz.analysis.pieces import split_words
+from ffnviz.analysis.prediction import Prediction
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.guess import of_no_question, of_pieces, of_what_it_read
 from ffnviz.figures.journey.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.figures.wording import Sentence
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run, TracedModel
 
 
@@ -25,6 +31,31 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
         warning = question(run) or of_no_question(run.labels[run.token])
     words = [(split.word, split.pieces) for split in split_words(traced.text, traced.whole.tokens)]
     return [*warning, *of_what_it_read(*_what_it_read(traced.network)), *of_pieces(words)]
+
+
+def guess_cell(
+    run: Run,
+    sentence: Sentence,
+    note: str,
+    guesses: Sequence[tuple[str, Prediction, str]],
+    alt: str,
+    key: str = "",
+    traced: TracedModel | None = None,
+) -> Cell:
+    """The likeliest words at the chosen token, of one or of several predictions.
+
+    Args:
+        run: what is looked at.
+        sentence: what stands above them.
+        note: what "What am I looking at?" opens.
+        guesses: from left to right, each with its title and its colour.
+        alt: what it shows, for those who cannot see it.
+        key: unique on the sheet; the note if left out.
+        traced: whose guess the first is; the subject's if None.
+    """
+    colour = (traced or run.subject).card.colour
+    panels = [Bars(title, guess.words, guess.probabilities, to) for title, guess, to in guesses]
+    return bars_cell(Head(sentence, note, colour, under=under_guess(run, traced)), panels, key, alt)
 
 
 def asked(run: Run) -> str:

@@ -275,12 +275,12 @@ def resolved(sheet: Sheet, look: Callable[[Measurement[Any]], Measured[Any] | No
         sheet: what a part made.
         look: gives the result of a measurement; None if there is none yet.
     """
-    found = Resolved()
+    outcome = Resolved()
 
     def shown(parts: Sequence[Any]) -> Iterator[Any]:
         for part in parts:
             if isinstance(part, Measurement):
-                found.measurements.append(part)
+                outcome.measurements.append(part)
                 result = look(part)
                 yield from shown(part.before if result is None else part.after(result))
             else:
@@ -288,5 +288,5 @@ def resolved(sheet: Sheet, look: Callable[[Measurement[Any]], Measured[Any] | No
 
     for each in shown(sheet.rows):
         columns = (Column(tuple(shown(column.cells)), column.width) for column in each.columns)
-        found.rows.append(Row(tuple(column for column in columns if column.cells)))
-    return found
+        outcome.rows.append(Row(tuple(column for column in columns if column.cells)))
+    return outcome

@@ -18,12 +18,12 @@ def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
     rows = [
         Compared(
             escaped(each.question.name),
-            found.differences,
-            found.interval(FALSE_ALARM),
-            f"<b>{signed(found.effect)}</b>",
+            pairs.differences,
+            pairs.interval(FALSE_ALARM),
+            f"<b>{signed(pairs.effect)}</b>",
         )
         for each in answered
-        if (found := each.pairs) is not None
+        if (pairs := each.pairs) is not None
     ]
     return chart_cell(
         head,

@@ -9,7 +9,7 @@ from ffnviz.parts.part import Part
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values
+from ffnviz.state.settings import Setting, Values, choice_setting
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,11 @@ class View:
     sheet: Callable[[Run, Values], Sheet]  # as a part's
     settings: tuple[Setting[Any], ...] = ()  # that it has besides the choice of the view
     needs: tuple[Capability, ...] = ()  # what it needs of a network
+
+
+def view_setting(name: str, options: Mapping[str, str]) -> Setting[str]:
+    """The choice of a part's view, by its id, with its words on the page."""
+    return choice_setting(name, options).with_control("Show")
 
 
 def part_of_views(
@@ -49,9 +54,9 @@ def part_of_views(
             chosen = next(iter(offered), "")
         if not chosen:
             return Sheet(why, [])
-        made = views[chosen].sheet(run, values)
-        controls = views[chosen].settings if made.controls is None else made.controls
+        shown = views[chosen].sheet(run, values)
+        controls = views[chosen].settings if shown.controls is None else shown.controls
         choices = [replace(choice, options=offered)] if len(offered) > 1 else []
-        return Sheet([*why, *made.rows], [*choices, *controls])
+        return Sheet([*why, *shown.rows], [*choices, *controls])
 
     return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), line=line, ways=ways)

@@ -85,7 +85,7 @@ def maps_cell(
         return None if row is None else on_open(*chosen, row)
 
     arrays: dict[str, NDArray[Any]] = {}
-    told = []
+    maps_json = []
     for shown in maps:
         column = None
         if _is_pooled(shown):
@@ -97,14 +97,14 @@ def maps_cell(
             half = shown.hidden.astype(np.float16) if shown.half is None else shown.half
             arrays[f"{shown.name}.hidden"] = half
             arrays[f"{shown.name}.order"] = as_order(shown.order)
-        told.append({
+        maps_json.append({
             "name": shown.name, "label": shown.label, "colour": shown.colour, "note": shown.note,
             "texts": list(shown.texts), "token": shown.token, "d_ff": shown.hidden.shape[1],
             "column": column,
         })  # fmt: skip
     largest = scale_end([shown.hidden for shown in maps])
     header = {
-        "maps": told,
+        "maps": maps_json,
         "neuron": {"map": neuron[0], "neuron": neuron[1]},
         "largest": largest,
         "beyond": bool(max(np.abs(m.hidden).max(initial=0) for m in maps) > largest),

@@ -60,12 +60,12 @@ def checked(value: Any, side: int, most: int) -> list[Point] | None:
     """The points that a browser sent; None if it sent anything else."""
     if not isinstance(value, list) or len(value) > most:
         return None
-    found: list[Point] = []
+    points: list[Point] = []
     for each in value:
         if not isinstance(each, list) or len(each) != 3:
             return None
         x, y, first = (place(part, n) for part, n in zip(each, (side, side, 2), strict=True))
         if x is None or y is None or first is None:
             return None
-        found.append((x, y, first == 1))
-    return found
+        points.append((x, y, first == 1))
+    return points

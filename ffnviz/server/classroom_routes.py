@@ -16,13 +16,13 @@ from starlette.routing import Route
 
 from ffnviz.lecture.classroom.arrivals import Arrivals, RushError
 from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
-from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.live_class import (
+from ffnviz.lecture.classroom.errors import (
     GONE,
     ClassStoreError,
     NoSuchClassError,
     NotTheLecturerError,
 )
+from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.rejections import WrongCodes
 from ffnviz.server.headers import same_origin
 from ffnviz.state.view_options import LARGEST, class_code

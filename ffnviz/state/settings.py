@@ -95,25 +95,23 @@ def number_setting(
     name: str, default: float, low: float, high: float, also: tuple[str, ...] = ()
 ) -> Setting[float]:
     """A number from low to high; one beyond becomes the nearest of the two."""
-
-    def parse(text: str) -> float:
-        number = _number(text)
-        return default if number is None else float(min(max(number, low), high))
-
     # All digits, so that it parses back to the same number; {:g} has six.
-    return Setting(name, default, parse, lambda value: repr(float(value)).removesuffix(".0"), also)
+    return Setting(
+        name, default, lambda text: float(_within(text, default, low, high)),
+        lambda value: repr(float(value)).removesuffix(".0"), also,
+    )  # fmt: skip
 
 
 def count_setting(
     name: str, default: int, low: int, high: int, also: tuple[str, ...] = ()
 ) -> Setting[int]:
     """A whole number from low to high; one beyond becomes the nearest of the two."""
+    return Setting(name, default, lambda text: round(_within(text, default, low, high)), str, also)
 
-    def parse(text: str) -> int:
-        number = _number(text)
-        return default if number is None else round(min(max(number, low), high))
 
-    return Setting(name, default, parse, str, also)
+def _within(text: str, default: float, low: float, high: float) -> float:
+    number = _number(text)
+    return default if number is None else min(max(number, low), high)
 
 
 def _number(text: str) -> float | None:

@@ -1,6 +1,5 @@
 """A measurement: asked for by a press, computed beside, cancelled by another press, kept."""
 
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,8 +16,8 @@ from ffnviz.state import run_factory
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from tests.parts.sheets import drawn
+from tests.waiting import until
 
-PATIENCE_S = 120
 Visit = Callable[[], None]
 
 
@@ -57,10 +56,9 @@ def measurement(run: Run) -> Measurement[Any]:
 
 def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """Its result, once nothing of it is under way."""
-    end = time.monotonic() + PATIENCE_S
-    while (result := measuring.result_of(measurement, run)) is None or is_busy(measurement):
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    until(lambda: measuring.result_of(measurement, run) is not None and not is_busy(measurement))
+    result = measuring.result_of(measurement, run)
+    assert result is not None
     return result
 
 
@@ -139,10 +137,7 @@ def test_what_needs_no_other_result_has_a_button_only_when_it_failed(
     assert measuring.problems() == [], "it is said once"
     assert not is_busy(once)
     measuring.start(once, run)
-    wait_for_result = time.monotonic() + PATIENCE_S
-    while measuring.result_of(once, run) is None:
-        assert time.monotonic() < wait_for_result
-        time.sleep(0.05)
+    until(lambda: measuring.result_of(once, run) is not None)
     assert measuring.with_buttons([once]) == {}
 
 

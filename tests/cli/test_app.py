@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from ffnviz.cli import main
-from ffnviz.cli.app import announcement, free_address
 from ffnviz.cli.hosts import allowed_hosts
+from ffnviz.cli.listening import announcement, free_address
 from ffnviz.models.config import NetworkRequest, config
 
 

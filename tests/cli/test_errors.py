@@ -1,6 +1,7 @@
 """Disks, files, rights, pipes and Ctrl-C: a sentence and exit code 1, never a stack trace."""
 
 import errno
+import importlib
 import io
 import os
 import signal
@@ -51,9 +52,9 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     def begun(*_: object) -> None:
         pytest.fail("the work began before all was checked")
 
-    monkeypatch.setattr(sys.modules["ffnviz.cli.index"], "opened", begun)
-    monkeypatch.setattr(sys.modules["ffnviz.cli.train"], "prepare", begun)
-    monkeypatch.setattr(sys.modules["ffnviz.cli.train"], "make_twin", begun)
+    monkeypatch.setattr(importlib.import_module("ffnviz.cli.index"), "opened", begun)
+    monkeypatch.setattr(importlib.import_module("ffnviz.cli.train"), "prepare", begun)
+    monkeypatch.setattr(importlib.import_module("ffnviz.cli.train"), "make_twin", begun)
 
 
 def spoil(books: Path, how: str) -> None:

@@ -1,6 +1,5 @@
 """`ffnviz lab` as a person or a script would call it."""
 
-import json
 import re
 import sys
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from click.testing import CliRunner
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.cli import main
-from tests.cli.once import once
+from tests.cli.once import json_of, once
 
 ASKED = ["lab", "--twin", "gelu", "--block", "1", "--text", "The cat [MASK]."]
 
@@ -28,9 +27,7 @@ def _claims_are_tested_once() -> Iterator[None]:
 
 
 def test_json_holds_every_claim_with_its_numbers() -> None:
-    result = CliRunner().invoke(main, [*ASKED, "--json"])
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
+    report = json_of(ASKED)
     assert (report["twin"], report["block"], report["token"]) == ("gelu", 1, 3)
     named = list(dict.fromkeys(claim["experiment"] for claim in report["claims"]))
     assert named == [experiment.name for experiment in EXPERIMENTS]

@@ -1,6 +1,5 @@
 """`ffnviz timing` as a person or a script would call it."""
 
-import json
 import sys
 from collections.abc import Iterator
 
@@ -10,7 +9,7 @@ from click.testing import CliRunner
 from ffnviz.cli import main
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
-from tests.cli.once import once
+from tests.cli.once import json_of, once
 
 FEW = ["timing", "--repeats", "2", "--text", "The cat sat.", "--twin", "gelu", "--block", "1"]
 
@@ -28,9 +27,7 @@ def _all_is_measured_once() -> Iterator[None]:
 
 
 def test_json_holds_every_measurement() -> None:
-    result = CliRunner().invoke(main, [*FEW, "--json"])
-    assert result.exit_code == 0, result.output
-    report = json.loads(result.stdout)
+    report = json_of(FEW)
     assert (report["twin"], report["block"], report["tokens"]) == ("gelu", 1, 4)
     total = sum(spread["median"] for spread in report["stages_ms"].values())
     assert report["stages_sum_ms"] == pytest.approx(total)

@@ -41,50 +41,50 @@ def twins() -> list[Model]:
     return [ffnviz.load(name) for name in ("relu", "gelu")]
 
 
+@pytest.fixture(params=[0, 1], ids=["relu", "gelu"])
+def model(twins: list[Model], request: pytest.FixtureRequest) -> Model:
+    chosen: Model = twins[request.param]
+    return chosen
+
+
 @pytest.fixture(scope="module")
 def taken(twins: list[Model]) -> ExportedJourney:
     return journey_file(exported_run(twins, TEXT))
 
 
-def test_it_holds_every_token_block_and_network_to_the_bit(
-    taken: ExportedJourney, twins: list[Model]
-) -> None:
+def test_it_holds_every_token_and_block_to_the_bit(taken: ExportedJourney, model: Model) -> None:
     _, arrays = contents(taken.html)
-    for model in twins:
-        trace = model.trace(TEXT)
-        for block, record in enumerate(trace.blocks):
-            name = f"{model.name} {block}"
-            half = {"x": record.ffn.input, "pre": record.ffn.pre_activation,
-                    "out": record.ffn.output, "stream": record.middle,
-                    "total": record.output}  # fmt: skip
-            np.testing.assert_array_equal(arrays[f"{name} hidden"], record.ffn.hidden.numpy())
-            for stage, values in half.items():
-                np.testing.assert_array_equal(arrays[f"{name} {stage}"], values.half().numpy())
-            for by in ("token", "strength"):
-                wanted = neuron_order(record.ffn.hidden.numpy(), by)
-                np.testing.assert_array_equal(arrays[f"{name} by {by}"], wanted)
+    trace = model.trace(TEXT)
+    for block, record in enumerate(trace.blocks):
+        name = f"{model.name} {block}"
+        half = {"x": record.ffn.input, "pre": record.ffn.pre_activation,
+                "out": record.ffn.output, "stream": record.middle,
+                "total": record.output}  # fmt: skip
+        np.testing.assert_array_equal(arrays[f"{name} hidden"], record.ffn.hidden.numpy())
+        for stage, values in half.items():
+            np.testing.assert_array_equal(arrays[f"{name} {stage}"], values.half().numpy())
+        for by in ("token", "strength"):
+            wanted = neuron_order(record.ffn.hidden.numpy(), by)
+            np.testing.assert_array_equal(arrays[f"{name} by {by}"], wanted)
 
 
-def test_words_and_percentages_are_those_of_the_softmax(
-    taken: ExportedJourney, twins: list[Model]
-) -> None:
+def test_words_and_shares_are_those_of_the_softmax(taken: ExportedJourney, model: Model) -> None:
     header, _ = contents(taken.html)
-    for model in twins:
-        trace = model.trace(TEXT)
-        shares = torch.softmax(trace.logits.double(), dim=-1)
-        for block, record in enumerate(trace.blocks):
-            view = header["views"][f"{model.name} {block}"]
-            others = _without(model, TEXT, block)
-            for token in range(len(trace.tokens)):
-                best = shares[token].topk(10)
-                panel, without = view["prediction"][token]["panels"]
-                assert panel["names"] == [model.tokenizer.label(int(i)) for i in best.indices]
-                assert panel["values"] == pytest.approx(best.values.tolist(), abs=1e-5)
-                assert without["names"] == others[token]
-                asleep = 0.1 if model.name == "gelu" else 0
-                awake = int((record.ffn.hidden[token].abs() > asleep).sum())
-                said = "".join(text for text, _ in view["ffn"][token]["head"]["spans"])
-                assert f"{awake:,} of 2,048 neurons ({percent(awake / 2048)})" in said
+    trace = model.trace(TEXT)
+    shares = torch.softmax(trace.logits.double(), dim=-1)
+    for block, record in enumerate(trace.blocks):
+        view = header["views"][f"{model.name} {block}"]
+        others = _without(model, TEXT, block)
+        for token in range(len(trace.tokens)):
+            best = shares[token].topk(10)
+            panel, without = view["prediction"][token]["panels"]
+            assert panel["names"] == [model.tokenizer.label(int(i)) for i in best.indices]
+            assert panel["values"] == pytest.approx(best.values.tolist(), abs=1e-5)
+            assert without["names"] == others[token]
+            asleep = 0.1 if model.name == "gelu" else 0
+            awake = int((record.ffn.hidden[token].abs() > asleep).sum())
+            said = "".join(text for text, _ in view["ffn"][token]["head"]["spans"])
+            assert f"{awake:,} of 2,048 neurons ({percent(awake / 2048)})" in said
 
 
 def _without(model: Model, text: str, block: int) -> list[list[str]]:

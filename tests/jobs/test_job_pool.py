@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -13,6 +12,7 @@ from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order, Que
 from ffnviz.models.config import config
 from ffnviz.state.state import Catalog, from_url
 from tests.jobs.works import answers_with, dies, fails, tokens, waits_for_ever
+from tests.waiting import until
 
 PATIENCE_S = 120
 TEXT = "It cost forty pounds."
@@ -32,13 +32,6 @@ def pool() -> Iterator[JobPool]:
 
 def order(rooms: Catalog, work: Callable[..., object], *args: object) -> Order:
     return Order(work, from_url("lab", {"text": TEXT}, rooms), "cpu", rooms.networks, args)
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def ended(job: Job) -> Job:

@@ -1,7 +1,6 @@
 """Training beside the pages: told on its way, paused, gone on with, and watched on another text."""
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,8 +8,8 @@ import pytest
 from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order
 from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn
 from ffnviz.training.learn.learner import Learner
+from tests.waiting import until
 
-PATIENCE_S = 600  # its process steps back for whatever else the machine does
 TEXT = "She opened the [MASK] and looked out."
 LONG = Plan("relu", TEXT, steps=3_000)
 
@@ -24,13 +23,6 @@ def pool() -> Iterator[JobPool]:
 
 def ordered(pool: JobPool, begin: Any, steps: int | None, seconds: float = 100.0) -> Job:
     return pool.submit(Order(learn, None, "cpu", {}, (begin, TEXT, steps, seconds)))
-
-
-def until(true: Callable[[], bool]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def done(job: Job) -> Learned:

@@ -18,7 +18,8 @@ from starlette.applications import Starlette
 from ffnviz.lecture.classroom import arrivals, sqlite_people, store_redis
 from ffnviz.lecture.classroom.arrivals import AT_ONCE, EACH_S, Arrivals, RushError
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.live_class import MOST_PEOPLE, Opened
+from ffnviz.lecture.classroom.limits import MOST_PEOPLE
+from ffnviz.lecture.classroom.secret import Opened
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.server.classroom_routes import TICKET, class_routes
 from tests.lecture.class_stores import Kept

@@ -18,16 +18,10 @@ import pytest
 
 from ffnviz.lecture.classroom import sqlite_file, sqlite_people, store_redis
 from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
-from ffnviz.lecture.classroom.live_class import (
-    LIVES_S,
-    LONGEST_SENTENCE,
-    SIGNS,
-    ClassPosition,
-    ClassStoreError,
-    NoSuchClassError,
-    NotTheLecturerError,
-    Opened,
-)
+from ffnviz.lecture.classroom.errors import ClassStoreError, NoSuchClassError, NotTheLecturerError
+from ffnviz.lecture.classroom.limits import LIVES_S, LONGEST_SENTENCE
+from ffnviz.lecture.classroom.live_class import ClassPosition
+from ffnviz.lecture.classroom.secret import SIGNS, Opened
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore

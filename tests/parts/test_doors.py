@@ -4,7 +4,7 @@ import pytest
 
 from ffnviz.parts import PAGES
 from ffnviz.parts.block import block_view
-from ffnviz.parts.journey import DOORS
+from ffnviz.parts.journey.ffn import DOORS
 from ffnviz.state.actions import OpenPage
 from tests.parts.sheets import drawn
 

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 import ffnviz
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.cli import main
-from ffnviz.cli.saes import opened_saes
+from ffnviz.cli.named_paths import opened_paths
+from ffnviz.cli.saes import look_at_sae
 from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import load
 from ffnviz.models.sae import SaeError
@@ -124,7 +125,7 @@ def test_without_a_dictionary_there_is_no_such_view() -> None:
 
 def test_the_command_says_what_is_in_a_folder_and_for_which_network(folders: list[Path]) -> None:
     asked = f"gelu={folders[0]}"
-    found, (line,) = opened_saes((asked,))
+    found, (line,) = opened_paths("--sae", (asked,), look_at_sae)
     assert found == (("gelu", folders[0]),)
     assert "50 features in" in line
     assert "(topk), of what the FFN writes, block 2" in line

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 import ffnviz
 from ffnviz.analysis.neurons.descriptions import Score
 from ffnviz.cli import main
-from ffnviz.cli.descriptions import opened_descriptions
+from ffnviz.cli.descriptions import look_at_descriptions
+from ffnviz.cli.named_paths import opened_paths
 from ffnviz.models.config import Config, use
 from ffnviz.state.actions import Set
 from tests.parts.sheets import drawn, words
@@ -98,12 +99,14 @@ def test_the_command_says_what_is_in_a_file_and_for_which_network(tmp_path: Path
     path = tmp_path / "said.jsonl"
     ffnviz.write_descriptions(SAID, path)
     path.write_text(path.read_text() + "{}\n")
-    found, (line,) = opened_descriptions((str(path),))
-    assert found == (("relu", path),)
+    network, line = look_at_descriptions("", path)
+    assert network == "relu"
     assert "descriptions of 1 neurons" in line
     assert "by gpt-4o-mini (oai_token-act-pair), me." in line
     assert "Left out: 1 (said.jsonl, line 3: it has no layer" in line
-    assert opened_descriptions((f"gelu={path}",))[0] == (("gelu", path),)
+    (there,), (line,) = opened_paths("--descriptions", (f"gelu={path}",), look_at_descriptions)
+    assert there == ("gelu", path)
+    assert line.startswith("GELU")
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,9 @@ def with_norms_moved(model: Network, trace: ForwardPass, block: int) -> tuple[St
 
 def moved(block: Block) -> Block:
     """The same weights, shared and not copied, with the LayerNorms in the other place."""
-    made = copy.deepcopy(block, {id(weight): weight for weight in block.parameters()})
-    made.norm_first = not block.norm_first
-    return made
+    copied = copy.deepcopy(block, {id(weight): weight for weight in block.parameters()})
+    copied.norm_first = not block.norm_first
+    return copied
 
 
 @torch.inference_mode()
@@ -135,16 +135,16 @@ def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
     encoder = encoder_of(model)
     lender = encoder.blocks[block]
     with torch.device("meta"), no_draws():
-        made = DecoderBlock(encoder.config)
-    made.attention, made.ffn = copy.copy(lender.attention), lender.ffn
-    made.attention.causal = True
-    made.attention_norm = made.cross_norm = lender.attention_norm
-    made.ffn_norm = lender.ffn_norm
+        decoder = DecoderBlock(encoder.config)
+    decoder.attention, decoder.ffn = copy.copy(lender.attention), lender.ffn
+    decoder.attention.causal = True
+    decoder.attention_norm = decoder.cross_norm = lender.attention_norm
+    decoder.ffn_norm = lender.ffn_norm
     project, width = lender.attention.project_in, encoder.config.d_model
-    _lend(made.cross.project_query, project.weight[:width], project.bias, slice(None, width))
-    _lend(made.cross.project_memory, project.weight[width:], project.bias, slice(width, None))
-    made.cross.project_out = lender.attention.project_out
-    return made.eval()
+    _lend(decoder.cross.project_query, project.weight[:width], project.bias, slice(None, width))
+    _lend(decoder.cross.project_memory, project.weight[width:], project.bias, slice(width, None))
+    decoder.cross.project_out = lender.attention.project_out
+    return decoder.eval()
 
 
 def _lend(to: torch.nn.Linear, weight: Tensor, bias: Tensor | None, part: slice) -> None:

@@ -118,13 +118,13 @@ def ablate(
             Edit(block, neurons, value=value, tokens=tokens, at=at)
             for value in _values(rows, how, n, draws, seed, at_once(network, len(plain.tokens)))
         ]
-    found, apart = [], []
+    values, apart = [], []
     for edit in edits:
         n = len(edit.value) if isinstance(edit.value, Tensor) and edit.value.ndim == 3 else 1
         logits = network.run(plain.ids.expand(n, -1), [edit]).logits_at(place)
-        found += measure(logits).double().tolist()
+        values += measure(logits).double().tolist()
         apart += [divergence(plain.logits_at(place), each) for each in logits]
-    return Ablation(float(measure(plain.logits_at(place))), np.array(found), float(np.mean(apart)))
+    return Ablation(float(measure(plain.logits_at(place))), np.array(values), float(np.mean(apart)))
 
 
 def _values(rows: Tensor, how: str, n: int, draws: int, seed: int, together: int) -> list[Tensor]:

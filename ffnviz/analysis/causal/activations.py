@@ -42,14 +42,14 @@ def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tens
     Raises:
         ValueError: if there are no texts.
     """
-    found = []
+    rows = []
     for text in texts:
         trace = network.trace(text)
         typed = [place for place, token in enumerate(trace.tokens) if not token.special]
-        found.append(activations(network, trace.blocks[block], at)[typed])
-    if not found:
+        rows.append(activations(network, trace.blocks[block], at)[typed])
+    if not rows:
         raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
-    return torch.cat(found)
+    return torch.cat(rows)
 
 
 def check_block(trace: Trace, block: int) -> None:

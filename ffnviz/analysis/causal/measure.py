@@ -28,8 +28,8 @@ class LogitDifference:
 
     def __call__(self, logits: Tensor) -> Tensor:
         """The number of logits, (…, vocab_size) -> (…)."""
-        found = logits[..., self.word]
-        return found if self.instead is None else found - logits[..., self.instead]
+        logit = logits[..., self.word]
+        return logit if self.instead is None else logit - logits[..., self.instead]
 
 
 def logit_difference(
@@ -59,17 +59,17 @@ def logit_difference(
     )
 
 
-def telling_words(of: Tensor, against: Tensor) -> LogitDifference | None:
+def telling_words(logits: Tensor, against: Tensor) -> LogitDifference | None:
     """The word that one answer raises most over another, against the one that it lowers most.
 
     argmax(p − q) and argmin(p − q) of the two softmaxes p and q, so that their difference is
     larger in the first answer than in the second; None if both say the same.
 
     Args:
-        of: the logits of the answer, (vocab_size,).
+        logits: the logits of the answer, (vocab_size,).
         against: of the other, (vocab_size,).
     """
-    apart = of.double().softmax(-1) - against.double().softmax(-1)
+    apart = logits.double().softmax(-1) - against.double().softmax(-1)
     word, instead = int(apart.argmax()), int(apart.argmin())
     return LogitDifference(word, instead) if apart[word] > 0 > apart[instead] else None
 

@@ -211,8 +211,8 @@ def map_of_traces(
             rows = plain.repeat(len(some), 1, 1)
             rows[range(len(some)), some] = new[start : start + together]
             run = network.run(into.ids.expand(len(some), -1), [Edit(number, value=rows, at=at)])
-            made = measure(run.logits_at(judged[1])).double().cpu().numpy()
-            values[number, start : start + len(some)] = made
+            value = measure(run.logits_at(judged[1])).double().cpu().numpy()
+            values[number, start : start + len(some)] = value
             progress((number * len(pairs) + start + len(some)) / values.size)
     return PatchMap(
         values,

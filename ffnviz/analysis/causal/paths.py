@@ -98,17 +98,17 @@ def paths_to_later(
 def _paths(
     network: Network,
     trace: Trace,
-    of: tuple[int, int],
+    blocks: tuple[int, int],
     to: Iterable[int],
     token: int | None,
     k: int,
 ) -> tuple[NeuronPaths, ...]:
-    block, neuron = of
+    block, neuron = blocks
     place = judged_at(network, trace, token)
     without = network.run(trace.ids, [Edit(block, [neuron], scale=0.0, tokens=[place])])
     own = trace.blocks[block].ffn.hidden[place, neuron].double()
     written = (own * network.ffn(block).values[neuron].double()).cpu()
-    found = []
+    paths = []
     for number in to:
         later, bare = trace.blocks[number], without.blocks[number].ffn.pre_activation
         view = network.ffn(number)
@@ -117,8 +117,8 @@ def _paths(
         direct = (view.keys.cpu().double() @ seen).numpy()
         total = (later.ffn.pre_activation[place].double() - bare[place].double()).cpu().numpy()
         strongest = np.argsort(-np.abs(direct), kind="stable")[:k]
-        found.append(NeuronPaths(direct, total, strongest))
-    return tuple(found)
+        paths.append(NeuronPaths(direct, total, strongest))
+    return tuple(paths)
 
 
 def _read(

@@ -74,10 +74,10 @@ def best_line(points: Points) -> int:
     """
     first, n = points.first, len(points.first)
     best = max(int(first.sum()), int((~first).sum()))
-    found = np.unique(points.places, axis=0)
-    for place in range(len(found) - 1):
-        steps = points.places - found[place]
-        directions = _directions(found[place + 1 :] - found[place])
+    places = np.unique(points.places, axis=0)
+    for place in range(len(places) - 1):
+        steps = points.places - places[place]
+        directions = _directions(places[place + 1 :] - places[place])
         for direction in directions[_at_most(steps, first, directions) > best]:
             best = max(best, _best_along(steps, first, direction))
         if best == n:

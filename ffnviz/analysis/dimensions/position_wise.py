@@ -55,11 +55,11 @@ def _sequential(model: Network, block: int) -> nn.Sequential:
 
 
 def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
-    made = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, device="meta")
-    made.weight = nn.Parameter(weight, requires_grad=False)
+    linear = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, device="meta")
+    linear.weight = nn.Parameter(weight, requires_grad=False)
     if bias is not None:
-        made.bias = nn.Parameter(bias, requires_grad=False)
-    return made
+        linear.bias = nn.Parameter(bias, requires_grad=False)
+    return linear
 
 
 class _Activation(nn.Module):

@@ -94,11 +94,11 @@ def separate(points: Points, phi: str, d_ff: int, draw: int, trained: bool) -> S
 def by_width(points: Points, phi: str, widths: Sequence[int], draw: int) -> NDArray[np.int64]:
     """The points on their side for random W₁ of each width, (n_widths,)."""
     x, wanted = torch.from_numpy(points.xy), torch.from_numpy(np.where(points.first, 1.0, -1.0))
-    found = []
+    results = []
     for d_ff in widths:
         layers = _read_out(_drawn(d_ff, draw), PHIS[phi], x, wanted)
-        found.append(_right(layers, PHIS[phi], x, wanted))
-    return np.array(found)
+        results.append(_right(layers, PHIS[phi], x, wanted))
+    return np.array(results)
 
 
 def _right(layers: _Layers, phi: Activation, x: Tensor, wanted: Tensor) -> int:
@@ -120,8 +120,8 @@ def _read_out(layers: _Layers, phi: Activation, x: Tensor, wanted: Tensor) -> _L
         return layers
     lifted = layers.lift(phi, x)
     with_one = torch.cat([lifted, torch.ones(len(x), 1, dtype=x.dtype)], dim=1)
-    found = torch.linalg.lstsq(with_one, wanted[:, None], rcond=1e-10, driver="gelsd").solution
-    return _Layers(layers.weight, layers.bias, found[:-1, 0], found[-1, 0])
+    solution = torch.linalg.lstsq(with_one, wanted[:, None], rcond=1e-10, driver="gelsd").solution
+    return _Layers(layers.weight, layers.bias, solution[:-1, 0], solution[-1, 0])
 
 
 def _train(layers: _Layers, phi: Activation, x: Tensor, wanted: Tensor) -> _Layers:

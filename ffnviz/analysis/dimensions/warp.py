@@ -115,14 +115,14 @@ def _plane(inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     origin = inputs[0]
     length = origin.norm().clamp_min(1e-6)
     drawn = torch.randn(3, len(origin), generator=generator, dtype=torch.float64)
-    axes, found = torch.zeros(0, len(origin), dtype=torch.float64), [origin]
+    axes, basis = torch.zeros(0, len(origin), dtype=torch.float64), [origin]
     for other in (*inputs[1:3], *(origin + length * F.normalize(drawn, dim=-1))):
         step = other - origin
         rest = step - step @ axes.mT @ axes
         if len(axes) < 2 and rest.norm() > 1e-6 * length:
             axes = torch.cat([axes, rest[None] / rest.norm()])
-            found.append(other)
-    return origin, axes, (torch.stack(found) - origin) @ axes.mT
+            basis.append(other)
+    return origin, axes, (torch.stack(basis) - origin) @ axes.mT
 
 
 def _square(tokens: Tensor) -> tuple[Tensor, Tensor]:
@@ -141,9 +141,9 @@ def _principal(points: Tensor) -> tuple[Tensor, Array]:
     centred = points - points.mean(dim=0)
     _, singular, right = torch.linalg.svd(centred, full_matrices=False)
     shares = singular.square() / singular.square().sum().clamp_min(1e-30)
-    found, explained = torch.zeros(2, points.shape[1], dtype=torch.float64), np.zeros(2)
-    found[: len(right[:2])], explained[: len(shares[:2])] = right[:2], shares[:2].numpy()
-    return found.mT, explained
+    basis, explained = torch.zeros(2, points.shape[1], dtype=torch.float64), np.zeros(2)
+    basis[: len(right[:2])], explained[: len(shares[:2])] = right[:2], shares[:2].numpy()
+    return basis.mT, explained
 
 
 def _crossing(lines: Tensor, corners: Tensor) -> Tensor:

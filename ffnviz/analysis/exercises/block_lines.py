@@ -106,8 +106,8 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
         return tensor
 
     def split(given: Variables) -> Variables:
-        made = attention.project_in(y_of(given, n, d_model)).unflatten(-1, (3, heads, -1))
-        q, k, v = (each.transpose(-3, -2) for each in made.unbind(-3))
+        projected = attention.project_in(y_of(given, n, d_model)).unflatten(-1, (3, heads, -1))
+        q, k, v = (each.transpose(-3, -2) for each in projected.unbind(-3))
         return replace(given, q=q, k=k, v=v)
 
     def scores(given: Variables) -> Variables:
@@ -176,8 +176,8 @@ def run(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[Ran]
         except DoesNotFitError as error:
             done.append(Ran(name, None, str(error)))
             return done + [Ran(other, None) for other in order[at + 1 :]]
-        made = given.x if name in WRITES_X else given.v if name in WRITES_HEADS else given.y
-        done.append(Ran(name, made))
+        result = given.x if name in WRITES_X else given.v if name in WRITES_HEADS else given.y
+        done.append(Ran(name, result))
     return done
 
 

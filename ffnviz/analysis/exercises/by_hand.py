@@ -90,17 +90,17 @@ def blanks(ffn: SmallFfn) -> list[Blank]:
     slips = [distinct(right, each) for right, each in zip(_rights(ffn), _all_slips(ffn),
                                                           strict=True)]  # fmt: skip
     z, h, y = ffn.z, ffn.h, ffn.y
-    made = [
+    gaps = [
         Blank(
             f"z{SIGNS[j]}", int(z[j]), slips[j], uses=((0, None, None), (1, None, j), (2, None, j))
         )
         for j in range(D_FF)
     ]
-    made += [
+    gaps += [
         Blank(f"h{SIGNS[j]}", int(h[j]), slips[D_FF + j], reads=((j, 1.0),), relu=True)
         for j in range(D_FF)
     ]
-    return made + [
+    return gaps + [
         Blank(f"y{SIGNS[k]}", int(y[k]), slips[2 * D_FF + k],
               reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
               plus=float(ffn.b2[k]), uses=((3, None, k), (4, None, k)))

@@ -85,12 +85,12 @@ def replaced(
     network: Network, plain: Trace, sae: Sae, place: int, tokens: Sequence[int] | None = None
 ) -> Replaced:
     """The same of a pass over all tokens of a text, judged at the token `place`."""
-    found = features_of(network, plain, sae)
-    put = found.reconstruction if tokens is None else found.reconstruction[list(tokens)]
+    features = features_of(network, plain, sae)
+    put = features.reconstruction if tokens is None else features.reconstruction[list(tokens)]
     trace = network.trace(plain.text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
     none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
     logits = plain.logits_at(place)
     return Replaced(
-        plain, trace, found.unexplained, place,
+        plain, trace, features.unexplained, place,
         divergence(logits, trace.logits_at(place)), divergence(logits, none.logits_at(place)),
     )  # fmt: skip

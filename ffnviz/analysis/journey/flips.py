@@ -55,18 +55,18 @@ def find_flips(
     """
     for network in networks:
         require(network, NEEDS)
-    found, tried = [], list(sentences)
+    flips, tried = [], list(sentences)
     for place, sentence in enumerate(tried):
         for masked, word in hidden_words(sentence):
             flip = _tried(networks, masked, word, least)
             if flip is not None:
-                found.append(flip)
+                flips.append(flip)
         progress((place + 1) / len(tried))
-    return sorted(found, key=lambda flip: -flip.least)
+    return sorted(flips, key=lambda flip: -flip.least)
 
 
 def _tried(networks: Sequence[Network], masked: str, word: str, least: float) -> Flip | None:
-    told, untold = [], []
+    predictions, untold = [], []
     for network in networks:
         trace = network.trace(masked)
         ids = [token.id for token in trace.tokens]
@@ -79,6 +79,6 @@ def _tried(networks: Sequence[Network], masked: str, word: str, least: float) ->
         without = predict_without_ffn(network, trace, len(trace.blocks) - 1, token, 3)
         if without.ids[0] == best.ids[0]:
             return None
-        told.append(best)
+        predictions.append(best)
         untold.append(without)
-    return Flip(masked, word, tuple(told), tuple(untold))
+    return Flip(masked, word, tuple(predictions), tuple(untold))

@@ -208,14 +208,14 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePh
     straight = approximate(wave, "identity", (widest,), lambda share: progress(0.9 + 0.1 * share))
     allowed, label = bent.everywhere[-1], phi_of(name).label
     error, squared, lined = (each.fits[-1].largest for each in (bent, square, straight))
-    told = (
+    sentence = (
         f"sin 3x with {widest} units, between the points of the fit: off by at most {short(error)} "
         f"with {label}, by {{}}"
     )
     bends = Finding(
         "With any φ that is not linear, one wide hidden layer fits any function.",
         "x² is not linear, yet never fits more than a parabola",
-        told.format(f"{short(squared)} with x²"),
+        sentence.format(f"{short(squared)} with x²"),
         Check(max(error, squared), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),
@@ -224,7 +224,7 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePh
     whatever = Finding(
         "A wide enough hidden layer fits any function, whatever φ is.",
         "with identity never better than a straight line",
-        told.format(f"{short(lined)} with identity"),
+        sentence.format(f"{short(lined)} with identity"),
         Check(max(error, squared, lined), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),

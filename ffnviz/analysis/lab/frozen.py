@@ -64,25 +64,25 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
     """
     encoder, whole = subject.own, subject.whole
     x = whole.embedding.cpu().double().clone()
-    made: list[dict[str, Map]] = []
+    held: list[dict[str, Map]] = []
     streams = [x]
     for block in encoder.blocks:
-        made.append(frozen_maps(block, streams[-1]))
+        held.append(frozen_maps(block, streams[-1]))
         streams.append(block(streams[-1]).output)
     config = encoder.config
     inner = 2 * config.d_model + config.d_ff + len(x)
 
     def stack(kind: str) -> Map:
         def through(v: Tensor) -> Tensor:
-            for maps in made:
+            for maps in held:
                 v = maps[kind](v)
             return v
 
         return through
 
     at = subject.block
-    tried_block = {n: try_map(n, f, streams[at], FACTOR, inner) for n, f in made[at].items()}
-    tried_stack = {n: try_map(n, stack(n), x, FACTOR, inner * len(made)) for n in made[at]}
+    tried_block = {n: try_map(n, f, streams[at], FACTOR, inner) for n, f in held[at].items()}
+    tried_stack = {n: try_map(n, stack(n), x, FACTOR, inner * len(held)) for n in held[at]}
     last = streams[-1]
     linear = stack(NO_PHI if removed else GATES)
     reads, folded = fold(linear, x, subject.place, progress)

@@ -90,9 +90,9 @@ def input_influence(
         lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read,
         subprogress(progress, len(layers), len(layers) + 1),
     ))  # fmt: skip
-    found = {each.name: each for each in heard}
+    by_name = {each.name: each for each in heard}
     fading = fade(x, gain)
-    findings = (*_findings(found, memory, len(x), depth), *fading_findings(fading, gain))
+    findings = (*_findings(by_name, memory, len(x), depth), *fading_findings(fading, gain))
     return Influence(tuple(heard), fading, memory, depth, gain, findings=findings)
 
 
@@ -165,9 +165,9 @@ def _stacked(layers: Sequence[nn.Module]) -> Map:
 
 def _causal(layer: SelfAttention) -> SelfAttention:
     """The same weights, shared and not copied, that see nothing of what comes later."""
-    made = copy.deepcopy(layer, {id(weight): weight for weight in layer.parameters()})
-    made.causal = True
-    return made
+    masked = copy.deepcopy(layer, {id(weight): weight for weight in layer.parameters()})
+    masked.causal = True
+    return masked
 
 
 def _convolutions(layers: list[nn.Conv1d]) -> Map:

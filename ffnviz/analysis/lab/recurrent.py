@@ -81,10 +81,10 @@ def _last(layer: nn.RNN | nn.LSTM, x: Tensor, directions: Tensor) -> NDArray[np.
     return lengths.numpy()
 
 
-def fading_findings(found: tuple[Fading, ...], gain: float) -> tuple[Finding, ...]:
+def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, ...]:
     """Three claims, each over all draws of the weights."""
-    kinds = {each.name: each for each in found}
-    n = found[0].slopes.shape[1]
+    kinds = {each.name: each for each in fadings}
+    n = fadings[0].slopes.shape[1]
     factors = {name: each.factors for name, each in kinds.items()}
 
     def told(name: str) -> str:

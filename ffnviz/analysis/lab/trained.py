@@ -92,24 +92,24 @@ def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = Non
 
 def judged(answered: Answered) -> Finding:
     """The verdict: the mean difference against what chance puts into it but once in 1,000 times."""
-    question, found = answered.question, answered.pairs
+    question, measured = answered.question, answered.pairs
     lower = question.better
     expected = f"a {'lower' if lower else 'higher'} loss in pair after pair of trainings"
-    if found is None:
+    if measured is None:
         return Finding(
             question.claim, expected, "nothing was measured", Check(0.0, ">", 0.0),
             said=question.said, untestable="the table has no such trainings",
         )  # fmt: skip
-    low, high = found.interval(FALSE_ALARM)
-    effect = -found.effect if lower else found.effect
+    low, high = measured.interval(FALSE_ALARM)
+    effect = -measured.effect if lower else measured.effect
     reach = (high - low) / 2 if math.isfinite(high) else 0.0
-    seeds = _seeds(found.n)
+    seeds = _seeds(measured.n)
     return Finding(
         question.claim,
         expected,
         told(answered) + (f"; published: {question.published}" if question.published else ""),
         Check(effect, ">", reach, "nats"),
-        untestable=f"{WHERE}, {seeds} leave{'s' * (found.n == 1)} it open" if low <= 0 <= high
+        untestable=f"{WHERE}, {seeds} leave{'s' * (measured.n == 1)} it open" if low <= 0 <= high
         else "",
         said=question.said,
         scope=f"{WHERE}, by {seeds}",
@@ -118,21 +118,20 @@ def judged(answered: Answered) -> Finding:
 
 def told(answered: Answered) -> str:
     """The losses, the pairs, the sign test, the effect and its interval."""
-    question, found = answered.question, answered.pairs
-    if found is None:
+    question, measured = answered.question, answered.pairs
+    if measured is None:
         return ""
-    one, other = found.losses.mean(axis=1)
+    one, other = measured.losses.mean(axis=1)
     base = "the usual network" if question.base == "relu" else "without it"
     words = [f"{question.name}: loss {one:.3f} nats, {base} {other:.3f}"]
-    if found.n > 1:
-        low, high = map(signed, found.interval(FALSE_ALARM))
+    if measured.n > 1:
+        low, high = map(signed, measured.interval(FALSE_ALARM))
         words.append(
-            f"{signed(found.effect)} on average, {1 - FALSE_ALARM:.1%} interval {low} to {high}"
+            f"{signed(measured.effect)} on average, {1 - FALSE_ALARM:.1%} interval {low} to {high}"
         )
-    words.append(
-        f"higher in {found.higher} of {found.n} pairs (sign test: p = {short(found.sign_p)})"
-    )
-    mine, usual = found.parameters
+    test = f"(sign test: p = {short(measured.sign_p)})"
+    words.append(f"higher in {measured.higher} of {measured.n} pairs {test}")
+    mine, usual = measured.parameters
     if abs(mine / usual - 1) > ALIKE:
         words.append(f"{mine:,} parameters against {usual:,}")
     return "; ".join(words)

@@ -94,8 +94,10 @@ def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
     edits = [Edit(block, row[n:].tolist(), scale=0.0) for block, row in enumerate(order)]
     logits = subject.model.run(subject.whole.ids, edits).logits_at(subject.place)
     plain = subject.trace.logits_at(subject.token)
-    told = likeliest(subject.model, logits, words)
-    return Cut(n, divergence(plain, logits), told, int(told.ids[0]) == int(plain.argmax()))
+    prediction = likeliest(subject.model, logits, words)
+    return Cut(
+        n, divergence(plain, logits), prediction, int(prediction.ids[0]) == int(plain.argmax())
+    )
 
 
 def _removal(subject: Subject, order: Tensor) -> Finding:

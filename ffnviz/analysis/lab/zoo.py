@@ -94,12 +94,12 @@ def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]
     config = subject.ours.encoder.config
     sizes = {config.activation: config.d_ff}
     sizes |= {name: round(config.d_ff * SHARE) for name in gated}
-    made = {}
+    counts = {}
     for name, d_ff in sizes.items():
         with torch.device("meta"), no_draws():
             ffn = feed_forward(config.d_model, d_ff, name, bias=config.bias)
-        made[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
-    return made
+        counts[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
+    return counts
 
 
 @visit_zoo.claim

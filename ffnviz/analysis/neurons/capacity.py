@@ -111,24 +111,24 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
     for place, n in enumerate(counts):
         rows, wanted = hidden[:n], y[:n]
         if n <= width:  # W = Hᵀ (H Hᵀ)⁻¹ Y
-            made = pairs[:n, :n] @ _solved(pairs[:n, :n], wanted)
-            if _off(made, wanted) > EXACT:  # H Hᵀ is too near to singular; H may not be
-                made = min(made, _by_qr(rows, wanted), key=lambda each: _off(each, wanted))
+            outputs = pairs[:n, :n] @ _solved(pairs[:n, :n], wanted)
+            if _off(outputs, wanted) > EXACT:  # H Hᵀ is too near to singular; H may not be
+                outputs = min(outputs, _by_qr(rows, wanted), key=lambda each: _off(each, wanted))
         else:  # W = (Hᵀ H)⁻¹ Hᵀ Y
             gram += hidden[seen:n].mT @ hidden[seen:n]
             seen = n
-            made = rows @ _solved(gram, rows.mT @ wanted)
-        closest = (made.float() @ y.float().mT).argmax(dim=-1)
+            outputs = rows @ _solved(gram, rows.mT @ wanted)
+        closest = (outputs.float() @ y.float().mT).argmax(dim=-1)
         recall.append(float((closest == torch.arange(n)).double().mean()))
-        off.append(_off(made, wanted))
+        off.append(_off(outputs, wanted))
         progress((place + 1) / len(counts))
     values = torch.linalg.eigvalsh(gram if seen else pairs)
     rank = int((values > 1e-11 * values[-1]).sum())
     return Stored(np.array(recall), np.array(off), rank)
 
 
-def _off(made: Tensor, wanted: Tensor) -> float:
-    off = float((made - wanted).norm() / wanted.norm())
+def _off(outputs: Tensor, wanted: Tensor) -> float:
+    off = float((outputs - wanted).norm() / wanted.norm())
     return off if math.isfinite(off) else math.inf
 
 
@@ -138,8 +138,8 @@ def _by_qr(rows: Tensor, wanted: Tensor) -> Tensor:
     sizes = r.diagonal().abs()
     if float(sizes.min()) < SINGULAR * float(sizes.max()):
         return torch.full_like(wanted, torch.inf)
-    made: Tensor = rows @ (q @ torch.linalg.solve_triangular(r.mT, wanted, upper=False))
-    return made
+    outputs: Tensor = rows @ (q @ torch.linalg.solve_triangular(r.mT, wanted, upper=False))
+    return outputs
 
 
 def _solved(matrix: Tensor, right: Tensor) -> Tensor:
@@ -147,6 +147,6 @@ def _solved(matrix: Tensor, right: Tensor) -> Tensor:
     raised = matrix + ridge * torch.eye(len(matrix), dtype=matrix.dtype)
     factor, failed = torch.linalg.cholesky_ex(raised)
     if int(failed):  # rounding has made an eigenvalue negative
-        found: Tensor = torch.linalg.lstsq(raised, right, driver="gelsd").solution
-        return found
+        solution: Tensor = torch.linalg.lstsq(raised, right, driver="gelsd").solution
+        return solution
     return torch.cholesky_solve(right, factor)

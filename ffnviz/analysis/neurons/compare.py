@@ -32,13 +32,13 @@ def pairs(first: list[int], second: list[int]) -> NDArray[np.int64]:
     Where more tokens stand on one side than on the other, those left over have no partner.
     """
     matcher = SequenceMatcher(a=first, b=second, autojunk=False)
-    found = [
+    places = [
         (a + step, b + step)
         for what, a, a_end, b, b_end in matcher.get_opcodes()
         if what in ("equal", "replace")
         for step in range(min(a_end - a, b_end - b))
     ]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return np.array(places, dtype=np.int64).reshape(-1, 2)
 
 
 def compare(

@@ -83,10 +83,10 @@ class Descriptions:
 
     @cached_property
     def _by_place(self) -> Mapping[tuple[str, int], tuple[Description, ...]]:
-        found: dict[tuple[str, int], list[Description]] = {}
+        by_place: dict[tuple[str, int], list[Description]] = {}
         for row in self.rows:
-            found.setdefault((row.layer, row.index), []).append(row)
-        return {place: tuple(sorted(rows, key=_rank)) for place, rows in found.items()}
+            by_place.setdefault((row.layer, row.index), []).append(row)
+        return {place: tuple(sorted(rows, key=_rank)) for place, rows in by_place.items()}
 
 
 def _rank(row: Description) -> float:

@@ -67,11 +67,11 @@ def _add_to(counts: Tensor, bits: Tensor, places: Tensor, signs: Tensor | None) 
     places.clamp_(low, low + SIDE).add_(first - low)
     if signs is not None:
         places.sub_(signs, alpha=width)
-    found = torch.bincount(places.flatten(), minlength=stride * len(counts))
-    found = found.reshape(len(counts), -1, width)
-    counts[:, SIDE:] += found[:, 0]
+    tally = torch.bincount(places.flatten(), minlength=stride * len(counts))
+    tally = tally.reshape(len(counts), -1, width)
+    counts[:, SIDE:] += tally[:, 0]
     if signs is not None:
-        counts[:, :width] += found[:, 1].flip(1)
+        counts[:, :width] += tally[:, 1].flip(1)
 
 
 def quantile(counts: NDArray[np.integer], share: float) -> float:

@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.analysis.neurons.block_index import BlockIndex
 from ffnviz.analysis.neurons.histogram import BINS
-from ffnviz.analysis.neurons.neuron_index import EXAMPLES, BlockIndex, NeuronIndex
+from ffnviz.analysis.neurons.index_part import EXAMPLES
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.partners import SHOWN
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.models.assets import ASSETS

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ffnviz.analysis.neurons.block_index import BlockIndex
 from ffnviz.analysis.neurons.browsing import HIGH
 from ffnviz.analysis.neurons.interpretable_neurons import tag_f1
-from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.models.installing import lacking
 
 FORMATS = (".csv", ".parquet")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.analysis.neurons.block_index import BlockIndex
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 
 FEWEST, MOST_SHARE = 15, 0.35  # texts in which a neuron fires, and the share of all texts
 LEAST = 0.15  # of the score; below, neither tag nor words say much
@@ -45,7 +46,7 @@ def interpretable_neurons(
         return ()
     if not index.tags:
         return ()
-    found: dict[str, InterpretableNeuron] = {}
+    by_tag: dict[str, InterpretableNeuron] = {}
     for side, (texts, _) in counts.sides.items():
         f1 = tag_f1(index, counts, side)  # (n_tags, d_ff)
         often = (texts < FEWEST) | (texts > MOST_SHARE * index.n_texts)
@@ -56,9 +57,9 @@ def interpretable_neurons(
             tag = index.tags[int(f1[:, neuron].argmax())]
             words = tuple(word for word, n in common[:SHOWN] if n > 1)
             each = InterpretableNeuron(int(neuron), tag, words, float(best[neuron]) * clear, side)
-            if each.score >= LEAST and (tag not in found or each.score > found[tag].score):
-                found[tag] = each
-    clearest = {each.neuron: each for each in sorted(found.values(), key=lambda each: each.score)}
+            if each.score >= LEAST and (tag not in by_tag or each.score > by_tag[tag].score):
+                by_tag[tag] = each
+    clearest = {each.neuron: each for each in sorted(by_tag.values(), key=lambda each: each.score)}
     return tuple(sorted(clearest.values(), key=lambda each: -each.score)[:most])
 
 

@@ -21,23 +21,25 @@ def as_descriptions(names: Iterable[Name]) -> Iterator[Description]:
         )
 
 
-def as_names(found: Descriptions, networks: Mapping[str, NetworkSize], usual: str) -> Reading:
+def as_names(
+    descriptions: Descriptions, networks: Mapping[str, NetworkSize], usual: str
+) -> Reading:
     """The best description of each neuron as its name; what is of no neuron here is left out.
 
     Args:
-        found: what was read.
+        descriptions: what was read.
         networks: those at hand, by name.
         usual: the one that is meant where a description names none of them.
     """
     names: dict[tuple[str, int, int], Name] = {}
-    left_out = list(found.left_out)
-    for row in found.rows:
+    left_out = list(descriptions.left_out)
+    for row in descriptions.rows:
         network = row.model if row.model in networks else usual
         size = networks[network]
         if row.block is None or row.block >= size.n_blocks or row.index >= size.d_ff:
             left_out.append(f"Layer {row.layer}, {row.index}: {network} has no such neuron.")
             continue
-        best = found.of(row.block, row.index)[0]
+        best = descriptions.of(row.block, row.index)[0]
         name = credit(Name(network, row.block + 1, row.index, _cut("name", best.text)), best)
         names.setdefault(name.of, name)
     return Reading(tuple(names.values()), tuple(left_out))

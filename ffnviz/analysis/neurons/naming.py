@@ -86,13 +86,13 @@ def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
         for kept, block in zip(inputs, model.walk(batch.ids.to(model.device)), strict=True):
             kept.append(block.ffn.input.flatten(0, 1))
         for probe in batch.probes:
-            found = list(WORD.finditer(probe.text))
-            ends = [match.end() for match in found]
+            matches = list(WORD.finditer(probe.text))
+            ends = [match.end() for match in matches]
             for token in model.tokenizer.encode(probe.text, max_tokens).tokens:
                 # A token belongs to the word in which it ends; a blank, to the word behind it.
                 place = int(np.searchsorted(ends, token.end))
-                word_of_token.append(len(words) + min(place, len(found) - 1))
-            words += [Unit(match.group(), len(seen)) for match in found]
+                word_of_token.append(len(words) + min(place, len(matches) - 1))
+            words += [Unit(match.group(), len(seen)) for match in matches]
             seen.append(probe)
     return ProbeInputs(
         tuple(torch.cat(kept) for kept in inputs), tuple(words), np.array(word_of_token),

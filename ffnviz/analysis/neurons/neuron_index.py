@@ -9,117 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.neurons import histogram
+from ffnviz.analysis.neurons.block_index import BlockIndex
 from ffnviz.analysis.neurons.gathering import Gatherer
-from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE, BlockPart, IndexPart
+from ffnviz.analysis.neurons.index_part import COARSE, FINE, NOWHERE, BlockPart, IndexPart
 from ffnviz.analysis.neurons.partners import partners
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.network import Network
 
-__all__ = ["EXAMPLES", "BlockIndex", "NeuronIndex", "build_index", "finish"]
-
 NEEDS: tuple[Capability, ...] = ()
-
-
-@dataclass(frozen=True)
-class Example:
-    """A text in which a neuron fired."""
-
-    value: float  # the neuron's furthest from zero in it, of one side
-    text: int  # which, as a place in NeuronIndex.texts
-    token: int  # at which of its tokens
-
-
-@dataclass(frozen=True)
-class BlockIndex:
-    """One block's neurons."""
-
-    # tokens at each position on which a neuron fired, (n_positions, d_ff)
-    by_position: NDArray[np.integer]
-    by_class: NDArray[np.integer]  # tokens of each class on which it fired, (n_classes, d_ff)
-    texts: NDArray[np.integer]  # texts in which it fired above zero at least once, (d_ff,)
-    by_tag: NDArray[np.integer]  # of these, those with each tag, (n_tags, d_ff)
-    # mean, deviation: of its values on all tokens, (d_ff,)
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    histogram: NDArray[np.integer]  # its values by the bins of histogram.py, (d_ff, BINS)
-    # its largest value in each of the texts where that is largest, the largest first, (k, d_ff);
-    # −inf where it fired above zero in fewer texts
-    values: NDArray[np.float32]
-    examples: NDArray[np.int32]  # which texts, as places in NeuronIndex.texts, (k, d_ff)
-    tokens: NDArray[np.int32]  # at which of the text's tokens, (k, d_ff)
-    # the neurons that fire most like it, (SHOWN, d_ff); −1 where there are no more
-    partners: NDArray[np.int32]
-    alike: NDArray[np.float32]  # the estimated cosine between its firing and theirs, (SHOWN, d_ff)
-    # low_values, low_examples, low_tokens: as values, examples and tokens, of its lowest values,
-    # the lowest first; ∞ where it fired below zero in fewer texts. (0, d_ff) where hidden cannot be
-    # below zero, or nobody looked
-    low_values: NDArray[np.float32]
-    low_examples: NDArray[np.int32]
-    low_tokens: NDArray[np.int32]
-    # low_texts, low_by_tag: as texts and by_tag, below zero; low_by_tag may be (0, d_ff), too
-    low_texts: NDArray[np.integer]
-    low_by_tag: NDArray[np.integer]
-    both_texts: NDArray[np.integer]  # texts in which it fired on both sides, (d_ff,)
-
-    @property
-    def fired_texts(self) -> NDArray[np.int64]:
-        """Texts in which each neuron fired at least once, (d_ff,)."""
-        fired: NDArray[np.int64] = self.texts.astype(np.int64) + self.low_texts - self.both_texts
-        return fired
-
-    @property
-    def sides(self) -> dict[int, tuple[NDArray[np.integer], NDArray[np.integer]]]:
-        """Texts and by_tag of each side that was looked at: of 1, above zero, and of −1, below."""
-        above = {1: (self.texts, self.by_tag)}
-        below = {-1: (self.low_texts, self.low_by_tag)}
-        return above | (below if len(self.low_values) else {})
-
-    @property
-    def most(self) -> NDArray[np.float64]:
-        """The largest value at which each neuron fired above zero, (d_ff,); 0 if it never did."""
-        most: NDArray[np.float64] = self.values.max(axis=0, initial=0.0).astype(np.float64)
-        return most
-
-    @property
-    def least(self) -> NDArray[np.float64]:
-        """The lowest value at which each neuron fired below zero, (d_ff,); 0 if it never did."""
-        least: NDArray[np.float64] = self.low_values.min(axis=0, initial=0.0).astype(np.float64)
-        return least
-
-    def examples_of(self, neuron: int, side: int) -> list[Example]:
-        """Of one side, 1 above zero and −1 below, the furthest first."""
-        values, texts, tokens = {
-            1: (self.values, self.examples, self.tokens),
-            -1: (self.low_values, self.low_examples, self.low_tokens),
-        }[side]
-        return [
-            Example(float(values[k, neuron]), int(texts[k, neuron]), int(tokens[k, neuron]))
-            for k in np.flatnonzero(side * values[:, neuron] > 0)
-        ]
-
-    def strongest(self, neuron: int, at_least: int = 0) -> tuple[Example, ...]:
-        """The texts in which a neuron is furthest from zero, on either side, the furthest first.
-
-        Args:
-            neuron: its number.
-            at_least: so many of each side, if there are as many, in place of the others' nearest.
-        """
-        high, low = (self.examples_of(neuron, side) for side in (1, -1))
-        sure = high[:at_least] + low[:at_least]
-        others = sorted(high[at_least:] + low[at_least:], key=lambda each: -abs(each.value))
-        best = sure + others[: EXAMPLES - len(sure)]
-        return tuple(sorted(best, key=lambda each: -abs(each.value)))
-
-    @property
-    def fired(self) -> NDArray[np.int64]:
-        """Tokens on which each neuron fired, (d_ff,)."""
-        fired: NDArray[np.int64] = self.by_position.sum(axis=0, dtype=np.int64)
-        return fired
-
-    def quantile(self, neuron: int, share: float) -> float:
-        """The value that this share of a neuron's values does not exceed, to within its bin."""
-        return histogram.quantile(self.histogram[neuron], share)
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ def read_set(text: str, n_blocks: int, d_ff: int, block: int) -> dict[int, tuple
     Raises:
         NeuronSetError: naming the piece that is none, or what is not there.
     """
-    found: dict[int, set[int]] = {}
+    by_block: dict[int, set[int]] = {}
     for piece in re.split(r"[\s,;]+", text.strip()):
         if not piece:
             continue
@@ -41,8 +41,8 @@ def read_set(text: str, n_blocks: int, d_ff: int, block: int) -> dict[int, tuple
             raise NeuronSetError(f"“{piece}”: a block's neurons are 0 to {d_ff - 1}.")
         if last < first:
             raise NeuronSetError(f"“{piece}”: the first of a range comes before the last.")
-        found.setdefault(where, set()).update(range(first, last + 1))
-    return {where: tuple(sorted(neurons)) for where, neurons in sorted(found.items())}
+        by_block.setdefault(where, set()).update(range(first, last + 1))
+    return {where: tuple(sorted(neurons)) for where, neurons in sorted(by_block.items())}
 
 
 def written_set(neurons: Mapping[int, Iterable[int]]) -> str:

@@ -28,10 +28,10 @@ def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
     squares = torch.zeros_like(total)
     scratch = torch.empty_like(values[:ROWS])
     for rows in torch.split(values, ROWS):
-        made = scratch[: len(rows)]
-        total += torch.mul(rows, 2.0**FINE, out=made).round_().sum(dim=0, dtype=kind)
-        torch.mul(rows, rows, out=made)
-        squares += made.mul_(2.0**COARSE).round_().sum(dim=0, dtype=kind)
+        buffer = scratch[: len(rows)]
+        total += torch.mul(rows, 2.0**FINE, out=buffer).round_().sum(dim=0, dtype=kind)
+        torch.mul(rows, rows, out=buffer)
+        squares += buffer.mul_(2.0**COARSE).round_().sum(dim=0, dtype=kind)
     return total, squares
 
 
@@ -69,16 +69,16 @@ def strongest(
     keys = (ordered << 24) + (2**24 - 1 - rows)
     keys = torch.where(wanted[:, columns], keys, torch.iinfo(torch.int64).min + rows)
     chosen = keys.topk(min(EXAMPLES, len(best)), dim=0).indices
-    found = wanted[:, columns].gather(0, chosen)
-    values = torch.where(found, best.gather(0, chosen), -torch.inf)
-    rank, column = found.nonzero(as_tuple=True)
+    largest = wanted[:, columns].gather(0, chosen)
+    values = torch.where(largest, best.gather(0, chosen), -torch.inf)
+    rank, column = largest.nonzero(as_tuple=True)
     tokens = torch.zeros(chosen.shape, dtype=torch.int32, device=hidden.device)
     text, neuron = chosen[rank, column], columns[column]
     if FEW * len(rank) < wanted.numel():
         tokens[rank, column] = (sign * hidden[text, :, neuron]).argmax(dim=1).int()
     else:
         tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
-    where = np.where(found.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
+    where = np.where(largest.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
     return columns.cpu().numpy(), (values.cpu().numpy(), where, tokens.cpu().numpy())
 
 
@@ -90,7 +90,7 @@ def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
     some = max(1, ROWS // n_tokens)
     for start in range(0, len(hidden), some):
         rows = slice(start, start + some)
-        made = scratch[: len(peaks[rows])]
-        torch.eq(hidden[rows], peaks[rows, None], out=made).mul_(left)
-        torch.amax(made, dim=1, out=most[rows])
+        buffer = scratch[: len(peaks[rows])]
+        torch.eq(hidden[rows], peaks[rows, None], out=buffer).mul_(left)
+        torch.amax(buffer, dim=1, out=most[rows])
     return n_tokens - most

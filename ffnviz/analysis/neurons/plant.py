@@ -68,8 +68,8 @@ def word_id(model: Network, typed: str) -> int:
 
 def _like(model: Network, beginning: str) -> list[str]:
     """Some words that begin as a text does, the shortest first."""
-    found = (model.tokenizer.word(id_) for id_ in range(model.tokenizer.vocab_size))
-    words = (word.strip() for word in found if word.startswith(f" {beginning}"))
+    candidates = (model.tokenizer.word(id_) for id_ in range(model.tokenizer.vocab_size))
+    words = (word.strip() for word in candidates if word.startswith(f" {beginning}"))
     return sorted((w for w in words if w.isalpha() and len(w) >= SHORTEST), key=len)[:LIKE_IT]
 
 

@@ -82,8 +82,8 @@ def spread(
             said[place] += int((logits.argmax(dim=-1) == planted.word).sum())
         awake += int(active(values, threshold).sum())
         n_tokens += values.numel()
-        found = _woken(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
-        strongest = heapq.nlargest(SHOWN, [*strongest, *found])
+        activated = _woken(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
+        strongest = heapq.nlargest(SHOWN, [*strongest, *activated])
         progress(batch.done / len(probes))
     plain, edited = (np.concatenate(each) for each in losses)
     return PlantSpread(
@@ -96,7 +96,7 @@ def _woken(
     model: Network, batch: MaskedBatch, values: NDArray[np.float32], threshold: float, number: int
 ) -> list[tuple[float, int, Woken]]:
     """A batch's strongest, each with a number of its own, so that no two are compared further."""
-    found, fires = [], active(values, threshold)
+    strongest, fires = [], active(values, threshold)
     for cell in np.argsort(-np.abs(values), axis=None)[:SHOWN]:
         text, token = divmod(int(cell), values.shape[1])
         value = float(values[text, token])
@@ -106,8 +106,8 @@ def _woken(
         at = words[token]
         before = "".join(words[:token]) + at[: len(at) - len(at.lstrip())]
         woken = Woken(value, before.lstrip(), at.strip(), "".join(words[token + 1 :]))
-        found.append((abs(value), -number - int(cell), woken))
-    return found
+        strongest.append((abs(value), -number - int(cell), woken))
+    return strongest
 
 
 def _as_read(model: Network, batch: MaskedBatch, text: int) -> list[str]:

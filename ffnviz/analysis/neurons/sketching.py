@@ -57,13 +57,13 @@ class Sketching:
         """Tokens more: whether each neuron fires, (n, d_ff), and their signs."""
         if not self._kept:
             return
-        its = signs.packed if self._packs else signs.plain.to(fires.device)
+        bits = signs.packed if self._packs else signs.plain.to(fires.device)
         done = 0
         while done < len(fires):
             rows = slice(done, done + WAITING - self._n_waiting)
             end = self._n_waiting + len(fires[rows])
             self._fires[self._n_waiting : end] = fires[rows]
-            self._signs[self._n_waiting : end] = its[rows]
+            self._signs[self._n_waiting : end] = bits[rows]
             self._n_waiting, done = end, rows.stop
             if end == WAITING:
                 self._multiply()

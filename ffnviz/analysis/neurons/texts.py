@@ -93,12 +93,12 @@ def _length(text: str, at: int, tokenizer: TokenizerLike, max_tokens: int) -> in
     while True:
         stop, between_words = _stop(text, at + size // 2, at + size)
         encoding = tokenizer.encode(text[at:stop], max_tokens)
-        found = [(token.id, token.end) for token in encoding.tokens]
-        length = found[-1][1] if found else 0
-        sure = between_words or (found == before and stop - at - length >= AHEAD)
+        ends = [(token.id, token.end) for token in encoding.tokens]
+        length = ends[-1][1] if ends else 0
+        sure = between_words or (ends == before and stop - at - length >= AHEAD)
         if stop == len(text) or (sure and encoding.n_left_out >= MARGIN):
             return length
-        before = found
+        before = ends
         size *= 2
 
 

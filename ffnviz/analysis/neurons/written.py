@@ -31,12 +31,12 @@ def written_ids(
     Raises:
         NotForThisNetwork: without a plain word head.
     """
-    values, found = network.ffn(block).values, []
+    values, best = network.ffn(block).values, []
     rows = len(word_head(network)[1].vectors)
     for some in np.array_split(neurons, -(-len(neurons) * rows // AT_ONCE) or 1):
         written = values[torch.from_numpy(some.astype(np.int64)).to(values.device)]
-        found.append(promoted_ids(network, written, k))
-    return np.concatenate(found)
+        best.append(promoted_ids(network, written, k))
+    return np.concatenate(best)
 
 
 @torch.inference_mode()

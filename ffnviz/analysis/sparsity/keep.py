@@ -87,5 +87,5 @@ def _keep(
     output = model.ffn(block).write(hidden)  # (T, d_ff) -> (T, d_model)
     full = record.output
     errors = (output - full).norm(dim=-1) / full.norm(dim=-1).clamp_min(1e-30)  # (T,)
-    told = predict_with_ffn_output(model, trace, block, output, token)
-    return Kept(float(errors[token]), float(errors.mean()), told)
+    prediction = predict_with_ffn_output(model, trace, block, output, token)
+    return Kept(float(errors[token]), float(errors.mean()), prediction)

@@ -84,16 +84,16 @@ def grouped(
     ffn = encoder_of(model).blocks[block].ffn
     record = trace.blocks[block].ffn
     numbers = group_numbers(ffn.expand.in_features, ffn.expand.out_features)
-    made = [GroupedFfn(ffn, number) for number in numbers]
+    ffns = [GroupedFfn(ffn, number) for number in numbers]
     x = record.input.mT[None]  # (1, d_model, T)
-    outputs = [each(x)[0].mT for each in made]
-    tasks = {str(number): partial(each, x) for number, each in zip(numbers, made, strict=True)}
+    outputs = [each(x)[0].mT for each in ffns]
+    tasks = {str(number): partial(each, x) for number, each in zip(numbers, ffns, strict=True)}
     times = in_turn(tasks, repeats, device=model.device, progress=progress)
     length = record.output.norm()
     return Grouped(
         numbers,
-        np.array([each.first.weight.numel() + each.second.weight.numel() for each in made]),
-        np.array([_heard(each) for each in made]),
+        np.array([each.first.weight.numel() + each.second.weight.numel() for each in ffns]),
+        np.array([_heard(each) for each in ffns]),
         np.array([_heard(GroupedFfn(ffn, number, shuffle=True)) for number in numbers]),
         np.array([float((output - record.output).norm() / length) for output in outputs]),
         tuple(times[str(number)] for number in numbers),
@@ -111,32 +111,35 @@ def group_numbers(d_model: int, d_ff: int) -> tuple[int, ...]:
 def _blocks(layer: nn.Linear, groups: int) -> nn.Conv1d:
     """The blocks on the diagonal of a layer's matrix as a convolution of kernel 1."""
     d_in, d_out = layer.in_features, layer.out_features
-    made = nn.Conv1d(d_in, d_out, 1, groups=groups, bias=layer.bias is not None, device="meta")
+    convolution = nn.Conv1d(
+        d_in, d_out, 1, groups=groups, bias=layer.bias is not None, device="meta"
+    )
     cut = torch.unflatten(torch.unflatten(layer.weight, 0, (groups, -1)), -1, (groups, -1))
     # (groups, d_out / groups, groups, d_in / groups): those where both groups are the same.
     own = cut.diagonal(dim1=0, dim2=2).movedim(-1, 0)
-    made.weight = nn.Parameter(own.reshape(d_out, d_in // groups, 1), requires_grad=False)
+    convolution.weight = nn.Parameter(own.reshape(d_out, d_in // groups, 1), requires_grad=False)
     if layer.bias is not None:
-        made.bias = nn.Parameter(layer.bias, requires_grad=False)
-    return made
+        convolution.bias = nn.Parameter(layer.bias, requires_grad=False)
+    return convolution
 
 
-def _heard(made: GroupedFfn) -> float:
+def _heard(ffn: GroupedFfn) -> float:
     """Share of the pairs of channels in which the output one depends on the input one.
 
     Followed through the layers' groups by a pass with ones for weights and no φ.
     """
-    first, second = made.first, made.second
+    first, second = ffn.first, ffn.second
     follow = GroupedFfn.__new__(GroupedFfn)
     nn.Module.__init__(follow)
     follow.first, follow.second = (_of_ones(layer) for layer in (first, second))
-    follow.phi, follow.groups, follow.shuffle = nn.Identity(), made.groups, made.shuffle
+    follow.phi, follow.groups, follow.shuffle = nn.Identity(), ffn.groups, ffn.shuffle
     one_each = torch.eye(first.in_channels)  # (d_model, inputs): a column an input channel
     return float((follow(one_each[None])[0] > 0).float().mean())
 
 
 def _of_ones(layer: nn.Conv1d) -> nn.Conv1d:
-    made = nn.Conv1d(layer.in_channels, layer.out_channels, 1, groups=layer.groups, bias=False,
-                     device="meta")  # fmt: skip
-    made.weight = nn.Parameter(torch.ones(layer.weight.shape), requires_grad=False)
-    return made
+    convolution = nn.Conv1d(
+        layer.in_channels, layer.out_channels, 1, groups=layer.groups, bias=False, device="meta"
+    )
+    convolution.weight = nn.Parameter(torch.ones(layer.weight.shape), requires_grad=False)
+    return convolution

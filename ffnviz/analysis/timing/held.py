@@ -25,11 +25,11 @@ class _Held(TorchDispatchMode):  # type: ignore[no-untyped-call]
     def __torch_dispatch__(
         self, func: Any, _: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        made = func(*args, **(kwargs or {}))
-        for leaf in tree_leaves(made):
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
             if isinstance(leaf, Tensor):
                 self._note(leaf.untyped_storage())
-        return made
+        return result
 
     def _note(self, storage: torch.UntypedStorage) -> None:
         name = storage._cdata

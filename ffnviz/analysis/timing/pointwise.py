@@ -8,11 +8,11 @@ def as_convolution(layer: nn.Linear) -> nn.Conv1d:
 
     Vaswani et al. 2017, section 3.3: "two convolutions with kernel size 1".
     """
-    made = nn.Conv1d(
+    convolution = nn.Conv1d(
         layer.in_features, layer.out_features, 1, bias=layer.bias is not None, device="meta"
     )
     # The kernel's one position is the matrix: (d_out, d_in) is (d_out, d_in, 1), and no copy.
-    made.weight = nn.Parameter(layer.weight[..., None], requires_grad=False)
+    convolution.weight = nn.Parameter(layer.weight[..., None], requires_grad=False)
     if layer.bias is not None:
-        made.bias = nn.Parameter(layer.bias, requires_grad=False)
-    return made
+        convolution.bias = nn.Parameter(layer.bias, requires_grad=False)
+    return convolution

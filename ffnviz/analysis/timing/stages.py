@@ -45,21 +45,21 @@ def stages(model: Model, trace: Trace) -> list[Stage]:
     """Every stage of a trace's pass, ready to be computed again."""
     encoder, ids = encoder_of(model), trace.ids
     text = trace.text[: trace.tokens[-1].end]
-    found = [
+    result = [
         Stage("tokenise", "text", partial(model.tokenizer.encode, text)),
         Stage("embed", "stream", partial(encoder.embed, ids)),
     ]
     for number, (module, record) in enumerate(
         zip(encoder.blocks, trace.blocks, strict=True), start=1
     ):
-        found += [
+        result += [
             Stage(f"block {number} {name}", kind, run) for name, kind, run in _block(module, record)
         ]
     last = trace.blocks[-1].output
     if model.card.pre_norm:
-        found.append(Stage("final norm", "norm", partial(encoder.final_norm, last)))
-    found.append(Stage("output", "output", partial(encoder.unembed, trace.final)))
-    return found
+        result.append(Stage("final norm", "norm", partial(encoder.final_norm, last)))
+    result.append(Stage("output", "output", partial(encoder.unembed, trace.final)))
+    return result
 
 
 def _block(
@@ -92,10 +92,10 @@ def time_stages(
     model: Model, trace: Trace, repeats: int, progress: Progress = lambda _: None
 ) -> StageTimes:
     """Each stage's time over repeated runs in turn with the others and with the whole pass."""
-    found = stages(model, trace)
+    every_stage = stages(model, trace)
     text = trace.text[: trace.tokens[-1].end]
-    tasks = {stage.name: stage.run for stage in found}
+    tasks = {stage.name: stage.run for stage in every_stage}
     tasks[WHOLE] = lambda: model.trace(text).logits
     spreads = in_turn(tasks, repeats, device=model.device, progress=progress)
     whole = spreads.pop(WHOLE)
-    return StageTimes(spreads, {stage.name: stage.kind for stage in found}, whole)
+    return StageTimes(spreads, {stage.name: stage.kind for stage in every_stage}, whole)

@@ -84,5 +84,7 @@ def throughput(
         products = {"V (gate)": gate, **products}
     tasks = {name: run for name, (_, _, run) in products.items()}
     times = in_turn(tasks, repeats, device=model.device, progress=progress)
-    found = [Product(name, shape, work, times[name]) for name, (shape, work, _) in products.items()]
-    return Throughput(tuple(found[:-1]), found[-1])
+    result = [
+        Product(name, shape, work, times[name]) for name, (shape, work, _) in products.items()
+    ]
+    return Throughput(tuple(result[:-1]), result[-1])

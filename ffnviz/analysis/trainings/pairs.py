@@ -81,11 +81,11 @@ def pairs(rows: Sequence[Row], one: str, other: str) -> Pairs | None:
         return None
     steps = max(common, key=lambda each: (len(common[each]), each))
     seeds = tuple(sorted(common[steps]))
-    of = [[losses[name, steps, seed] for seed in seeds] for name in (one, other)]
+    by_name = [[losses[name, steps, seed] for seed in seeds] for name in (one, other)]
     return Pairs(
         seeds,
-        np.array([[row.loss for row in each] for each in of]),
-        (of[0][0].parameters, of[1][0].parameters),
+        np.array([[row.loss for row in each] for each in by_name]),
+        (by_name[0][0].parameters, by_name[1][0].parameters),
         steps,
     )
 

@@ -57,11 +57,11 @@ def read_table(path: Path) -> list[Row]:
         StudyError: if the file is no such table.
         OSError: if it cannot be read.
     """
-    made: dict[Any, Any] = {field.name: field.type for field in fields(Row)}
+    types: dict[Any, Any] = {field.name: field.type for field in fields(Row)}
     try:
         table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
         if table.fieldnames != NAMES:
             raise ValueError("its columns are others")
-        return [Row(**{name: made[name](each[name]) for name in NAMES}) for each in table]
+        return [Row(**{name: types[name](each[name]) for name in NAMES}) for each in table]
     except (ValueError, TypeError) as error:
         raise StudyError(f"{path} is no table of this study: choose another file.") from error

@@ -81,14 +81,14 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     logits = _logits(model, writing.ids, writing.ends)
     plain = replace(strategy, top_k=0, top_p=1.0)
     never = no_text(model)
-    told = distribution(logits, strategy, never)
-    chosen = pick(told, strategy, step=len(writing.steps))
+    probabilities = distribution(logits, strategy, never)
+    chosen = pick(probabilities, strategy, step=len(writing.steps))
     step = Step(
         chosen,
         model.tokenizer.word(chosen),
-        float(told.cut[chosen]),
+        float(probabilities.cut[chosen]),
         entropy(distribution(logits, plain, never).softmax),
-        told.n_kept,
+        probabilities.n_kept,
     )
     so_far = (*writing.ids, chosen)
     full = _is_full(model, so_far, writing.ends)

@@ -16,7 +16,8 @@ from ffnviz.app.session import Session
 from ffnviz.figures.layout import isolated, shortened
 from ffnviz.figures.wording import Sentence as Words
 from ffnviz.figures.wording import neuron_name, number, percent
-from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
+from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
+from ffnviz.lecture.classroom.live_class import Sentence
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.parts.sheet import Button, Measurement, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -103,17 +104,21 @@ def sentence_list(
 ) -> Cell:
     """All of them with their guesses; those that are hidden come last."""
     shown = [each for each in sent if not each.hidden]
-    told: Words = [number(counted(len(shown), "sentence"))]
+    sentence: Words = [number(counted(len(shown), "sentence"))]
     for setup in run.both if pools else ():
         share = float(pools[setup.card.id].shares.mean())
-        told += [f"; {setup.card.label} has ", number(percent(share), setup.card.colour), " active"]
+        sentence += [
+            f"; {setup.card.label} has ",
+            number(percent(share), setup.card.colour),
+            " active",
+        ]
     block = f" in block {run.state.block + 1}" if pools else ""
     lines = [
         line_of(each, guesses_of(run, pools, place), read=bool(pools))
         for place, each in enumerate(shown)
     ] + [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
     return sentences_cell(
-        Head([*told, f"{block}."], "class-sentences", run.card.colour),
+        Head([*sentence, f"{block}."], "class-sentences", run.card.colour),
         lines,
         key="class-sentences",
         on_open=lambda chosen: open_sentence(session, sent, chosen),
@@ -139,7 +144,7 @@ def guesses_of(run: Run, pools: dict[str, Pool], place: int) -> list[Guess]:
 def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Cell:
     """The neurons that most sentences activate, each with the words that do."""
     most = pool.woken[0] if pool.woken else None
-    told: Words = (
+    sentence: Words = (
         ["They share no active neuron."] if most is None
         else ["What they share: neuron ", number(f"{run.state.block + 1}:{most.neuron}"),
               " is active in ", number(f"{most.sentences} of {len(texts)}"),
@@ -154,7 +159,7 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
               f"{isolated(shortened(words_of(run, texts, each), LONGEST))}" for each in woken],
     )  # fmt: skip
     return bars_cell(
-        Head(told, "class-neurons", run.card.colour),
+        Head(sentence, "class-neurons", run.card.colour),
         [bars],
         key="class-neurons",
         alt="The neurons that most of the sentences activate.",
@@ -166,12 +171,12 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
 
 def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
     """The words at which a neuron is strongest, each spelling once."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for place, token in woken.strongest:
         tokens = run.model.tokenizer.encode(texts[place], run.model.sizes.max_tokens).tokens
         label = token_labels(tokens)[token]
-        found.setdefault(label.lower(), label)
-    return ", ".join(list(found.values())[:WORDS])
+        labels.setdefault(label.lower(), label)
+    return ", ".join(list(labels.values())[:WORDS])
 
 
 def open_sentence(session: Session, sent: Sequence[Sentence], chosen: int) -> None:

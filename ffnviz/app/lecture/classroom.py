@@ -13,13 +13,9 @@ import streamlit as st
 from ffnviz.app.lecture.story import followed_lecture
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
-from ffnviz.lecture.classroom.live_class import (
-    GONE,
-    LONGEST_SENTENCE,
-    ClassPosition,
-    ClassStoreError,
-    NoSuchClassError,
-)
+from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
+from ffnviz.lecture.classroom.limits import LONGEST_SENTENCE
+from ffnviz.lecture.classroom.live_class import ClassPosition
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture, written_lecture

@@ -109,7 +109,7 @@ def add_view(state: State, title: str, pictures: Sequence[str], thumbnail: str) 
 
 def opened(lecture: Lecture) -> Draft:
     """A lecture as a draft that can be changed."""
-    made = Draft(lecture.title, minutes=lecture.minutes, short_minutes=lecture.short_minutes)
+    result = Draft(lecture.title, minutes=lecture.minutes, short_minutes=lecture.short_minutes)
     for scene in lecture.scenes:
-        made = made.added(scene, [scene.look] if scene.look else [])
-    return made
+        result = result.added(scene, [scene.look] if scene.look else [])
+    return result

@@ -36,12 +36,12 @@ def kept_in_browser(session: Session) -> Cell:
 
 def take_up(session: Session, text: str) -> None:
     """Go on with what was kept, and show it if it was shown."""
-    made, shown = read_draft(text, session.catalog)
+    stored, shown = read_draft(text, session.catalog)
     forget_the_form()
-    keep(made)
+    keep(stored)
     if shown and OWN not in st.session_state:
         try:
-            written = written_lecture(made.lecture, session.catalog)
+            written = written_lecture(stored.lecture, session.catalog)
             st.session_state[OWN] = read_lecture(written, session.catalog, FACTS)
         except LectureError:
             pass  # it was changed since, and is not done
@@ -75,11 +75,11 @@ def read_draft(text: str, catalog: Catalog) -> tuple[Draft, bool]:
         table = msgspec.json.decode(text, type=DraftTable)
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return Draft(), False
-    made = Draft(table.title, minutes=table.minutes, short_minutes=table.short_minutes)
+    result = Draft(table.title, minutes=table.minutes, short_minutes=table.short_minutes)
     for each in table.scenes:
         thumbnail = small_picture(each.thumbnail)
-        made = made.added(_scene(each, catalog), names(each.pictures), thumbnail)
-    return made, table.shown
+        result = result.added(_scene(each, catalog), names(each.pictures), thumbnail)
+    return result, table.shown
 
 
 def _scene(table: DraftScene, catalog: Catalog) -> Scene:

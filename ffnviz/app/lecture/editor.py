@@ -43,50 +43,50 @@ def is_open(page: str) -> bool:
 
 def show_desk(session: Session) -> None:
     """The scenes, and a form for the one that is chosen; what is written counts at once."""
-    made = draft()
+    current = draft()
     with st.container(key="desk"):
         st.subheader("My lecture", anchor=False)
-        about_all(made)
-        if not made.scenes:
+        about_all(current)
+        if not current.scenes:
             st.info("Nothing is in it yet. Turn to any page, and choose “Add this view” there.")
-        lecture = checked(session, made)
-        buttons(session, made, lecture)
-        if made.scenes:
-            place = chosen(made)
+        lecture = checked(session, current)
+        buttons(session, current, lecture)
+        if current.scenes:
+            place = chosen(current)
             left, right = st.columns([1, 1.6], gap="medium")
             with left:
-                the_scenes(made, place)
+                the_scenes(current, place)
             with right:
                 preview = None if lecture is None else (lambda: show(session, lecture, place))
-                form_of_scene(session, *made.scenes[place], preview)
+                form_of_scene(session, *current.scenes[place], preview)
         bring(session)
 
 
-def about_all(made: Draft) -> None:
+def about_all(current: Draft) -> None:
     """The lecture's title, and how long it is to take."""
     title, minutes = form_key("title"), form_key("minutes")
     with st.container(horizontal=True):
         st.text_input(
-            "Title", made.title, LENGTHS["title"], key=title,
+            "Title", current.title, LENGTHS["title"], key=title,
             on_change=lambda: keep(replace(draft(), title=st.session_state[title])),
         )  # fmt: skip
         st.number_input(
-            "Minutes planned", 0, MOST_MINUTES, made.minutes, key=minutes, width=180,
+            "Minutes planned", 0, MOST_MINUTES, current.minutes, key=minutes, width=180,
             on_change=lambda: keep(replace(draft(), minutes=int(st.session_state[minutes]))),
         )  # fmt: skip
 
 
-def chosen(made: Draft) -> int:
+def chosen(current: Draft) -> int:
     """The place of the scene that is worked on."""
-    numbers = [number for number, _ in made.scenes]
+    numbers = [number for number, _ in current.scenes]
     number = st.session_state.get(CHOSEN)
     return numbers.index(number) if number in numbers else 0
 
 
-def the_scenes(made: Draft, place: int) -> None:
+def the_scenes(current: Draft, place: int) -> None:
     """All of them, small."""
-    thumbnails = dict(made.thumbnails)
-    numbers = [number for number, _ in made.scenes]
+    thumbnails = dict(current.thumbnails)
+    numbers = [number for number, _ in current.scenes]
 
     def choose(at: int) -> None:
         st.session_state[CHOSEN] = numbers[at]
@@ -97,7 +97,7 @@ def the_scenes(made: Draft, place: int) -> None:
 
     listed = [
         Listed(scene.title, where(scene), scene.state.sentence, thumbnails.get(number, ""))
-        for number, scene in made.scenes
+        for number, scene in current.scenes
     ]
     mount_cell(scene_list_cell(listed, place, "desk-list", on_choose=choose, on_move=move))
 
@@ -109,12 +109,14 @@ def where(scene: Scene) -> str:
     return f"{page.title}: {part.title}" if len(page.parts) > 1 else page.title
 
 
-def checked(session: Session, made: Draft) -> Lecture | None:
+def checked(session: Session, current: Draft) -> Lecture | None:
     """The lecture as its file would be read; None, and what is wrong, if it could not be."""
-    if not made.scenes:
+    if not current.scenes:
         return None
     try:
-        return read_lecture(written_lecture(made.lecture, session.catalog), session.catalog, FACTS)
+        return read_lecture(
+            written_lecture(current.lecture, session.catalog), session.catalog, FACTS
+        )
     except LectureError as error:
         st.error("It cannot be saved or shown like this.")
         st.text(str(error))
@@ -131,7 +133,7 @@ def show(session: Session, lecture: Lecture, place: int) -> None:
     go(session, place)
 
 
-def buttons(session: Session, made: Draft, lecture: Lecture | None) -> None:
+def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
     """What can be done with all of it."""
 
     def follow() -> None:
@@ -156,7 +158,7 @@ def buttons(session: Session, made: Draft, lecture: Lecture | None) -> None:
                 "Save as a file", text, "my-lecture.toml", "application/toml", key="desk-save"
             )
         )
-        st.button("Begin a new one", on_click=built_in, disabled=not made.scenes)
+        st.button("Begin a new one", on_click=built_in, disabled=not current.scenes)
 
 
 def bring(session: Session) -> None:

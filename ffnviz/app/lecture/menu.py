@@ -39,13 +39,13 @@ def entries(session: Session) -> list[tuple[str, str]]:
     except LectureError:
         return [("add", "Add this view to my lecture"), ("desk", _desk_label())]
     left: ViewOptions | None = st.session_state.get(LEFT)
-    found = []
+    rows = []
     if left is not None and left.scene is not None and session.view_options.scene is None:
         place = lecture_of(session.catalog, left.lecture).path(left.short)
         at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
-        found.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
-    found.append(("short", short_label(session)))
-    found += [
+        rows.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
+    rows.append(("short", short_label(session)))
+    rows += [
         ("whole", f"The whole lecture ({_length(lecture)})"),
         ("course", f"A course, in a textbook's order ({_length(_course(session))})"),
         ("present", "Present it: only the scene, large"),
@@ -53,10 +53,10 @@ def entries(session: Session) -> list[tuple[str, str]]:
         ("desk", _desk_label()),
     ]
     if not config().has_classes:
-        found.append(("how", "How to run a live class"))
+        rows.append(("how", "How to run a live class"))
     elif classroom.lecturer_of() is None and not session.view_options.follows:
-        found.append(("class", "Open a class that follows this page"))
-    return found
+        rows.append(("class", "Open a class that follows this page"))
+    return rows
 
 
 def _course(session: Session) -> Lecture:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, panel_title, shortened
 
 Curve = NDArray[np.float64]
 Series = dict[str, tuple[Curve, str, str]]  # name → values, colour, dash
@@ -64,11 +64,9 @@ def alike(
             **{**ticks, "showticklabels": place == 0},
         )  # fmt: skip
         titles.append(panel_title(title, left, 1.01))
-    return {
-        "data": traces,
-        "layout": layout(
-            axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
-            meta={"panels": len(maps)}, showlegend=False,
-            margin={"l": 92, "r": 10, "t": 40, "b": 70},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
+        meta={"panels": len(maps)}, showlegend=False,
+        margin={"l": 92, "r": 10, "t": 40, "b": 70},
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, Trace, axis, layout, panel_title
+from ffnviz.figures.layout import Figure, Trace, axis, figure, panel_title
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -44,22 +44,18 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
         panel_title(f"<b>{short(sums[1])}</b> multiply-adds", 0.56),
     ]
     bare = {"range": [0, 150], "showticklabels": False, "showgrid": False, "zeroline": False}
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("% of all", domain=[0, 0.46], **bare),
-            axis("", autorange="reversed", showgrid=False),
-            xaxis2=axis("% of all", domain=[0.56, 1], anchor="y2", **bare),
-            yaxis2=axis(
-                "", autorange="reversed", showgrid=False, anchor="x2", showticklabels=False
-            ),
-            annotations=titles,
-            meta={"panels": 2},
-            showlegend=False,
-            bargap=0.3,
-            margin={"l": 104, "r": 10, "t": 36, "b": 40},
-        ),
-    }
+    return figure(
+        traces,
+        axis("% of all", domain=[0, 0.46], **bare),
+        axis("", autorange="reversed", showgrid=False),
+        xaxis2=axis("% of all", domain=[0.56, 1], anchor="y2", **bare),
+        yaxis2=axis("", autorange="reversed", showgrid=False, anchor="x2", showticklabels=False),
+        annotations=titles,
+        meta={"panels": 2},
+        showlegend=False,
+        bargap=0.3,
+        margin={"l": 104, "r": 10, "t": 36, "b": 40},
+    )
 
 
 def share_against_length(
@@ -75,8 +71,8 @@ def share_against_length(
         twin: the accent.
     """
     crossing = [overtaken] if lengths[0] <= overtaken <= lengths[-1] else []
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "FFN", "x": lengths, "y": 100 * shares,
              "line": {"color": f"@{twin}", "width": 4}, "fill": "tozeroy",
              "fillcolor": f"@{twin}/0.18",
@@ -91,11 +87,9 @@ def share_against_length(
              "textfont": {"size": 17}, "hoverinfo": "skip",
              "marker": {"size": 15, "symbol": "x", "color": "@text"}},
         ],
-        "layout": layout(
-            axis("sequence length n, tokens", type="log", dtick=1,
-                 range=[float(np.log10(lengths[0])), float(np.log10(lengths[-1]))]),
-            axis("FFN, % of the blocks", range=[0, 100], dtick=25),
-            showlegend=False,
-            margin={"l": 70, "r": 20, "t": 12, "b": 56},
-        ),
-    }  # fmt: skip
+        axis("sequence length n, tokens", type="log", dtick=1,
+             range=[float(np.log10(lengths[0])), float(np.log10(lengths[-1]))]),
+        axis("FFN, % of the blocks", range=[0, 100], dtick=25),
+        showlegend=False,
+        margin={"l": 70, "r": 20, "t": 12, "b": 56},
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 
@@ -21,8 +21,8 @@ def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> 
         colour: of the layer, as a figure names it.
     """
     inside = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "folded", "x": x, "y": folded,
              "line": {"color": "@muted", "width": 6},
              "hovertemplate": "%{x:.3f}: %{y:.3f}<extra>folded</extra>"},
@@ -33,11 +33,9 @@ def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> 
              "y": np.full(len(bends), -0.15), "hoverinfo": "none",
              "marker": {"color": colour, "symbol": "triangle-up", "size": 10}},
         ],
-        "layout": layout(
-            axis("x", range=[-0.02, 1.02], zeroline=False),
-            axis("y", range=[-0.25, 1.28], zeroline=False),
-        ),
-    }  # fmt: skip
+        axis("x", range=[-0.02, 1.02], zeroline=False),
+        axis("y", range=[-0.25, 1.28], zeroline=False),
+    )  # fmt: skip
 
 
 def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
@@ -51,8 +49,8 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
         colour: of one layer, as a figure names it.
     """
     even, all_ = np.arange(2, 17, 2), 2.0 ** np.arange(9)
-    return {
-        "data": [
+    return figure(
+        [
             _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
             _line("one layer, at most", all_, all_ + 1, colour, 3),
             {"type": "scatter", "mode": "markers", "name": "here", "x": np.array([units, layer]),
@@ -60,10 +58,8 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
              "marker": {"color": "@background", "size": 16,
                         "line": {"color": ["@muted", colour], "width": 4}}},
         ],
-        "layout": layout(
-            _powers("units"), _powers("pieces"), margin={"l": 70, "r": 20, "t": 60, "b": 56}
-        ),
-    }  # fmt: skip
+        _powers("units"), _powers("pieces"), margin={"l": 70, "r": 20, "t": 60, "b": 56},
+    )  # fmt: skip
 
 
 def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
@@ -73,17 +69,15 @@ def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, 
         counts: name → counts, (n,), and colour.
         ends: the two tokens, escaped.
     """
-    return {
-        "data": [
+    return figure(
+        [
             _line(name, np.linspace(0, 100, len(values)), 1.0 + values, colour, 3)
             for name, (values, colour) in counts.items()
         ],
-        "layout": layout(
-            axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
-            axis("pieces so far", rangemode="tozero"),
-            margin={"l": 76, "r": 20, "t": 60, "b": 44},
-        ),
-    }  # fmt: skip
+        axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
+        axis("pieces so far", rangemode="tozero"),
+        margin={"l": 76, "r": 20, "t": 60, "b": 44},
+    )  # fmt: skip
 
 
 def _line(name: str, x: Any, y: Array, colour: str, width: int) -> dict[str, Any]:

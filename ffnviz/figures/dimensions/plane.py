@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, panel_title, shortened
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -49,14 +49,12 @@ def planes(
                                       **bare)  # fmt: skip
         axes[f"yaxis{number}"]["title"]["standoff"] = 4
         titles.append(panel_title(title, left))
-    return {
-        "data": traces,
-        "layout": layout(
-            axes.pop("xaxis1"), axes.pop("yaxis1"), **axes, annotations=titles, showlegend=False,
-            meta={"panels": len(panels)},
-            margin={"l": 34, "r": 10, "t": 40, "b": 50},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axes.pop("xaxis1"), axes.pop("yaxis1"), **axes, annotations=titles, showlegend=False,
+        meta={"panels": len(panels)},
+        margin={"l": 34, "r": 10, "t": 40, "b": 50},
+    )  # fmt: skip
 
 
 def _share(share: float) -> str:

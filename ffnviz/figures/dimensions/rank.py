@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array, Series
 
 LINES = {
@@ -29,29 +29,25 @@ def spectra(values: Mapping[str, Array], twin: str) -> Figure:
             "marker": {"color": colour, "symbol": symbol, "size": 8},
             "hovertemplate": "%{y:.3f} of the largest<extra>%{fullData.name}</extra>",
         })  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("singular value, by size", dtick=max(1, len(traces[0]["x"]) // 8)),
-            axis("share of the largest", type="log", dtick=1, range=[-3.2, 0.1]),
-        ),
-    }
+    return figure(
+        traces,
+        axis("singular value, by size", dtick=max(1, len(traces[0]["x"]) // 8)),
+        axis("share of the largest", type="log", dtick=1, range=[-3.2, 0.1]),
+    )
 
 
 def effective_ranks(ranks: Mapping[Series, Sequence[float]], stages: Sequence[str]) -> Figure:
     """A group of bars a stage, a bar a network."""
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "bar", "name": series.label, "x": list(stages), "y": np.array(values),
              "text": [f"{value:.1f}" for value in values], "textposition": "outside",
              "textfont": {"size": 17}, "cliponaxis": False, "hoverinfo": "none",
              "marker": {"color": f"@{series.colour}"}}
             for series, values in ranks.items()
         ],
-        "layout": layout(
-            axis(""),
-            axis("effective rank",
-                 range=[0, 1.15 * max(max(values) for values in ranks.values()) + 0.1]),
-            bargap=0.25,
-        ),
-    }  # fmt: skip
+        axis(""),
+        axis("effective rank",
+             range=[0, 1.15 * max(max(values) for values in ranks.values()) + 0.1]),
+        bargap=0.25,
+    )  # fmt: skip

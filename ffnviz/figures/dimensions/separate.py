@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 CLASSES = (("@positive_mid", "circle"), ("@negative_mid", "square"))
@@ -28,15 +28,13 @@ def lifted(away: Array, across: Array, first: NDArray[np.bool_], names: tuple[st
     ]  # fmt: skip
     reach = 1.1 * float(np.abs(away).max(initial=1e-2))
     tall = 1.15 * float(np.abs(across).max(initial=1e-2))
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("distance from the flat cut", range=[-reach, reach], zeroline=False),
-            axis("along the cut, axis 1", range=[-tall, tall], zeroline=False),
-            shapes=[{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper",
-                     "line": {"color": "@text", "width": 3}}],
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("distance from the flat cut", range=[-reach, reach], zeroline=False),
+        axis("along the cut, axis 1", range=[-tall, tall], zeroline=False),
+        shapes=[{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper",
+                 "line": {"color": "@text", "width": 3}}],
+    )  # fmt: skip
 
 
 def by_width(
@@ -54,8 +52,8 @@ def by_width(
     """
     x, y = np.array(widths), 100 * right / max(1, n)
     at = int(np.abs(x - d_ff).argmin())
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "best straight line of all", "x": x,
              "y": np.full(len(x), 100 * line / max(1, n)), "hoverinfo": "none",
              "line": {"color": "@muted", "width": 2, "dash": "dash"}},
@@ -68,9 +66,7 @@ def by_width(
              "marker": {"color": "@background", "size": 15,
                         "line": {"color": colour, "width": 4}}},
         ],
-        "layout": layout(
-            axis("d_ff", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256],
-                 ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256"]),
-            axis("% on the correct side", range=[38, 104]),
-        ),
-    }  # fmt: skip
+        axis("d_ff", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256],
+             ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256"]),
+        axis("% on the correct side", range=[38, 104]),
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, panel_title, shortened
 from ffnviz.figures.style import Array
 
 GAP = 0.07
@@ -66,13 +66,11 @@ def warped(
                                       **bare)  # fmt: skip
         axes[f"yaxis{number}"]["title"]["standoff"] = 4
         titles.append(panel_title(panel.title, left))
-    return {
-        "data": traces,
-        "layout": layout(
-            axes.pop("xaxis1"), axes.pop("yaxis1"), **axes, annotations=titles, showlegend=False,
-            meta={"panels": len(panels)}, margin={"l": 64, "r": 10, "t": 40, "b": 54},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axes.pop("xaxis1"), axes.pop("yaxis1"), **axes, annotations=titles, showlegend=False,
+        meta={"panels": len(panels)}, margin={"l": 64, "r": 10, "t": 40, "b": 54},
+    )  # fmt: skip
 
 
 def _tints(awake: NDArray[np.integer]) -> NDArray[np.integer]:

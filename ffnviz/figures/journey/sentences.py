@@ -64,19 +64,21 @@ def of_ffn(label: str, count: int, d_ff: int, threshold: float) -> Sentence:
 
 
 def of_prediction(
-    label: str, told: tuple[str, float], without: tuple[str, float], block: int, asked: str
+    label: str, prediction: tuple[str, float], without: tuple[str, float], block: int, asked: str
 ) -> Sentence:
     """The likeliest word and its probability, with the FFN and without it.
 
     Args:
         label: the token's.
-        told: word and probability with this FFN.
+        prediction: word and probability with this FFN.
         without: the same without it.
         block: from 0.
         asked: what was asked at the token: for a HIDDEN word, as the network was trained to guess;
             for the NEXT word, as one that reads from left to right is; or, SHOWN, for neither.
     """
-    best, other = (f"{word} ({percent(probability)})" for word, probability in (told, without))
+    best, other = (
+        f"{word} ({percent(probability)})" for word, probability in (prediction, without)
+    )
     questions: dict[str, Sentence] = {
         HIDDEN: ["For the hidden word the network says "],
         NEXT: ["After ", quoted(label), " the network expects "],
@@ -115,13 +117,13 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
         awake: of each its label, the share awake, beyond what a neuron counts as awake, and its
             colour.
     """
-    told: Sentence = []
+    sentence: Sentence = []
     for place, (label, share, threshold, colour) in enumerate(awake):
         where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"
         asleep = f"{percent(1 - share)} of its activations {where}"
         said = asleep if place else number(asleep, colour)
-        told += ["; " if place else "", f"{label} leaves ", said]
-    return [*told, "."]
+        sentence += ["; " if place else "", f"{label} leaves ", said]
+    return [*sentence, "."]
 
 
 def of_neuron(labels: Sequence[str], values: Array, threshold: float, block: int) -> Sentence:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 
@@ -26,16 +26,16 @@ def lines(
         y_axis: likewise.
         more: as in Plotly's layout.
     """
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": values,
              "line": {"color": colour, "width": 3, "dash": dash},
              "marker": {"color": colour, "size": 8},
              "hovertemplate": "%{x}: %{y:.3g}<extra>%{fullData.name}</extra>"}
             for name, (values, colour, dash) in series.items()
         ],
-        "layout": layout(x_axis, y_axis, **more),
-    }  # fmt: skip
+        x_axis, y_axis, **more,
+    )  # fmt: skip
 
 
 def grouped(
@@ -49,18 +49,16 @@ def grouped(
         title: of the y axis.
         more: of the y axis, as in Plotly's layout.
     """
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "bar", "name": name, "x": np.arange(len(names)), "y": values,
              "marker": {"color": colour},
              "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
             for name, (values, colour) in series.items()
         ],
-        "layout": layout(
-            axis("", tickvals=list(range(len(names))), ticktext=list(names), showgrid=False,
-                 zeroline=False),
-            axis(title, **more),
-            barmode="group",
-            margin={"l": 76, "r": 16, "t": 66, "b": 70},
-        ),
-    }  # fmt: skip
+        axis("", tickvals=list(range(len(names))), ticktext=list(names), showgrid=False,
+             zeroline=False),
+        axis(title, **more),
+        barmode="group",
+        margin={"l": 76, "r": 16, "t": 66, "b": 70},
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 MOST_PIECES = 48
@@ -34,20 +34,18 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
          "line": {"color": colour, "width": 3}},
     ]  # fmt: skip
     largest = float(np.quantile(np.abs(pieces), 0.99)) if len(pieces) else 1.0
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("x", anchor="y2"),
-            axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
-            yaxis2=axis("what each unit adds", domain=[0, 0.37],
-                        range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("x", anchor="y2"),
+        axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
+        yaxis2=axis("what each unit adds", domain=[0, 0.37],
+                    range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
+    )  # fmt: skip
 
 
 def errors(
     widths: Sequence[int],
-    found: Array,
+    measured: Array,
     largest: Array,
     bounds: Array,
     line: float,
@@ -58,7 +56,7 @@ def errors(
 
     Args:
         widths: numbers of units, (n,).
-        found: the errors, (n,).
+        measured: the errors, (n,).
         largest: the largest error of each, (n,).
         bounds: what straight pieces reach at least, (n,).
         line: the best straight line's.
@@ -68,8 +66,8 @@ def errors(
     n = np.array(widths)
     least = 1e-12  # below is rounding
     at = list(widths).index(width)
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "straight pieces: no more than", "x": n,
              "y": np.maximum(bounds, least),
              "line": {"color": "@muted", "width": 2, "dash": "dash"}},
@@ -80,18 +78,16 @@ def errors(
              "y": np.maximum(largest, least), "line": {"color": f"{colour}/0.5", "width": 2},
              "hovertemplate": "%{x} units: at most %{y:.2g}<extra></extra>"},
             {"type": "scatter", "mode": "lines+markers", "name": "network", "x": n,
-             "y": np.maximum(found, least), "line": {"color": colour, "width": 3},
+             "y": np.maximum(measured, least), "line": {"color": colour, "width": 3},
              "marker": {"color": colour, "size": 8}, "customdata": n,
              "hovertemplate": "%{x} units: %{y:.2g}<extra></extra>"},
             {"type": "scatter", "mode": "markers", "name": f"{width} units", "x": n[at : at + 1],
-             "y": np.maximum(found[at : at + 1], least), "hoverinfo": "none",
+             "y": np.maximum(measured[at : at + 1], least), "hoverinfo": "none",
              "marker": {"color": "@background", "size": 16,
                         "line": {"color": colour, "width": 4}}},
         ],
-        "layout": layout(
-            axis("units n", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-                 ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"]),
-            axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
-            margin={"l": 84, "r": 20, "t": 66, "b": 56},
-        ),
-    }  # fmt: skip
+        axis("units n", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+             ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"]),
+        axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
+        margin={"l": 84, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip

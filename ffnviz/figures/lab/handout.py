@@ -95,5 +95,5 @@ def _row(row: Row) -> str:
     label = f"<em>{escape(row.label)}:</em> " if row.label else ""
     cells = (f"{label}{escape(row.claim)}", f"{escape(row.sign)} {escape(row.verdict)}",
              escape(row.measured))  # fmt: skip
-    told = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr class="{escape(row.kind)}">{told}</tr>'
+    columns = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr class="{escape(row.kind)}">{columns}</tr>'

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 
 LEAST = 1e-18
 
@@ -23,20 +23,18 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
         f"  <b>{'exactly 0' if value == 0 else short(value)}</b> {name}" for name, value, _ in rungs
     ]
     right = float(np.log10(values.max())) + 14
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "scatter", "mode": "markers+text", "name": what, "x": values, "y": y,
             "text": texts, "textposition": "middle right", "textfont": {"size": 17},
             "marker": {"size": 18, "color": [colour for _, _, colour in rungs]},
             "cliponaxis": False, "hoverinfo": "none",
         }],
-        "layout": layout(
-            axis(f"{what}, logarithmic", type="log", range=[-18.4, max(4.0, right)],
-                 tickvals=np.array([10.0**k for k in range(-18, 3, 4)]),
-                 ticktext=["0"] + [f"10<sup>{k}</sup>" for k in range(-14, 3, 4)]),
-            axis("", range=[len(rungs) - 0.4, -0.6], showticklabels=False, showgrid=False,
-                 zeroline=False),
-            margin={"l": 24, "r": 16, "t": 10, "b": 56},
-            showlegend=False,
-        ),
-    }  # fmt: skip
+        axis(f"{what}, logarithmic", type="log", range=[-18.4, max(4.0, right)],
+             tickvals=np.array([10.0**k for k in range(-18, 3, 4)]),
+             ticktext=["0"] + [f"10<sup>{k}</sup>" for k in range(-14, 3, 4)]),
+        axis("", range=[len(rungs) - 0.4, -0.6], showticklabels=False, showgrid=False,
+             zeroline=False),
+        margin={"l": 24, "r": 16, "t": 10, "b": 56},
+        showlegend=False,
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 
 LEAST = 1e-17
 
@@ -24,8 +24,8 @@ def off_linear(
     parts = list(tried)
     short_names = [name.removeprefix("all ") for name in parts]
     names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in short_names]
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "bar", "orientation": "h", "name": label, "y": names,
              # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
              "x": np.log10(np.maximum([tried[name][k] for name in parts], LEAST))
@@ -39,20 +39,18 @@ def off_linear(
              "textfont": {"size": 16}, "cliponaxis": False}
             for k, (label, colour) in enumerate(zip(labels, (f"@{twin}", "@muted"), strict=True))
         ],
-        "layout": layout(
-            axis("off by (share), logarithmic", range=[np.log10(LEAST), 2],
-                 tickvals=list(range(-16, 1, 4)),
-                 ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
-            axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
-            barmode="group",
-            legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
-            bargap=0.3,
-            margin={"l": 170, "r": 20, "t": 58, "b": 56},
-            shapes=[{"type": "line", "x0": np.log10(allowed), "x1": np.log10(allowed), "y0": 0,
-                     "y1": 1, "yref": "paper", "line": {"color": "@text", "width": 2,
-                                                         "dash": "dot"}}],
-            annotations=[{"text": "rounding ends here", "x": np.log10(allowed), "y": 1,
-                          "yref": "paper", "yanchor": "bottom", "xanchor": "left",
-                          "showarrow": False}],
-        ),
-    }  # fmt: skip
+        axis("off by (share), logarithmic", range=[np.log10(LEAST), 2],
+             tickvals=list(range(-16, 1, 4)),
+             ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
+        axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
+        barmode="group",
+        legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
+        bargap=0.3,
+        margin={"l": 170, "r": 20, "t": 58, "b": 56},
+        shapes=[{"type": "line", "x0": np.log10(allowed), "x1": np.log10(allowed), "y0": 0,
+                 "y1": 1, "yref": "paper", "line": {"color": "@text", "width": 2,
+                                                     "dash": "dot"}}],
+        annotations=[{"text": "rounding ends here", "x": np.log10(allowed), "y": 1,
+                      "yref": "paper", "yanchor": "bottom", "xanchor": "left",
+                      "showarrow": False}],
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, panel_title, shortened
 from ffnviz.figures.style import Array
 
 
@@ -28,8 +28,8 @@ def switches(
         share: the chosen place.
         colour: of φ′ = 1, as a figure names it.
     """
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "heatmap", "name": "φ′", "x": 100 * shares, "y": np.arange(len(neurons)),
             "z": slopes, "zmin": 0, "zmax": 1, "showscale": False,
             "colorscale": [[0, "@background"], [1, colour]],
@@ -37,13 +37,11 @@ def switches(
             "hovertemplate": "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}"
                              "<extra></extra>",
         }],
-        "layout": layout(
-            _way(ends),
-            axis("neurons that change J most", showticklabels=False, showgrid=False,
-                 zeroline=False),
-            shapes=[_line(share)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
-        ),
-    }  # fmt: skip
+        _way(ends),
+        axis("neurons that change J most", showticklabels=False, showgrid=False,
+             zeroline=False),
+        shapes=[_line(share)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
+    )  # fmt: skip
 
 
 def changes(
@@ -69,23 +67,21 @@ def changes(
         _curve("off by, in % of the output", (near[0], 100 * near[1]), "@text", xaxis="x2",
                yaxis="y2"),
     ]  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            _way(ends, anchor="y"),
-            axis("", domain=[0.6, 0.95], rangemode="tozero", nticks=4),
-            xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high],
-                        nticks=5),
-            yaxis2=axis("% of output", domain=[0, 0.3], rangemode="tozero", nticks=4,
-                        anchor="x2"),
-            annotations=[
-                panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
-                panel_title("close by: the FFN against J alone", 0, 0.3),
-            ],
-            shapes=[_line(share, yref="y2 domain", xref="x2")],
-            showlegend=False, margin={"l": 76, "r": 24, "t": 10, "b": 56},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        _way(ends, anchor="y"),
+        axis("", domain=[0.6, 0.95], rangemode="tozero", nticks=4),
+        xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high],
+                    nticks=5),
+        yaxis2=axis("% of output", domain=[0, 0.3], rangemode="tozero", nticks=4,
+                    anchor="x2"),
+        annotations=[
+            panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
+            panel_title("close by: the FFN against J alone", 0, 0.3),
+        ],
+        shapes=[_line(share, yref="y2 domain", xref="x2")],
+        showlegend=False, margin={"l": 76, "r": 24, "t": 10, "b": 56},
+    )  # fmt: skip
 
 
 def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: str) -> Trace:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, panel_title, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, panel_title, shortened
 from ffnviz.figures.style import Array
 
 FAINTEST = "0.14"  # of what is not zero, however little it is
@@ -68,14 +68,12 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         )  # fmt: skip
         scale = f"<br>colour: 0 to {largest:.2g}" if across < MANY else ""
         titles.append(panel_title(each.title + scale, left, top + 0.004))
-    return {
-        "data": traces,
-        "layout": layout(
-            axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
-            meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
-            margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
+        meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
+        margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
+    )  # fmt: skip
 
 
 def _axis(names: Sequence[str], **more: object) -> dict[str, object]:

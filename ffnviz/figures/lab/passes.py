@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 
@@ -21,8 +21,8 @@ def scattered(names: Sequence[str], outputs: Array, plain: Array, twin: str) -> 
     # Dots side by side, in an order that is always the same, so that they do not hide each other.
     aside = ((np.arange(n) * 0.618) % 1 - 0.5) * 0.62
     places = np.arange(k)
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "markers", "name": "a pass with dropout",
              "x": (places[None] + aside[:, None]).ravel(), "y": outputs.ravel(),
              "marker": {"color": f"@{twin}/0.35", "size": 5}, "hoverinfo": "none"},
@@ -34,9 +34,7 @@ def scattered(names: Sequence[str], outputs: Array, plain: Array, twin: str) -> 
              "y": plain, "marker": {"color": "@text", "size": 34, "symbol": "line-ew-open",
                                     "line": {"width": 4}}},
         ],
-        "layout": layout(
-            axis("component of the FFN's output", tickvals=places, ticktext=list(names),
-                 showgrid=False, zeroline=False, range=[-0.6, k - 0.4]),
-            axis("its value"),
-        ),
-    }  # fmt: skip
+        axis("component of the FFN's output", tickvals=places, ticktext=list(names),
+             showgrid=False, zeroline=False, range=[-0.6, k - 0.4]),
+        axis("its value"),
+    )  # fmt: skip

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 
 TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
 
@@ -50,8 +50,8 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
         means.append((mean, place))
         low, high = np.clip(row.interval, -reach, reach)
         lines += [(low, place), (high, place), (None, None)]
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "99.9% interval", **_xy(lines),
              "line": {"color": "@text", "width": 2}, "hoverinfo": "none"},
             {"type": "scatter", "mode": "markers", "name": "a seed", **_xy(dots),
@@ -62,15 +62,14 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
                         "line": {"color": "@background", "width": 2}},
              "hovertemplate": "%{x:+.3f} nats on average<extra></extra>"},
         ],
-        "layout": layout(  # names stand at the left of the axis, means at its right
+          # names stand at the left of the axis, means at its right
             axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
-                 domain=[0.36, 0.84]),
+domain=[0.36, 0.84]),
             axis("", range=[len(rows) - 0.4, -0.6], showticklabels=False, showgrid=False,
-                 zeroline=False),
+zeroline=False),
             annotations=notes,
             margin={"l": 16, "r": 16, "t": 40, "b": 56},
-        ),
-    }  # fmt: skip
+    )  # fmt: skip
 
 
 def _reach(furthest: Sequence[float]) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 Curve = tuple[str, Array, Array, str, str]
@@ -28,20 +28,18 @@ def curves(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Fi
              "line": style, "yaxis": "y2", "legendgroup": label, "showlegend": False},
         ]  # fmt: skip
     at, least = minimum
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("x", anchor="y2", range=[-4, 4]),
-            axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
-            yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
-            annotations=[{
-                "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
-                "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
-                "showarrow": True, "arrowcolor": "@text", "font": {"size": 16},
-            }],
-            margin={"l": 70, "r": 20, "t": 66, "b": 56},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("x", anchor="y2", range=[-4, 4]),
+        axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
+        yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
+        annotations=[{
+            "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
+            "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
+            "showarrow": True, "arrowcolor": "@text", "font": {"size": 16},
+        }],
+        margin={"l": 70, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip
 
 
 def surface(side: Array, values: Array, label: str, points: tuple[Array, Array]) -> Figure:
@@ -55,8 +53,8 @@ def surface(side: Array, values: Array, label: str, points: tuple[Array, Array])
     """
     largest = float(np.abs(values).max())
     reach = [float(side[0]), float(side[-1])]
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "heatmap", "name": label, "x": side, "y": side, "z": values,
              "zmin": -largest, "zmax": largest,
              "colorscale": [[0, "@negative"], [0.25, "@negative_mid"], [0.5, "@background"],
@@ -66,6 +64,6 @@ def surface(side: Array, values: Array, label: str, points: tuple[Array, Array])
             {"type": "scatter", "mode": "markers", "name": "its units", "x": points[0],
              "y": points[1], "marker": {"color": "@text/0.55", "size": 3.5}, "hoverinfo": "skip"},
         ],
-        "layout": layout(axis("gate g", range=reach), axis("value v", range=reach),
-                         margin={"l": 64, "r": 10, "t": 16, "b": 56}, showlegend=False),
-    }  # fmt: skip
+        axis("gate g", range=reach), axis("value v", range=reach),
+        margin={"l": 64, "r": 10, "t": 16, "b": 56}, showlegend=False,
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
 from ffnviz.figures.style import Array
 
 
@@ -22,8 +22,8 @@ def differences(
     """
     largest = max(float(np.abs(difference).max(initial=0)), 1e-6)
     y = np.arange(len(pairs))
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "heatmap", "name": "difference", "z": difference, "y": y,
             "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
             "meta": {"named": "tokens"},
@@ -33,17 +33,15 @@ def differences(
                          "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
             "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
         }],
-        "layout": layout(
-            axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
-                 ticktext=[str(n) for n in neurons], tickangle=-60, showgrid=False,
-                 zeroline=False),
-            axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
-                 range=[len(pairs) - 0.5, -0.5], showgrid=False, zeroline=False),
-            shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
-                     "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
-            margin={"l": 150, "r": 10, "t": 64, "b": 90},
-        ),
-    }  # fmt: skip
+        axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
+             ticktext=[str(n) for n in neurons], tickangle=-60, showgrid=False,
+             zeroline=False),
+        axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
+             range=[len(pairs) - 0.5, -0.5], showgrid=False, zeroline=False),
+        shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
+                 "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
+        margin={"l": 150, "r": 10, "t": 64, "b": 90},
+    )  # fmt: skip
 
 
 def both_values(
@@ -65,13 +63,11 @@ def both_values(
          "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
         for name, hidden, colour in ((names[0], first, "@muted"), (names[1], second, f"@{twin}"))
     ]  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("activation φ(x·key + b)"),
-            axis("neuron", tickvals=y, ticktext=[str(n) for n in neurons],
-                 range=[len(neurons) - 0.4, -0.6], showgrid=False, zeroline=False),
-            barmode="group",
-            margin={"l": 84, "r": 16, "t": 40, "b": 56},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("activation φ(x·key + b)"),
+        axis("neuron", tickvals=y, ticktext=[str(n) for n in neurons],
+             range=[len(neurons) - 0.4, -0.6], showgrid=False, zeroline=False),
+        barmode="group",
+        margin={"l": 84, "r": 16, "t": 40, "b": 56},
+    )  # fmt: skip

@@ -1,6 +1,6 @@
 """What an intervention changed, block by block."""
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout
+from ffnviz.figures.layout import Figure, axis, escaped, figure
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -23,12 +23,10 @@ def changes(output: Array, stream: Array, twin: str) -> Figure:
         for name, values, colour in (("FFN output", output, f"@{twin}"),
                                      ("stream after the block", stream, "@muted"))
     ]  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("moved by, % of its length", range=[0, 120 * largest], zeroline=False),
-            axis("", autorange="reversed", showgrid=False),
-            barmode="group",
-            margin={"l": 84, "r": 20, "t": 36, "b": 52},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("moved by, % of its length", range=[0, 120 * largest], zeroline=False),
+        axis("", autorange="reversed", showgrid=False),
+        barmode="group",
+        margin={"l": 84, "r": 20, "t": 36, "b": 52},
+    )  # fmt: skip

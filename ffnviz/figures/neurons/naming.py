@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout
+from ffnviz.figures.layout import Figure, axis, escaped, figure
 from ffnviz.figures.wording import percent
 
 
@@ -19,17 +19,15 @@ def scores(precision: float | None, recall: float | None, chance: float, twin: s
     text = ["none named" if precision is None else escaped(percent(precision)),
             "never fires" if recall is None else escaped(percent(recall)),
             escaped(percent(chance))]  # fmt: skip
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "bar", "name": "score", "x": ["precision", "recall", "precision by chance"],
             "y": np.array([100 * (value or 0.0) for value in values]), "text": text,
             "meta": {"labels": []},
             "textposition": "outside", "textfont": {"size": 22}, "cliponaxis": False,
             "hoverinfo": "none", "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
         }],
-        "layout": layout(
-            axis("", showgrid=False),
-            axis("%", range=[0, 115], tickvals=[0, 25, 50, 75, 100]),
-            margin={"l": 60, "r": 10, "t": 20, "b": 50},
-        ),
-    }  # fmt: skip
+        axis("", showgrid=False),
+        axis("%", range=[0, 115], tickvals=[0, 25, 50, 75, 100]),
+        margin={"l": 60, "r": 10, "t": 20, "b": 50},
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, marked, token_axis
+from ffnviz.figures.layout import Figure, axis, escaped, figure, marked, token_axis
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -30,24 +30,22 @@ def values(
     """
     lowest, highest = min(0.0, float(hidden.min())), max(0.1, float(hidden.max()))
     sides = [threshold] + [-threshold] * (lowest < 0 < threshold)
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "bar", "name": "hidden", "x": np.arange(len(labels)), "y": hidden,
             "customdata": np.arange(len(labels)), "marker": {"color": f"@{twin}"},
             "hovertemplate": "%{y:.3f}<extra></extra>",
         }],
-        "layout": layout(
-            token_axis(labels),
-            axis(of, range=[1.1 * lowest, 1.1 * highest]),
-            shapes=[
-                marked(token),
-                *({"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": y, "y1": y,
-                   "line": {"color": "@muted", "width": 1, "dash": "dot"}}
-                  for y in sides),
-            ],
-            margin={"l": 70, "r": 20, "t": 12, "b": 70},
-        ),
-    }  # fmt: skip
+        token_axis(labels),
+        axis(of, range=[1.1 * lowest, 1.1 * highest]),
+        shapes=[
+            marked(token),
+            *({"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": y, "y1": y,
+               "line": {"color": "@muted", "width": 1, "dash": "dot"}}
+              for y in sides),
+        ],
+        margin={"l": 70, "r": 20, "t": 12, "b": 70},
+    )  # fmt: skip
 
 
 def tags(
@@ -73,8 +71,8 @@ def tags(
         f"{escaped(percent(float(share)))} {probability(p)}"
         for share, p in zip(shares, corrected, strict=True)
     ]
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "bar", "orientation": "h", "name": "of the sentences with the tag",
              "x": 100 * shares, "y": y, "text": text, "textposition": "outside",
              "meta": {"labels": [f"p = {p:.3g}" for p in corrected], "named": "tag"},
@@ -87,15 +85,13 @@ def tags(
             {"type": "bar", "orientation": "h", "name": "the same, but it may be chance",
              "x": [None], "y": [None], "hoverinfo": "skip", "marker": {"color": "@muted/0.5"}},
         ],
-        "layout": layout(
-            axis("% of sentences that activate it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
-                 zeroline=False),
-            axis("", tickvals=y, ticktext=[escaped(name) for name in names],
-                 range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),
-            barmode="overlay",
-            margin={"l": 190, "r": 10, "t": 40, "b": 52},
-        ),
-    }  # fmt: skip
+        axis("% of sentences that activate it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
+             zeroline=False),
+        axis("", tickvals=y, ticktext=[escaped(name) for name in names],
+             range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),
+        barmode="overlay",
+        margin={"l": 190, "r": 10, "t": 40, "b": 52},
+    )  # fmt: skip
 
 
 def probability(p: float) -> str:
@@ -124,17 +120,15 @@ def positions(shares: Array, counts: NDArray[np.integer], twin: str, together: i
         meta["values"] = [f"{start}–{start + together - 1}" for start in first]
     every = max(1, together * len(shares) // 16)
     at = "%{x}" if together == 1 else "%{text}"
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "bar", "name": "fires", "x": x, "y": 100 * shares, "customdata": counts,
             "meta": meta, "text": meta.get("values"), "textposition": "none",
             "marker": {"color": f"@{twin}"},
             "hovertemplate": f"position {at}: %{{y:.1f}}% of %{{customdata:,}} tokens"
                              "<extra></extra>",
         }],
-        "layout": layout(
-            axis("position in the sentence", dtick=every, showgrid=False),
-            axis("% of tokens that activate it", rangemode="tozero"),
-            margin={"l": 70, "r": 20, "t": 12, "b": 56},
-        ),
-    }  # fmt: skip
+        axis("position in the sentence", dtick=every, showgrid=False),
+        axis("% of tokens that activate it", rangemode="tozero"),
+        margin={"l": 70, "r": 20, "t": 12, "b": 56},
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
 from ffnviz.figures.style import Array
 
 MOST_NAMES = 32  # of tokens and of blocks
@@ -28,8 +28,8 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
         name if np.isfinite(column).any() else f"({name})"
         for name, column in zip(map(shortened, labels), shares.T, strict=True)
     ]
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "heatmap", "name": "way to the second answer", "z": 100 * shares,
             "x": np.arange(n_tokens), "y": np.arange(n_blocks),
             "zmin": -100 * largest, "zmax": 100 * largest, "xgap": 1, "ygap": 1,
@@ -39,13 +39,11 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
                          "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
             "hovertemplate": "block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
         }],
-        "layout": layout(
-            axis("token", tickvals=places, tickangle=-60, showgrid=False, zeroline=False,
-                 ticktext=[escaped(names[at]) for at in places]),
-            axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
-                 range=[n_blocks - 0.5, -0.5], showgrid=False, zeroline=False),
-            shapes=[{"type": "rect", "x0": token - 0.5, "x1": token + 0.5, "y0": block - 0.5,
-                     "y1": block + 0.5, "line": {"color": "@text", "width": 2}}],
-            margin={"l": 64, "r": 10, "t": 10, "b": 100},
-        ),
-    }  # fmt: skip
+        axis("token", tickvals=places, tickangle=-60, showgrid=False, zeroline=False,
+             ticktext=[escaped(names[at]) for at in places]),
+        axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
+             range=[n_blocks - 0.5, -0.5], showgrid=False, zeroline=False),
+        shapes=[{"type": "rect", "x0": token - 0.5, "x1": token + 0.5, "y0": block - 0.5,
+                 "y1": block + 0.5, "line": {"color": "@text", "width": 2}}],
+        margin={"l": 64, "r": 10, "t": 10, "b": 100},
+    )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 
 
@@ -30,28 +30,26 @@ def values(
     at = [(name, float(np.clip(np.searchsorted(edges, value, side="right"), first, last)))
           for name, value in quantiles]  # fmt: skip
     ticks = [int(place) for place in places[::step] if place < len(edges)]
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "bar", "name": "share of tokens", "x": places, "y": share,
             "meta": {"names": names, "counts": counts[places], "named": "value"},
             "text": names, "textposition": "none", "marker": {"color": colour},
             "hovertemplate": "%{text}: %{y:.3g}% of tokens<extra></extra>",
         }],
-        "layout": layout(
-            axis("activation h", tickvals=[tick + 0.5 for tick in ticks],
-                 ticktext=[short(float(edges[tick]), 1) for tick in ticks], showgrid=False),
-            _percent_axis(),
-            shapes=[
-                {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
-                 "line": {"color": "@text", "width": 2, "dash": "dot"}} for _, x in at
-            ],
-            annotations=[
-                {"text": name, "x": x, "y": 1.0 + 0.045 * (place % 2), "yref": "paper",
-                 "yanchor": "bottom", "showarrow": False} for place, (name, x) in enumerate(at)
-            ],
-            margin={"l": 84, "r": 20, "t": 66, "b": 60}, bargap=0.08,
-        ),
-    }  # fmt: skip
+        axis("activation h", tickvals=[tick + 0.5 for tick in ticks],
+             ticktext=[short(float(edges[tick]), 1) for tick in ticks], showgrid=False),
+        _percent_axis(),
+        shapes=[
+            {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
+             "line": {"color": "@text", "width": 2, "dash": "dot"}} for _, x in at
+        ],
+        annotations=[
+            {"text": name, "x": x, "y": 1.0 + 0.045 * (place % 2), "yref": "paper",
+             "yanchor": "bottom", "showarrow": False} for place, (name, x) in enumerate(at)
+        ],
+        margin={"l": 84, "r": 20, "t": 66, "b": 60}, bargap=0.08,
+    )  # fmt: skip
 
 
 def _percent_axis() -> dict[str, object]:
@@ -83,13 +81,11 @@ def ranked(series: Mapping[str, tuple[Array, str, float]], chosen: int) -> Figur
             "line": {"color": colour, "width": width},
             "hovertemplate": "number %{x}: %{y:.3g}% of tokens<extra>%{fullData.name}</extra>",
         })  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("neurons, the most often active first", rangemode="tozero"),
-            _percent_axis(),
-            shapes=[{"type": "line", "x0": chosen + 1, "x1": chosen + 1, "y0": 0, "y1": 1,
-                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-            margin={"l": 84, "r": 20, "t": 44, "b": 56},
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("neurons, the most often active first", rangemode="tozero"),
+        _percent_axis(),
+        shapes=[{"type": "line", "x0": chosen + 1, "x1": chosen + 1, "y0": 0, "y1": 1,
+                 "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        margin={"l": 84, "r": 20, "t": 44, "b": 56},
+    )  # fmt: skip

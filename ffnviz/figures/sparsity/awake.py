@@ -9,7 +9,7 @@ from ffnviz.figures.layout import (
     Trace,
     axis,
     escaped,
-    layout,
+    figure,
     marked,
     panel_title,
     token_axis,
@@ -64,34 +64,30 @@ def awake_by_token(
         panel_title(f"block {first + block + 1}{escaped(beside)}", 0, 1 - block * height - 0.08)
         for block in range(n_blocks)
     ]
-    return {
-        "data": traces,
-        "layout": layout(
-            token_axis(labels, anchor=f"y{n_blocks}"),
-            axes.pop("yaxis1"),
-            **axes,
-            shapes=[marked(token)],
-            annotations=titles,
-        ),
-    }
+    return figure(
+        traces,
+        token_axis(labels, anchor=f"y{n_blocks}"),
+        axes.pop("yaxis1"),
+        **axes,
+        shapes=[marked(token)],
+        annotations=titles,
+    )
 
 
 def share_against_threshold(
     curves: Mapping[Series, tuple[Array, Array]], threshold: float
 ) -> Figure:
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": escaped(series.label), "x": x,
              "y": 100 * y,
              "line": {"color": f"@{series.colour}", "width": 4},
              "hovertemplate": "%{y:.1f}% beyond %{x:.3g}<extra></extra>"}
             for series, (x, y) in curves.items()
         ],
-        "layout": layout(
-            axis("threshold on |hidden|", type="log", dtick=1),
-            axis("% of values beyond it", range=[0, 102]),
-            shapes=[{"type": "line", "x0": threshold, "x1": threshold, "y0": 0, "y1": 1,
-                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-        ),
-    }  # fmt: skip
+        axis("threshold on |hidden|", type="log", dtick=1),
+        axis("% of values beyond it", range=[0, 102]),
+        shapes=[{"type": "line", "x0": threshold, "x1": threshold, "y0": 0, "y1": 1,
+                 "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 
 
 def bend(
@@ -38,8 +38,8 @@ def bend(
         for name, mine, colour in (("left near zero by φ", ~kept, "@muted/0.45"),
                                    ("kept by φ", kept, f"@{twin}"))
     ]  # fmt: skip
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": f"φ = {label}", "x": x, "y": value,
              "line": {"color": f"@{twin}", "width": 4}},
             {"type": "scatter", "mode": "lines", "name": "slope φ′", "x": x, "y": slope,
@@ -49,9 +49,7 @@ def bend(
              "y": 100 * token[1], "yaxis": "y2",
              "line": {"color": "@text", "width": 2, "shape": "hvh"}},
         ],
-        "layout": layout(
-            axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
-            axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
-            yaxis2=axis("% of values", domain=[0, 0.36], rangemode="tozero"),
-        ),
-    }  # fmt: skip
+        axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
+        axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
+        yaxis2=axis("% of values", domain=[0, 0.36], rangemode="tozero"),
+    )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, layout, panel_title
+from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, panel_title
 from ffnviz.figures.style import Array, Series
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
@@ -69,12 +69,14 @@ def birth(
          "font": {"size": 16}}
         for name, value in PUBLISHED.items()
     ]  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            x, axes.pop("yaxis1"), **axes, shapes=bands, annotations=[*titles, *notes]
-        ),
-    }
+    return figure(
+        traces,
+        x,
+        axes.pop("yaxis1"),
+        **axes,
+        shapes=bands,
+        annotations=[*titles, *notes],
+    )
 
 
 def _curve(

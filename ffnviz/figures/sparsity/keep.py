@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout
+from ffnviz.figures.layout import Figure, axis, escaped, figure
 from ffnviz.figures.style import Array, Series
 
 PERCENTS = np.geomspace(0.1, 100, 61)
@@ -17,8 +17,8 @@ def concentration(curves: Mapping[Series, Array], kept: float) -> Figure:
         curves: network → the share that the strongest 1 … d_ff neurons carry, (d_ff,).
         kept: the share of neurons kept, from 0 to 1.
     """
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": escaped(series.label), "x": PERCENTS,
              "y": 100 * np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1),
                                   [0, *shares]),
@@ -26,11 +26,9 @@ def concentration(curves: Mapping[Series, Array], kept: float) -> Figure:
              "hovertemplate": "strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>"}
             for series, shares in curves.items()
         ],
-        "layout": layout(
-            axis("strongest % of each token's neurons", type="log",
-                 tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
-            axis("% of what is written", range=[0, 102]),
-            shapes=[{"type": "line", "x0": 100 * kept, "x1": 100 * kept, "y0": 0, "y1": 1,
-                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-        ),
-    }  # fmt: skip
+        axis("strongest % of each token's neurons", type="log",
+             tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
+        axis("% of what is written", range=[0, 102]),
+        shapes=[{"type": "line", "x0": 100 * kept, "x1": 100 * kept, "y0": 0, "y1": 1,
+                 "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+    )  # fmt: skip

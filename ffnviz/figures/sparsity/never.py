@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, token_axis
+from ffnviz.figures.layout import Figure, axis, escaped, figure, token_axis
 from ffnviz.figures.style import Array, Series
 from ffnviz.figures.wording import percent
 
@@ -34,9 +34,8 @@ def reached(
          "line": {"color": f"@{series.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
         for series, y in ceilings.items()
     ]  # fmt: skip
-    return {
-        "data": [*traces, *lines],
-        "layout": layout(
-            token_axis(labels), axis("% of neurons above zero at least once", range=[0, 104])
-        ),
-    }
+    return figure(
+        [*traces, *lines],
+        token_axis(labels),
+        axis("% of neurons above zero at least once", range=[0, 104]),
+    )

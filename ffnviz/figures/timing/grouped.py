@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 from ffnviz.figures.timing.timing import Times, line_of_times
 
@@ -30,31 +30,29 @@ def left(
         ("seen with a shuffle", shuffled, "@positive_mid", "dot", 3),
         ("weights", weights, "@muted", "dash", 2.5),
     )
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(groups),
              "y": 100 * values, "line": {"color": colour, "width": width, "dash": dash},
              "marker": {"color": colour, "size": 8},
              "hovertemplate": "%{x} groups: %{y:.3g}%<extra>%{fullData.name}</extra>"}
             for name, values, colour, dash, width in lines
         ],
-        "layout": layout(
-            _groups(groups),
-            axis("% of the whole FFN's", range=[-4, max(108, 108 * float(errors.max()))]),
-            shapes=[_mark(groups, at)],
-            margin={"l": 70, "r": 20, "t": 66, "b": 56},
-        ),
-    }  # fmt: skip
+        _groups(groups),
+        axis("% of the whole FFN's", range=[-4, max(108, 108 * float(errors.max()))]),
+        shapes=[_mark(groups, at)],
+        margin={"l": 70, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip
 
 
-def times(groups: Sequence[int], found: Sequence[Times], at: int, twin: str) -> Figure:
+def times(groups: Sequence[int], spreads: Sequence[Times], at: int, twin: str) -> Figure:
     """Milliseconds with quartiles against the number of groups."""
     hover = "%{x} groups: %{y:.3f} ms<extra></extra>"
-    return {
-        "data": [line_of_times("FFN in groups", groups, found, f"@{twin}", hover)],
-        "layout": layout(_groups(groups), axis("ms, median and quartiles", rangemode="tozero"),
-                         shapes=[_mark(groups, at)]),
-    }  # fmt: skip
+    return figure(
+        [line_of_times("FFN in groups", groups, spreads, f"@{twin}", hover)],
+        _groups(groups), axis("ms, median and quartiles", rangemode="tozero"),
+        shapes=[_mark(groups, at)],
+    )  # fmt: skip
 
 
 def _groups(groups: Sequence[int]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.timing.timing import Times, line_of_times
 
 MEGA = 1e6
@@ -12,21 +12,21 @@ MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 
 def peaks(
-    chunks: Sequence[int], found: Sequence[int], expected: Sequence[int], chunk: int, twin: str
+    chunks: Sequence[int], measured: Sequence[int], expected: Sequence[int], chunk: int, twin: str
 ) -> Figure:
     """Bytes at the worst moment, measured and by arithmetic, both axes logarithmic.
 
     Args:
         chunks: tokens at a time, (k,).
-        found: bytes measured, (k,).
+        measured: bytes measured, (k,).
         expected: bytes by arithmetic, (k,).
         chunk: the one to mark.
         twin: the accent.
     """
-    x, y = np.array(chunks), np.array(found) / MEGA
+    x, y = np.array(chunks), np.array(measured) / MEGA
     at = list(chunks).index(chunk)
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines", "name": "4 bytes × numbers alive", "x": x,
              "y": np.array(expected) / MEGA, "hoverinfo": "none",
              "line": {"color": "@muted", "width": 9}},
@@ -34,34 +34,32 @@ def peaks(
              "hovertemplate": "%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>",
              "line": {"color": f"@{twin}", "width": 3},
              "marker": {"color": f"@{twin}", "size": 9}},
-            _ring(chunk, chunks[at], found[at] / MEGA, twin),
+            _ring(chunk, chunks[at], measured[at] / MEGA, twin),
         ],
-        "layout": layout(
-            _tokens(chunks),
-            axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
-        ),
-    }  # fmt: skip
+        _tokens(chunks),
+        axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
+    )  # fmt: skip
 
 
-def times(chunks: Sequence[int], found: Sequence[Times], chunk: int, twin: str) -> Figure:
+def times(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str) -> Figure:
     """Milliseconds for all tokens, with quartiles, against tokens at a time.
 
     Args:
         chunks: tokens at a time, (k,).
-        found: median and quartiles, (k,).
+        spreads: median and quartiles, (k,).
         chunk: the one to mark.
         twin: the accent.
     """
     at = list(chunks).index(chunk)
     hover = "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"
-    return {
-        "data": [
-            line_of_times("all tokens", chunks, found, f"@{twin}", hover),
-            _ring(chunk, chunks[at], found[at][0], twin),
+    return figure(
+        [
+            line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
+            _ring(chunk, chunks[at], spreads[at][0], twin),
         ],
-        "layout": layout(_tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
-                         showlegend=False),
-    }  # fmt: skip
+        _tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
+        showlegend=False,
+    )  # fmt: skip
 
 
 def _ring(chunk: int, x: float, y: float, twin: str) -> dict[str, object]:

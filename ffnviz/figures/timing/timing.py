@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -33,16 +33,14 @@ def stages(
                         "arrayminus": median - lower, "color": "@muted", "thickness": 2},
             "hovertemplate": "%{y}: %{x:.3f} " + unit + "<extra></extra>",
         })  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis(f"{unit}, median and quartiles", rangemode="tozero"),
-            axis("", categoryorder="array", categoryarray=names[::-1], showgrid=False,
-                 tickfont={"size": 16}),
-            margin={"l": 150, "r": 20, "t": 40, "b": 56},
-            bargap=0.25,
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis(f"{unit}, median and quartiles", rangemode="tozero"),
+        axis("", categoryorder="array", categoryarray=names[::-1], showgrid=False,
+             tickfont={"size": 16}),
+        margin={"l": 150, "r": 20, "t": 40, "b": 56},
+        bargap=0.25,
+    )  # fmt: skip
 
 
 def limits(
@@ -64,23 +62,21 @@ def limits(
     shares = [max(pair) / ms for *pair, ms in zip(reading, multiplying, took, strict=True)]
     kinds = (("it took", took, f"@{accent}"), ("to read the weights", reading, "@muted"),
              ("to multiply", multiplying, "@line"))  # fmt: skip
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "bar", "name": name, "x": list(parts), "y": np.array(values),
              "marker": {"color": colour}, "texttemplate": "%{y:.2f}", "textposition": "outside",
              "textangle": 0, "cliponaxis": False, "meta": {"named": "part"},
              "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>"}
             for name, values, colour in kinds
         ],
-        "layout": layout(
-            axis("", tickfont={"size": 16}, tickvals=list(parts), showgrid=False,
-                 ticktext=[f"{part}: {percent(share)}"
-                           for part, share in zip(parts, shares, strict=True)]),
-            axis("ms, least", rangemode="tozero", nticks=5),
-            barmode="group",
-            bargroupgap=0.08,
-        ),
-    }  # fmt: skip
+        axis("", tickfont={"size": 16}, tickvals=list(parts), showgrid=False,
+             ticktext=[f"{part}: {percent(share)}"
+                       for part, share in zip(parts, shares, strict=True)]),
+        axis("ms, least", rangemode="tozero", nticks=5),
+        barmode="group",
+        bargroupgap=0.08,
+    )  # fmt: skip
 
 
 def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str]) -> Figure:
@@ -90,21 +86,19 @@ def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str
         times: device → stage → milliseconds.
         accents: a colour a device.
     """
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "bar", "orientation": "h", "name": device, "y": list(series),
              "x": np.array(list(series.values())), "marker": {"color": accent},
              "meta": {"named": "stage"},
              "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>"}
             for (device, series), accent in zip(times.items(), accents, strict=True)
         ],
-        "layout": layout(
-            axis("ms, median, logarithmic", type="log"),
-            axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
-            margin={"l": 150, "r": 20, "t": 40, "b": 56},
-            barmode="group",
-        ),
-    }  # fmt: skip
+        axis("ms, median, logarithmic", type="log"),
+        axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
+        margin={"l": 150, "r": 20, "t": 40, "b": 56},
+        barmode="group",
+    )  # fmt: skip
 
 
 def products(
@@ -122,35 +116,33 @@ def products(
         twin: the accent of those.
     """
     labels = [f"{name}<br>{shape}" for name, shape in zip(names, shapes, strict=True)]
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "bar", "orientation": "h", "name": "share of the best", "x": 100 * shares,
             "y": labels, "hoverinfo": "none", "text": [f"<b>{rate}</b>" for rate in rates],
             "meta": {"labels": list(rates), "named": "matrix product"},
             "textposition": "outside", "textfont": {"size": 17}, "cliponaxis": False,
             "marker": {"color": [f"@{twin}" if mine else "@muted" for mine in ffn]},
         }],
-        "layout": layout(
-            axis("% of the best on this machine; beside the bars, multiply-adds a second",
-                 range=[0, max(125.0, 150 * float(shares.max()))]),
-            axis("", autorange="reversed", showgrid=False),
-            margin={"l": 190, "r": 20, "t": 12, "b": 56},
-            shapes=[{"type": "line", "x0": 100, "x1": 100, "y0": 0, "y1": 1, "yref": "paper",
-                     "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-        ),
-    }  # fmt: skip
+        axis("% of the best on this machine; beside the bars, multiply-adds a second",
+             range=[0, max(125.0, 150 * float(shares.max()))]),
+        axis("", autorange="reversed", showgrid=False),
+        margin={"l": 190, "r": 20, "t": 12, "b": 56},
+        shapes=[{"type": "line", "x0": 100, "x1": 100, "y0": 0, "y1": 1, "yref": "paper",
+                 "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+    )  # fmt: skip
 
 
 def line_of_times(
     name: str,
     x: Sequence[int],
-    found: Sequence[Times],
+    spreads: Sequence[Times],
     colour: str,
     hover: str,
     dash: str = "solid",
 ) -> dict[str, object]:
     """Medians with quartiles against sizes, joined by a line."""
-    median, lower, upper = (np.array(part) for part in zip(*found, strict=True))
+    median, lower, upper = (np.array(part) for part in zip(*spreads, strict=True))
     return {
         "type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(x), "y": median,
         "line": {"color": colour, "width": 3, "dash": dash},
@@ -173,10 +165,8 @@ def growth(
         )
         for name, spreads in times.items()
     ]  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis(what, type="log", tickvals=list(sizes), ticktext=[f"{n:,}" for n in sizes]),
-            axis("ms, median and quartiles", type="log", dtick=1),
-        ),
-    }
+    return figure(
+        traces,
+        axis(what, type="log", tickvals=list(sizes), ticktext=[f"{n:,}" for n in sizes]),
+        axis("ms, median and quartiles", type="log", dtick=1),
+    )

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout
+from ffnviz.figures.layout import Figure, axis, escaped, figure
 from ffnviz.figures.style import Array
 
 
@@ -32,15 +32,13 @@ def distribution(
          "hovertemplate": "%{y:.3g}%, rank %{x}<extra></extra>"},
     ]  # fmt: skip
     edge = n_kept + 0.5
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("place of the word, the likeliest first", type="log", dtick=1,
-                 range=[-0.05, float(np.log10(len(ranks))) + 0.05]),
-            axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
-                 tickvals=[1e-6, 1e-4, 0.01, 1, 100],
-                 ticktext=["10⁻⁶", "10⁻⁴", "0.01", "1", "100"]),
-            shapes=[{"type": "line", "x0": edge, "x1": edge, "y0": 0, "y1": 1, "yref": "paper",
-                     "line": {"color": f"@{twin}", "width": 2, "dash": "dot"}}],
-        ),
-    }  # fmt: skip
+    return figure(
+        traces,
+        axis("place of the word, the likeliest first", type="log", dtick=1,
+             range=[-0.05, float(np.log10(len(ranks))) + 0.05]),
+        axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
+             tickvals=[1e-6, 1e-4, 0.01, 1, 100],
+             ticktext=["10⁻⁶", "10⁻⁴", "0.01", "1", "100"]),
+        shapes=[{"type": "line", "x0": edge, "x1": edge, "y0": 0, "y1": 1, "yref": "paper",
+                 "line": {"color": f"@{twin}", "width": 2, "dash": "dot"}}],
+    )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -28,8 +28,8 @@ def early_words(
          for word, p in zip(row, ps, strict=True)]
         for row, ps in zip(words, probabilities, strict=True)
     ]  # fmt: skip
-    return {
-        "data": [{
+    return figure(
+        [{
             "type": "heatmap", "name": "likeliest words", "z": 100 * probabilities, "text": text,
             "x": np.arange(1, probabilities.shape[1] + 1), "y": list(stages),
             "meta": {"labels": [list(row) for row in words], "named": "stage"},
@@ -38,9 +38,7 @@ def early_words(
             # Never so dark that the words on it could not be read.
                 "colorscale": [[0, f"@{twin}/0"], [0.1, f"@{twin}/0.25"], [1, f"@{twin}/0.55"]],
         }],
-        "layout": layout(
-            axis("place among the likeliest", dtick=1, showgrid=False),
-            axis("", autorange="reversed", showgrid=False),
-            margin={"l": 116, "r": 10, "t": 10, "b": 50},
-        ),
-    }  # fmt: skip
+        axis("place among the likeliest", dtick=1, showgrid=False),
+        axis("", autorange="reversed", showgrid=False),
+        margin={"l": 116, "r": 10, "t": 10, "b": 50},
+    )  # fmt: skip

@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Callable
 
-from ffnviz.lecture.classroom.live_class import MOST_PEOPLE
+from ffnviz.lecture.classroom.limits import MOST_PEOPLE
 
 
 class FullClassError(RuntimeError):

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from types import FrameType
 
-from ffnviz.lecture.classroom.live_class import ClassStoreError, NoSuchClassError
+from ffnviz.lecture.classroom.errors import ClassStoreError, NoSuchClassError
 from ffnviz.lecture.classroom.store import ClassStore
 
 BEAT_S = 20.0  # between two signs of life
@@ -39,10 +39,10 @@ class ClassListeners:
     lists: int | None = None  # how often everybody was removed from it; None before the first look
     listeners: set[Listener] = field(default_factory=set)  # who waits
 
-    def send(self, told: dict[bool, str]) -> None:
+    def send(self, events: dict[bool, str]) -> None:
         """Wake those for whom something is new: students hear nothing of each other's answers."""
-        new = {lecturer for lecturer, text in told.items() if text != self.told.get(lecturer)}
-        self.told = told
+        new = {lecturer for lecturer, text in events.items() if text != self.told.get(lecturer)}
+        self.told = events
         self.wake(each for each in self.listeners if (not each.who) in new)
 
     def empty(self, lists: int) -> None:
@@ -120,9 +120,9 @@ class Hub:
         except ClassStoreError:
             pass  # once the store is back, it is looked at again
         else:
-            told = {lecturer: json.dumps(course.to_event(lecturer)) for lecturer in (True, False)}
+            events = {lecturer: json.dumps(course.to_event(lecturer)) for lecturer in (True, False)}
             room.empty(course.lists)
-            room.send({lecturer: f"data: {text}\n\n" for lecturer, text in told.items()})
+            room.send({lecturer: f"data: {text}\n\n" for lecturer, text in events.items()})
 
     async def _hear(self) -> None:
         """Note which classes have changed."""

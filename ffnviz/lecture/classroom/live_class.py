@@ -1,47 +1,11 @@
 """A class as a value: the lecturer's position, the answers, the sentences."""
 
-import hashlib
-import hmac
 import json
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is mistaken for another
-LENGTH = 6
-MOST_PEOPLE = 1_200
-LONGEST_SENTENCE = 500
-MOST_OPTIONS = 6
-LIVES_S = 3 * 3_600.0  # after the last action
-AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
-GONE = "The server cannot reach what keeps its classes. Try again in a moment."
-
-
-class ClassStoreError(RuntimeError):
-    """What keeps the classes cannot be used; the message says why."""
-
-
-class NoSuchClassError(LookupError):
-    """There is no class of that code, or it is over."""
-
-
-class NotTheLecturerError(PermissionError):
-    """What only the lecturer may do was asked for without the right secret."""
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A class that has just been opened."""
-
-    code: str  # what students type
-    secret: str  # what the lecturer's browser keeps; known to nobody else, and not written down
-
-    @staticmethod
-    def new() -> "Opened":
-        """A new class's code, one of 31⁶, and its secret of 192 random bits."""
-        code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
-        return Opened(code, secrets.token_urlsafe(24))
+from ffnviz.lecture.classroom.limits import MOST_OPTIONS
 
 
 @dataclass(frozen=True)
@@ -113,34 +77,3 @@ def counted(votes: Iterable[Sequence[int]]) -> dict[int, list[int]]:
     for scene, option, n in votes:
         counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = n
     return {scene: each for scene, each in counts.items() if any(each)}
-
-
-def sentence_text(typed: str) -> str:
-    """What a student typed, on one line of bounded length."""
-    return " ".join(typed.split())[:LONGEST_SENTENCE]
-
-
-def class_is_over() -> NoSuchClassError:
-    """The error for a class that is not there."""
-    return NoSuchClassError("There is no class of this code, or it is over.")
-
-
-def must_follow_first() -> NoSuchClassError:
-    """The error for a student who has not come."""
-    return NoSuchClassError("Who takes part must follow the class first.")
-
-
-def check_lecturer(secret: str, written: str) -> None:
-    """Raises NotTheLecturerError if the secret is not the one that was written down."""
-    if not is_secret(secret, written):
-        raise NotTheLecturerError("Only the lecturer may do this.")
-
-
-def sum_of(secret: str) -> str:
-    """The hash of a secret, which is all that a store keeps of it."""
-    return hashlib.sha256(secret.encode()).hexdigest()
-
-
-def is_secret(secret: str, written: str) -> bool:
-    """Whether it is the one that was written down, in the same time whatever it is."""
-    return hmac.compare_digest(sum_of(secret), written)

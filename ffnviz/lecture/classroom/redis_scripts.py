@@ -1,6 +1,6 @@
 """What changes a class in Redis: each script is run as a whole, while Redis serves nobody else."""
 
-from ffnviz.lecture.classroom.live_class import LIVES_S
+from ffnviz.lecture.classroom.limits import LIVES_S
 
 CHANNEL = "ffnviz:changed"  # the codes of classes that have changed
 # Of a class: a hash of its fields; who was there when; answers by scene and student, and their

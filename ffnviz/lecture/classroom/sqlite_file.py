@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from ffnviz.lecture.classroom.live_class import ClassStoreError
+from ffnviz.lecture.classroom.errors import ClassStoreError
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS class (code TEXT PRIMARY KEY, secret TEXT, touched REAL, revision INT,

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from ffnviz.lecture.classroom.door import FullClassError
-from ffnviz.lecture.classroom.live_class import AWAY_AFTER_S, MOST_PEOPLE
+from ffnviz.lecture.classroom.limits import AWAY_AFTER_S, MOST_PEOPLE
 
 
 def door(db: sqlite3.Connection, code: str) -> tuple[bool, int]:

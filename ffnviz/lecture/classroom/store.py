@@ -6,13 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from ffnviz.lecture.classroom.live_class import (
-    ClassPosition,
-    ClassStoreError,
-    LiveClass,
-    Opened,
-    Sentence,
-)
+from ffnviz.lecture.classroom.errors import ClassStoreError
+from ffnviz.lecture.classroom.live_class import ClassPosition, LiveClass, Sentence
+from ffnviz.lecture.classroom.secret import Opened
 from ffnviz.lecture.classroom.sqlite_file import usual_path
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.models.config import config

@@ -17,24 +17,9 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
-from ffnviz.lecture.classroom.live_class import (
-    AWAY_AFTER_S,
-    MOST_OPTIONS,
-    MOST_PEOPLE,
-    NOWHERE,
-    ClassPosition,
-    ClassStoreError,
-    LiveClass,
-    Opened,
-    Sentence,
-    check_lecturer,
-    class_is_over,
-    counted,
-    is_secret,
-    must_follow_first,
-    sentence_text,
-    sum_of,
-)
+from ffnviz.lecture.classroom.errors import ClassStoreError, class_is_over, must_follow_first
+from ffnviz.lecture.classroom.limits import AWAY_AFTER_S, MOST_OPTIONS, MOST_PEOPLE, sentence_text
+from ffnviz.lecture.classroom.live_class import NOWHERE, ClassPosition, LiveClass, Sentence, counted
 from ffnviz.lecture.classroom.redis_scripts import (
     CHANNEL,
     FULL,
@@ -45,6 +30,7 @@ from ffnviz.lecture.classroom.redis_scripts import (
     STRANGER,
     THERE,
 )
+from ffnviz.lecture.classroom.secret import Opened, check_lecturer, is_secret, sum_of
 
 PATIENCE_S = 2.0  # for an answer
 AGAIN_S = 1.0  # between two tries to listen

@@ -11,22 +11,10 @@ from pathlib import Path
 
 from ffnviz.lecture.classroom import sqlite_people
 from ffnviz.lecture.classroom.door import pass_door, ticket_of
-from ffnviz.lecture.classroom.live_class import (
-    LIVES_S,
-    MOST_OPTIONS,
-    NOWHERE,
-    ClassPosition,
-    LiveClass,
-    Opened,
-    Sentence,
-    check_lecturer,
-    class_is_over,
-    counted,
-    is_secret,
-    must_follow_first,
-    sentence_text,
-    sum_of,
-)
+from ffnviz.lecture.classroom.errors import class_is_over, must_follow_first
+from ffnviz.lecture.classroom.limits import LIVES_S, MOST_OPTIONS, sentence_text
+from ffnviz.lecture.classroom.live_class import NOWHERE, ClassPosition, LiveClass, Sentence, counted
+from ffnviz.lecture.classroom.secret import Opened, check_lecturer, is_secret, sum_of
 from ffnviz.lecture.classroom.sqlite_file import ClassFile
 
 

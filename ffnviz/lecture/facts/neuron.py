@@ -10,7 +10,8 @@ from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.wording import Number, neuron_name, number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.models.edit import Edit
-from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand, neuron_shown
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand
 from ffnviz.parts.neurons.examples import strongest_passages
 from ffnviz.state.run import Run
 

@@ -214,10 +214,10 @@ def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
         encoder = Encoder(config)
     expected = {name: tuple(t.shape) for name, t in encoder.state_dict().items()}
     for name in sorted(expected.keys() | weights.keys()):
-        found = tuple(weights[name].shape) if name in weights else "nothing"
-        if found != expected.get(name, "nothing"):
+        shape = tuple(weights[name].shape) if name in weights else "nothing"
+        if shape != expected.get(name, "nothing"):
             raise ModelFolderError(
-                path, f"{name} is {found}, but {CONFIG} asks for {expected.get(name, 'nothing')}"
+                path, f"{name} is {shape}, but {CONFIG} asks for {expected.get(name, 'nothing')}"
             )
         if weights[name].dtype not in NUMBERS:
             raise ModelFolderError(path, f"{name} holds {weights[name].dtype}, not float16")

@@ -22,17 +22,17 @@ def same(a: Tensor, b: Tensor) -> bool:
     return a.numel() == b.numel() and torch.equal(a.reshape(-1), b.reshape(-1))
 
 
-def error(found: Tensor, expected: Tensor, slack: Tensor | None = None) -> float:
+def error(values: Tensor, expected: Tensor, slack: Tensor | None = None) -> float:
     """The largest difference as a share of the largest expected value; infinite if shapes differ.
 
     Args:
-        found: what was computed here.
+        values: what was computed here.
         expected: what the network has, of the same size.
         slack: what rounding alone may make, subtracted first; as large.
     """
-    if found.numel() != expected.numel():
+    if values.numel() != expected.numel():
         return float("inf")
-    a, b = found.reshape(-1).float(), expected.reshape(-1).float()
+    a, b = values.reshape(-1).float(), expected.reshape(-1).float()
     apart = (a - b).abs()
     if slack is not None:
         apart = (apart - slack.reshape(-1).float()).clamp_min(0)

@@ -87,18 +87,16 @@ def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
         if down.output.shape[-1] != d_model or len(rows(down.input)) != n_rows:
             continue
         for up, gate, half in _layouts(layers[:place], down.input):
-            found = _phi_of(seen, down.input, up, gate, half)
-            closest = min(closest, found[0])
-            if found[0] <= tolerance:
+            error, phi = _phi_of(seen, down.input, up, gate, half)
+            closest = min(closest, error)
+            if error <= tolerance:
                 values, bias, product_error = as_product(down)
                 if product_error > tolerance:
                     raise NotProvedError(
                         "E1", "what its last linear layer writes is not hidden W₂ + b₂ "
                         f"({product_error:.0e} off)", number,
                     )  # fmt: skip
-                return FfnRoles(
-                    down, up, gate, half, found[1], values, bias, product_error, found[0]
-                )
+                return FfnRoles(down, up, gate, half, phi, values, bias, product_error, error)
     off = "" if closest == float("inf") else f" (the nearest is {closest:.0e} off)"
     raise NotProvedError(
         "E2", "no φ(pre) or φ(pre) · value is what a linear layer then reads. It may be a mixture "

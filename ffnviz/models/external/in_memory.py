@@ -69,7 +69,7 @@ def _check(model: object, name: str) -> None:
             name, "its weights are not all on one device. Load it without a device map"
         )
     if not kinds or not kinds <= set(TOLERANCE):
-        told = ", ".join(sorted(map(dtype_name, kinds))) or "no floating-point weights"
+        names = ", ".join(sorted(map(dtype_name, kinds))) or "no floating-point weights"
         raise CannotOpenError(
-            name, f"its weights are of a kind that the equations are not tested in ({told})"
+            name, f"its weights are of a kind that the equations are not tested in ({names})"
         )

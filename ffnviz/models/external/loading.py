@@ -36,9 +36,9 @@ def read_by_library(transformers: Any, folder: Path, name: str) -> Any:
     return config
 
 
-def kind_of(transformers: Any, config: Any, told: dict[str, Any]) -> Any:
+def kind_of(transformers: Any, config: Any, settings: dict[str, Any]) -> Any:
     """Which of the library's general classes loads it, by what the configuration says it was."""
-    architecture = str((told.get("architectures") or [""])[0])
+    architecture = str((settings.get("architectures") or [""])[0])
     T, kinds = transformers, []  # noqa: N806
     if config.is_encoder_decoder or architecture.endswith("EncoderModel"):
         kinds += [(T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING)]

@@ -76,8 +76,8 @@ def free_bytes(device: torch.device) -> int:
         return int(torch.cuda.mem_get_info(device)[0])
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        told = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
-        free = told["MemAvailable"]
+        meminfo = {line.split(":")[0]: int(line.split()[1]) * 1024 for line in lines}
+        free = meminfo["MemAvailable"]
     except (OSError, KeyError, ValueError, IndexError):
         free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min(free, _allowed_by_container())

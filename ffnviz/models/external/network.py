@@ -126,12 +126,12 @@ class ExternalNetwork:
         Raises:
             NotForThisNetwork: if they are of another width than the stream.
         """
-        found = views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
-        if found is None:
+        words = views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
+        if words is None:
             raise NotForThisNetwork(
                 f"Not for {self.label}: its words have vectors of another width than its stream."
             )
-        return found
+        return words
 
     @cached_property
     def head(self) -> WordHead | None:
@@ -222,10 +222,10 @@ class ExternalNetwork:
             same = blocks and each.input is seen[number - 1].output
             before = blocks[-1].output if same else as_kept(each.input, ids.shape)
             proved = self.proof.blocks[number]
-            made = RecordedPass(proved, each, edits_of(own, number), ids.shape)
+            recorded = RecordedPass(proved, each, edits_of(own, number), ids.shape)
             again = AttentionPass(proved, number, ids, own, self.proof.causal)
             heads = partial(attention_stages, self.model, again, self.label)
-            blocks.append(block_trace(made, before, heads))
+            blocks.append(block_trace(recorded, before, heads))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
 
     def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
@@ -288,8 +288,8 @@ class ExternalNetwork:
             recording = Recording(
                 (len(batch), batch.shape[1]), self._as_written(edits), to_the_end=True
             )
-            told = result_of(passed(self.model, batch, recording, {}))
-            return views.plain(told).reshape(*ids.shape, -1)
+            logits = result_of(passed(self.model, batch, recording, {}))
+            return views.plain(logits).reshape(*ids.shape, -1)
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
@@ -334,11 +334,11 @@ class ExternalNetwork:
         flat = rows(rows_).to(dtype)
         size = max(1, AT_ONCE // self.sizes.vocab_size)
         with unwatched():
-            made = [
+            parts = [
                 views.plain(tail(self.model, self.proof.blocks, part, self.device))
                 for part in torch.split(flat, size)
             ]
-        return torch.cat(made).reshape(*rows_.shape[:-1], -1)
+        return torch.cat(parts).reshape(*rows_.shape[:-1], -1)
 
     @torch.inference_mode()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:

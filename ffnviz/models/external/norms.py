@@ -24,20 +24,20 @@ def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
         x = torch.randn(64, d_model, generator=torch.Generator().manual_seed(0)) + 0.5
         written = norm(FAR * x)
         bias = (written + norm(-FAR * x)).mean(0) / 2
-        found = _closest(x, written - bias)
-        if found is None:
+        gain_and_shift = _closest(x, written - bias)
+        if gain_and_shift is None:
             return None
-        gain, centred = found
+        gain, centred = gain_and_shift
         eps = _eps(norm, x, gain, bias, centred)
-        told = Norm(gain, bias if bool(bias.abs().max() > FITS) else None, eps, centred)
+        fitted = Norm(gain, bias if bool(bias.abs().max() > FITS) else None, eps, centred)
         tried = torch.cat([x, 0.1 * x, NEAR * x])
-        if error(told(tried), norm(tried)) > FITS:
+        if error(fitted(tried), norm(tried)) > FITS:
             return None
     except (RuntimeError, TypeError, ValueError):
         return None  # it does not even take such rows
     weight = next(module.parameters(), None)
     device = torch.device("cpu") if weight is None else weight.device
-    bias_there = None if told.bias is None else told.bias.to(device)
+    bias_there = None if fitted.bias is None else fitted.bias.to(device)
     return Norm(gain.to(device), bias_there, eps, centred)
 
 

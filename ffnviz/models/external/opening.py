@@ -63,10 +63,10 @@ def open_external(
     here = Path(wanted.name).expanduser()
     local = here.exists() or _looks_like_a_path(wanted.name)
     folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
-    told = read_config(folder, wanted.name)
-    _check_depth(told, wanted.name)
+    settings = read_config(folder, wanted.name)
+    _check_depth(settings, wanted.name)
     config = read_by_library(transformers, folder, wanted.name)
-    kind, part = kind_of(transformers, config, told), ""
+    kind, part = kind_of(transformers, config, settings), ""
     if config.is_encoder_decoder:
         part = "; its encoder, which reads the text, is shown without its decoder"
         # A class of encoders alone wants to hear of nothing else.
@@ -152,13 +152,13 @@ def _transformers(name: str) -> Any:
     return transformers
 
 
-def _check_depth(told: dict[str, Any], name: str) -> None:
+def _check_depth(settings: dict[str, Any], name: str) -> None:
     """See that building the network, even without weights, does not take minutes.
 
     Raises:
         CannotOpenError: if config.json announces more blocks than any network has.
     """
-    for key, number in told.items():
+    for key, number in settings.items():
         if isinstance(number, dict):
             _check_depth(number, name)
         elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:

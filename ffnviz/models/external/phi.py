@@ -45,12 +45,12 @@ def candidates(seen: BlockPass, width: int) -> Iterator[tuple[str, Phi]]:
 
     A network that calls φ as a plain function has no module for it.
     """
-    found: dict[int, tuple[str, nn.Module]] = {}
+    by_id: dict[int, tuple[str, nn.Module]] = {}
     for call in seen.calls:
         leaf = next(call.module.children(), None) is None
         if leaf and call.input.shape == call.output.shape and call.input.shape[-1] == width:
-            found.setdefault(id(call.module), (call.name, call.module))
-    yield from found.values()
+            by_id.setdefault(id(call.module), (call.name, call.module))
+    yield from by_id.values()
     for activation in _PLAIN:
         yield activation.label, activation.function
 
@@ -91,11 +91,11 @@ def named(phi: Phi, gated: bool) -> Activation:
     label = name.removesuffix("Activation") or name
     values = function(GRID)
     dead, below = bool((values[GRID < 0] == 0).all()), bool((values < 0).any())
-    made = Activation(
+    activation = Activation(
         label.lower(), label, r"\varphi(x)", function, "the network's own",
         exact_zeros=dead, below_zero=below,
     )  # fmt: skip
-    return _gated(made) if gated else made
+    return _gated(activation) if gated else activation
 
 
 def _gated(plain: Activation) -> Activation:

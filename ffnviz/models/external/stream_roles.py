@@ -77,18 +77,18 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
     for middle, norm in [*middles, (read, None)]:
         made_by = before if norm is None else None
         for written, after in writes:
-            found = fitted(y, middle, written)
-            yield StreamRoles(PRE, norm, made_by, after, None, None, *found)
+            fit = fitted(y, middle, written)
+            yield StreamRoles(PRE, norm, made_by, after, None, None, *fit)
             for last in later:
                 if last is not after and same(last.output, y):
-                    found = fitted(rows(last.input), middle, written)
-                    yield StreamRoles(POST, norm, made_by, after, last, None, *found)
+                    fit = fitted(rows(last.input), middle, written)
+                    yield StreamRoles(POST, norm, made_by, after, last, None, *fit)
     shared = before if before and same(before.input, seen.input) else None
     for written, after in writes:
         for call in seen.calls[:place]:
             if call.output.shape[-1] == y.shape[-1] and call.output.numel() == y.numel():
-                found = fitted(y, x, rows(call.output) + written)
-                yield StreamRoles(PARALLEL, shared, None, after, None, call, *found)
+                fit = fitted(y, x, rows(call.output) + written)
+                yield StreamRoles(PARALLEL, shared, None, after, None, call, *fit)
 
 
 def _norms(seen: BlockPass) -> list[Call]:

@@ -31,8 +31,8 @@ def result_of(returned: Any) -> Tensor:
     if isinstance(logits, Tensor):
         return logits
     first = returned.to_tuple() if hasattr(returned, "to_tuple") else returned
-    found: Tensor = stream_out(first)
-    return found
+    result: Tensor = stream_out(first)
+    return result
 
 
 @contextmanager

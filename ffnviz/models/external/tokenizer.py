@@ -124,10 +124,10 @@ class ExternalTokenizer:
         if self.mask is None:
             return _Typed(clean, tuple(range(len(clean) + 1)))
         pieces, places, at = [], [], 0
-        for found in _MASK.finditer(clean):
-            pieces += [clean[at : found.start()], self.mask]
-            places += [*range(at, found.start()), *[found.start()] * len(self.mask)]
-            at = found.end()
+        for match in _MASK.finditer(clean):
+            pieces += [clean[at : match.start()], self.mask]
+            places += [*range(at, match.start()), *[match.start()] * len(self.mask)]
+            at = match.end()
         pieces.append(clean[at:])
         places += range(at, len(clean) + 1)
         return _Typed("".join(pieces), tuple(places))

@@ -65,8 +65,8 @@ def block_trace(
     held = None
     if seen.up is not None and seen.hidden is not None and seen.written is not None:
         x, (pre, value) = there(seen.ffn_input), proved.ffn.split(seen.up, seen.gate)
-        made = views.as_record(proved, x, pre, value, seen.hidden, seen.written)
-        held = _shaped(made, shape)
+        record = views.as_record(proved, x, pre, value, seen.hidden, seen.written)
+        held = _shaped(record, shape)
     return BlockTrace(
         before,
         middle,
@@ -107,17 +107,17 @@ def _reader(
         if norm is None:
             return same
         with unwatched():
-            made: Tensor = norm.module(same)
-            return made
+            normed: Tensor = norm.module(same)
+            return normed
 
     return read
 
 
-def _shaped(made: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
+def _shaped(record: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
     values: dict[str, Any] = {
-        name: stage.reshape(*shape, stage.shape[-1]) for name, stage in vars(made).items()
+        name: stage.reshape(*shape, stage.shape[-1]) for name, stage in vars(record).items()
     }
-    return type(made)(**values)
+    return type(record)(**values)
 
 
 def attention_stages(model: nn.Module, each: AttentionPass, label: str) -> AttentionPatterns:

@@ -132,12 +132,12 @@ def _scaled(norm: Norm, s: float) -> Norm:
 def _behind(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
     """The leaves outside of all blocks that read the last stream and write one as wide."""
     inside = {id(m) for proved in proof.blocks for m in proved.block.modules()}
-    found: list[Call] = []
+    calls: list[Call] = []
 
     def seen(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
         read, wrote = stream_in(args, kwargs), stream_out(returned)
         if isinstance(wrote, Tensor) and read is not None and read.shape == wrote.shape:
-            found.append(Call(module, "", read, wrote))
+            calls.append(Call(module, "", read, wrote))
 
     leaves = [m for m in model.modules() if id(m) not in inside and not list(m.children())]
     hooks = [m.register_forward_hook(seen, with_kwargs=True) for m in leaves]
@@ -146,7 +146,7 @@ def _behind(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
     finally:
         for hook in hooks:
             hook.remove()
-    return [call for call in found if same(call.input, stream)]
+    return [call for call in calls if same(call.input, stream)]
 
 
 @torch.inference_mode()

@@ -1,7 +1,7 @@
 """The block: all of it, alive, and what stands beside it."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.block import decoder, strip, turns, whole
+from ffnviz.parts.block import against_rnn, decoder, strip, whole
 from ffnviz.parts.part import Part
 
 OURS = (Capability.OURS,)
@@ -12,7 +12,7 @@ PARTS = (
          line="every step from a token in to out"),
     Part(decoder.sheet, "Decoder block", "decoder", decoder.SETTINGS, OURS,
          line="also looks at the sentence it was given"),
-    Part(turns.sheet, "Against an RNN", "turns", turns.SETTINGS, OURS,
+    Part(against_rnn.sheet, "Against an RNN", "turns", against_rnn.SETTINGS, OURS,
          line="all words at once, or one by one"),
     Part(strip.sheet, "Ablate layers", "strip", strip.SETTINGS, OURS,
          line="take parts away and see what breaks"),

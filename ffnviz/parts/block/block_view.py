@@ -55,7 +55,7 @@ def stations_of(
     """
     outputs = [as_array(station.output) for station in computed]
     named = {station.name: vectors for station, vectors in zip(computed, outputs, strict=True)}
-    made, last_written = [], ""
+    stations, last_written = [], ""
     for place, (station, output) in enumerate(zip(computed, outputs, strict=True)):
         kind, after = station.kind.value, output[token]
         before = outputs[max(0, place - 1)][token]
@@ -67,7 +67,7 @@ def stations_of(
         if station.weights is not None:
             reach = token + 1 if _is_causal(station) else station.weights.shape[-1]
             own = replace(passing, n_words=reach)
-        made.append(
+        stations.append(
             Station(
                 name=station.name,
                 kind=kind,
@@ -87,7 +87,7 @@ def stations_of(
             )
         )  # fmt: skip
         last_written = ADDED.get(station.kind, last_written)
-    return made
+    return stations
 
 
 def doors_of(kind: Kind, ours: bool) -> tuple[tuple[str, str, str], ...]:

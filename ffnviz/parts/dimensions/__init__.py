@@ -3,16 +3,15 @@
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.dimensions import cost, flow, folds, forms, plane, rank, same, separate, warp
 from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
-from ffnviz.state.settings import choice_setting
+from ffnviz.parts.views import View, part_of_views, view_setting
 
 OUR_FFN = (Capability.OURS, Capability.PLAIN_FFN)
-SHAPES = choice_setting("shapes_view", {
-    "flow": "shapes", "forms": "ways to write it", "same": "tokens and batches",
-}).with_control("Show")  # fmt: skip
-WARP_VIEW = choice_setting("warp_view", {
-    "plane": "a plane of tokens", "line": "a line, folded again and again",
-}).with_control("Show")  # fmt: skip
+SHAPES = view_setting(
+    "shapes_view", {"flow": "shapes", "forms": "ways to write it", "same": "tokens and batches"}
+)
+WARP_VIEW = view_setting(
+    "warp_view", {"plane": "a plane of tokens", "line": "a line, folded again and again"}
+)
 
 PARTS = (
     part_of_views("Shapes and code", "flow", "512 → 2,048 → 512, and how to program it", SHAPES, {

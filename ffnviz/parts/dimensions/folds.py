@@ -57,12 +57,9 @@ def the_growth(run: Run, k: int, n: int) -> Cell:
         f"{2 * k} units fold the line into {2**k:,} pieces; in one layer so many make at most ",
         number(f"{2 * k + 1}"), ".",
     ]  # fmt: skip
-    return chart_cell(
-        Head(sentence, "folds-pieces", run.card.colour),
-        figures.growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}"),
-        "How the number of pieces grows with the number of units, folded and in one layer.",
-        height=300,
-    )
+    figure = figures.growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}")
+    alt = "How the number of pieces grows with the number of units, folded and in one layer."
+    return chart_cell(Head(sentence, "folds-pieces", run.card.colour), figure, alt, height=300)
 
 
 def in_the_network(run: Run, values: Values) -> Cell:

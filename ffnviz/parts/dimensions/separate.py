@@ -25,12 +25,12 @@ SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"  # on
 
 def _read(text: str) -> tuple[Point, ...]:
     """Points as a URL has them: two signs each, the first class, a dot, the second."""
-    found: list[Point] = []
+    points: list[Point] = []
     for place, group in enumerate(text.split(".")[:2]):
         for x, y in zip(group[::2], group[1::2], strict=False):
             if x in SIGNS and y in SIGNS:
-                found.append((SIGNS.index(x), SIGNS.index(y), place == 0))
-    return tuple(found[:MOST])
+                points.append((SIGNS.index(x), SIGNS.index(y), place == 0))
+    return tuple(points[:MOST])
 
 
 def _written(points: tuple[Point, ...]) -> str:
@@ -128,11 +128,11 @@ def the_points(
     )
 
 
-def bends(found: Separated) -> NDArray[np.float64]:
+def bends(separated: Separated) -> NDArray[np.float64]:
     """The line on which each unit's pre-activation is 0, longer than the square, (d_ff, 4)."""
-    length = np.linalg.norm(found.weight, axis=1, keepdims=True).clip(1e-9)
-    normal = found.weight / length
-    foot = -found.bias[:, None] / length * normal
+    length = np.linalg.norm(separated.weight, axis=1, keepdims=True).clip(1e-9)
+    normal = separated.weight / length
+    foot = -separated.bias[:, None] / length * normal
     along = 3 * np.stack([-normal[:, 1], normal[:, 0]], axis=1)
     return np.concatenate([foot - along, foot + along], axis=1)
 

@@ -124,7 +124,7 @@ def finding(run: Run, values: Values) -> Sheet:
     if bug not in cached_result(run, "bugs that fit", lambda subject: fitting(_case(subject))):
         why = "This bug cannot be planted here: it needs a second block, and biases. Try another."
         return Sheet([row(text_cell("diagnosis", why, tone="warning"))], controls)
-    found, right = (
+    results, right = (
         cached_result(run, f"planted {each and each.name}", partial(_numbers, bug=each))
         for each in (bug, None)
     )
@@ -133,7 +133,8 @@ def finding(run: Run, values: Values) -> Sheet:
          "Find it by its numbers."], "build", run.card.colour,
     )  # fmt: skip
     lines = [
-        ProgramLine(name, code_of(run, name), _compared(found[name], right[name])) for name in RIGHT
+        ProgramLine(name, code_of(run, name), _compared(results[name], right[name]))
+        for name in RIGHT
     ]
     return Sheet(
         [row(verdict(bug, guess)), row(program_cell("program", head, ("shape", *COLUMNS), lines))],
@@ -152,14 +153,14 @@ def _numbers(subject: Subject, bug: Bug | None) -> dict[str, Numbers]:
     return numbers(_case(subject), bug, x)
 
 
-def _compared(found: Numbers, right: Numbers) -> list[Value]:
+def _compared(wrong: Numbers, right: Numbers) -> list[Value]:
     """Each number, with the real one where that reads otherwise."""
-    shape, wanted = shaped(found.shape), shaped(right.shape)
-    made = [Value(shape, "" if shape == wanted else wanted)]
-    for value, real in zip(found.values, right.values, strict=True):
+    shape, wanted = shaped(wrong.shape), shaped(right.shape)
+    cells = [Value(shape, "" if shape == wanted else wanted)]
+    for value, real in zip(wrong.values, right.values, strict=True):
         text, other = ("" if each is None else _short(each) for each in (value, real))
-        made.append(Value(text, "" if text == other else other))
-    return made
+        cells.append(Value(text, "" if text == other else other))
+    return cells
 
 
 def _short(value: float) -> str:

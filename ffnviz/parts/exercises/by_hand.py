@@ -7,10 +7,10 @@ import numpy as np
 from ffnviz.analysis.exercises.blank import Blank, written
 from ffnviz.analysis.exercises.by_hand import SmallFfn, blanks, small_ffn
 from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
-from ffnviz.analysis.neurons.strongest import strongest_neuron
 from ffnviz.figures.wording import number, quoted
 from ffnviz.parts.exercises.typed import TYPED, answers, name_of, plain
 from ffnviz.parts.exercises.worksheet import solutions, worksheets
+from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Choice, Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.cell import Cell
@@ -72,10 +72,7 @@ def of_small_numbers(values: Values) -> Cell:
         ["Exercise ", number(str(ffn.seed)), ": d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."],
         "by-hand", "relu",
     )  # fmt: skip
-    return by_hand_cell(
-        "by-hand", head, exercise, steps_of(ffn), answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
-    )  # fmt: skip
+    return _to_fill_in(head, exercise, steps_of(ffn), values)
 
 
 def steps_of(ffn: SmallFfn) -> list[Step]:
@@ -115,18 +112,10 @@ def xor(values: Values) -> Cell:
     )  # fmt: skip
 
 
-def shown(run: Run) -> int:
-    """The chosen neuron, or the strongest on the chosen token."""
-    chosen = run.state.neuron
-    if chosen is not None and chosen.index < run.model.sizes.d_ff:
-        return chosen.index
-    return strongest_neuron(run.trace, run.state.block, run.token)
-
-
 def which_neuron(run: Run) -> list[Control]:
     """Another neuron: by its number, or one that φ leaves as it is, or takes away."""
     before = run.trace.blocks[run.state.block].ffn.pre_activation[run.token]
-    at, ends = shown(run), [int(before.argmax()), int(before.argmin())]
+    at, ends = neuron_shown(run), [int(before.argmax()), int(before.argmin())]
 
     def choose(neuron: int) -> ChooseNeuron:
         return ChooseNeuron(run.neuron(neuron))
@@ -140,7 +129,7 @@ def which_neuron(run: Run) -> list[Control]:
 
 def of_a_neuron(run: Run, values: Values) -> Cell:
     """The chosen neuron, or the strongest, on the chosen token."""
-    block, which = run.state.block, shown(run)
+    block, which = run.state.block, neuron_shown(run)
     neuron = real_neuron(run.model, run.trace, block, run.token, which)
     exercise = name_of(run.stamp, run.token, which)
     head = Head(
@@ -148,8 +137,12 @@ def of_a_neuron(run: Run, values: Values) -> Cell:
          f": {run.model.sizes.d_model} terms, the eight largest and the rest. φ is {neuron.phi}."],
         "by-hand-neuron", run.card.colour,
     )  # fmt: skip
+    return _to_fill_in(head, exercise, steps_of_neuron(neuron), values)
+
+
+def _to_fill_in(head: Head, exercise: str, steps: list[Step], values: Values) -> Cell:
     return by_hand_cell(
-        "by-hand", head, exercise, steps_of_neuron(neuron), answers(values[TYPED], exercise),
+        "by-hand", head, exercise, steps, answers(values[TYPED], exercise),
         lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
     )  # fmt: skip
 

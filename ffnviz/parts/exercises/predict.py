@@ -36,8 +36,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     names = [each.name for each in QUESTIONS]
     at, step, votes = names.index(values[WHICH]), values[STEP], values[VOTES]
     question = QUESTIONS[at]
-    found = None if step == "ask" else tried(run, question)
-    seen = found if isinstance(found, Evidence) else None
+    evidence = None if step == "ask" else tried(run, question)
+    seen = evidence if isinstance(evidence, Evidence) else None
     pairs = [
         (cast(first), cast(second)) for first, second in zip(votes[::2], votes[1::2], strict=True)
     ]
@@ -46,7 +46,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         at, filled(question.ask, run), options,
         answers(run, at, step, [None not in pair for pair in pairs]), step,
         Experiment(filled(question.did, run), seen.rows) if seen else None,
-        found if isinstance(found, str) else "",
+        evidence if isinstance(evidence, str) else "",
         question.why if step == "why" else "",
         title_of(question),
     )  # fmt: skip
@@ -64,7 +64,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([row(vote_cell(
         "vote", head, asked, [each.believed for each in QUESTIONS], pairs,
         lambda place, to: Set({WHICH.name: names[place], STEP.name: to}), vote,
-        lambda: OpenPage(*question.leads),
+        lambda: OpenPage(question.leads[0], question.leads[1]),
     ))], [])  # fmt: skip
 
 
@@ -90,13 +90,13 @@ def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
     Options are turned by the question's place, so that the right one stands first, second or last.
     """
     shown = [(step == "why") if n == at else is_done for n, is_done in enumerate(done)]
-    found = [
+    results = [
         tried(run, question) if is_shown and step == "why" else None
         for question, is_shown in zip(QUESTIONS, shown, strict=True)
     ]
     return [
         (each.answer - place) % OPTIONS if isinstance(each, Evidence) else None
-        for place, each in enumerate(found)
+        for place, each in enumerate(results)
     ]
 
 

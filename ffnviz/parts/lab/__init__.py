@@ -22,18 +22,15 @@ from ffnviz.parts.lab import (
 )
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import REPEATS
-from ffnviz.parts.views import View, part_of_views
-from ffnviz.state.settings import choice_setting
+from ffnviz.parts.views import View, part_of_views, view_setting
 
-POSITIONS_VIEW = choice_setting(
-    "positions_view",
-    {"moved": "tokens moved", "sharing": "shared weights"},
-).with_control("Show")
-CONVOLUTION_VIEW = choice_setting(
-    "convolution_view",
-    {"equal": "the same numbers", "times": "time", "grouped": "in groups"},
-).with_control("Show")
-LINEAR_VIEW = choice_setting(
+POSITIONS_VIEW = view_setting(
+    "positions_view", {"moved": "tokens moved", "sharing": "shared weights"}
+)
+CONVOLUTION_VIEW = view_setting(
+    "convolution_view", {"equal": "the same numbers", "times": "time", "grouped": "in groups"}
+)
+LINEAR_VIEW = view_setting(
     "linear_view",
     {
         "tests": "part by part",
@@ -41,10 +38,8 @@ LINEAR_VIEW = choice_setting(
         "frozen": "the block frozen",
         "together": "two changes",
     },
-).with_control("Show")
-FIT_VIEW = choice_setting("fit_view", {"trained": "trained", "hand": "by hand"}).with_control(
-    "Show"
 )
+FIT_VIEW = view_setting("fit_view", {"trained": "trained", "hand": "by hand"})
 
 PARTS = (
     Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,

@@ -42,7 +42,7 @@ def times(run: Run, result: Convolution, under: Sentence) -> Cell:
     return chart_cell(
         Head(sentence, "convolution", run.card.colour, under=under),
         figures.stages(
-            {name: (s.median, s.lower, s.upper) for name, s in spreads.items()},
+            {name: s.quartiles for name, s in spreads.items()},
             dict.fromkeys(spreads, "FFN"),
             run.card.colour,
         ),

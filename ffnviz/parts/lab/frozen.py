@@ -32,9 +32,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     setup = (run.card.id, state.block, state.sentence, run.token, removed)
 
     def after(measured: Measured[Frozen]) -> list[Row]:
-        found = measured.result
-        left = [*outdated(measured, setup, "Fold"), how_linear(run, found)]
-        return [row(left, what_it_reads(run, found, removed), widths=(1.3, 1))]
+        result = measured.result
+        left = [*outdated(measured, setup, "Fold"), how_linear(run, result)]
+        return [row(left, what_it_reads(run, result, removed), widths=(1.3, 1))]
 
     before = row(text_cell("frozen-first", FIRST, tone="quiet"))
     doing = "Folding all blocks into one matrix …"
@@ -48,23 +48,24 @@ def frozen(run: Run, progress: Progress, removed: bool) -> Frozen:
     return freeze(experiment_subject(run), removed, progress)
 
 
-def how_linear(run: Run, found: Frozen) -> Cell:
+def how_linear(run: Run, result: Frozen) -> Cell:
     """How far the block and the stack are from linear."""
     n = len(run.trace.blocks)
     stack = "the block" if n == 1 else f"all {n} blocks"
     sentence: Sentence = [
         f"With attention and LayerNorm held, φ alone leaves {stack} ",
-        number(short(found.stack[HELD].additivity)), " from linear; with φ(z)/z held, too, "
-        f"{short(found.stack[GATES].additivity)}, and the last stream is what it was, up to "
-        f"{short(found.unchanged)}.",
+        number(short(result.stack[HELD].additivity)), " from linear; with φ(z)/z held, too, "
+        f"{short(result.stack[GATES].additivity)}, and the last stream is what it was, up to "
+        f"{short(result.unchanged)}.",
     ]  # fmt: skip
     tried = {
-        name: (each.additivity, found.stack[name].additivity) for name, each in found.block.items()
+        name: (each.additivity, result.stack[name].additivity)
+        for name, each in result.block.items()
     }
     return chart_cell(
         Head(sentence, "frozen", run.card.colour),
         off_linear(
-            tried, max(each.allowed for each in found.stack.values()),
+            tried, max(each.allowed for each in result.stack.values()),
             (f"block {run.state.block + 1}", stack), run.card.colour,
         ),
         "How far from linear the block and the stack are, with less and less that depends on the "
@@ -73,23 +74,21 @@ def how_linear(run: Run, found: Frozen) -> Cell:
     )  # fmt: skip
 
 
-def what_it_reads(run: Run, found: Frozen, removed: bool) -> Cell:
+def what_it_reads(run: Run, result: Frozen, removed: bool) -> Cell:
     """The norm of the matrix through which the chosen token reads each token."""
     places = [index_in_full(run.trace, at) for at in range(len(run.labels))]
-    shares = found.reads / found.reads.sum()
-    rows, columns = found.shape
+    shares = result.reads / result.reads.sum()
+    rows, columns = result.shape
     without = "without φ" if removed else "with φ(z)/z held"
     sentence: Sentence = [
         f"Residual, attention and FFNs {without} fold into one matrix of {rows:,} × {columns:,}, "
-        f"up to {short(found.folded)}; ", number(percent(float(shares[run.place]))),
+        f"up to {short(result.folded)}; ", number(percent(float(shares[run.place]))),
         " of it reads ", quoted(run.labels[run.token]), " itself.",
     ]  # fmt: skip
     named = Bars("", run.labels, 100 * shares[places], run.card.colour,
                  marked=frozenset({run.labels[run.token]}))  # fmt: skip
     return bars_cell(
-        Head(sentence, "folded-stack", run.card.colour),
-        [named],
+        Head(sentence, "folded-stack", run.card.colour), [named],
         alt="How much of the folded matrix reads each token.",
-        of="share of the norms, %",
-        named="token",
-    )
+        of="share of the norms, %", named="token",
+    )  # fmt: skip

@@ -5,10 +5,9 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.grouped import Grouped, group_numbers, grouped
 from ffnviz.figures.timing import grouped as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.guess import under_guess
+from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.results import REPEATS, measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -75,8 +74,7 @@ def the_times(run: Run, result: Grouped, at: int, under: Sentence) -> Cell:
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "grouped-times", run.card.colour, under=under),
-        figures.times(result.groups, [(s.median, s.lower, s.upper) for s in result.times], at,
-                      run.card.colour),
+        figures.times(result.groups, [s.quartiles for s in result.times], at, run.card.colour),
         "The time of the FFN against the number of groups.",
         height=290,
     )  # fmt: skip
@@ -92,14 +90,11 @@ def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
         f"in {name}, ",
         number(cut.words[0]), ".",
     ]  # fmt: skip
-    return bars_cell(
-        Head(sentence, "grouped-words", run.card.colour, under=under_guess(run)),
-        [
-            Bars("the whole FFN", whole.words, whole.probabilities, run.card.colour),
-            Bars(name, cut.words, cut.probabilities, "muted"),
-        ],
-        alt="The five likeliest words with the whole FFN and with the FFN in groups.",
-    )
+    return guess_cell(
+        run, sentence, "grouped-words",
+        [("the whole FFN", whole, run.card.colour), (name, cut, "muted")],
+        "The five likeliest words with the whole FFN and with the FFN in groups.",
+    )  # fmt: skip
 
 
 def _name(n: int, d_model: int) -> str:

@@ -34,13 +34,13 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The interaction against the length of the steps, and the neurons that make it."""
     u, v, step = values[U], values[V], values[STEP]
     x = run.trace.blocks[run.state.block].ffn.input[run.token]
-    found = run.subject.per_sentence(
+    result = run.subject.per_sentence(
         ("interaction", run.state.block, run.token, u, v, step),
         lambda: interaction(
             terms_of(run.model.ffn(run.state.block)), x, _along(run, u), _along(run, v), step
         ),
     )
-    return Sheet([row(the_curves(run, found, step), its_neurons(run, found), widths=(1.4, 1))])
+    return Sheet([row(the_curves(run, result, step), its_neurons(run, result), widths=(1.4, 1))])
 
 
 def _along(run: Run, name: str) -> Tensor:
@@ -50,25 +50,25 @@ def _along(run: Run, name: str) -> Tensor:
     )
 
 
-def the_curves(run: Run, found: Interaction, step: float) -> Cell:
+def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     """‖I‖ against a."""
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), " the two changes together do ",
-        number(percent(found.chosen)), " of the FFN's output that neither does alone; without φ, "
-        f"{short(found.chosen_without)}",
+        number(percent(result.chosen)), " of the FFN's output that neither does alone; without φ, "
+        f"{short(result.chosen_without)}",
     ]  # fmt: skip
     if run.card.phi.exact_zeros and not run.card.gated:
-        sentence.append(f", and as good as nothing up to {short(found.until)}×, where a neuron "
+        sentence.append(f", and as good as nothing up to {short(result.until)}×, where a neuron "
                         "switches.")  # fmt: skip
     else:
         sentence.append(".")
     series = {
-        f"with {run.card.phi.label}": (found.with_phi, f"@{run.card.colour}", "solid"),
-        **({"φ″ says": (found.second, "@text", "dot")} if found.second.any() else {}),
-        "without φ": (found.without, "@muted", "dash"),
+        f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
+        **({"φ″ says": (result.second, "@text", "dot")} if result.second.any() else {}),
+        "without φ": (result.without, "@muted", "dash"),
     }
     figure = lines(
-        found.steps,
+        result.steps,
         {name: (np.maximum(values, LEAST), *style) for name, (values, *style) in series.items()},
         axis("length a of both steps", type="log", exponentformat="power", dtick=1),
         axis("‖I‖ / ‖F(x)‖", type="log", exponentformat="power", dtick=4, range=[-17.2, 1]),
@@ -85,20 +85,18 @@ def the_curves(run: Run, found: Interaction, step: float) -> Cell:
     )  # fmt: skip
 
 
-def its_neurons(run: Run, found: Interaction) -> Cell:
+def its_neurons(run: Run, result: Interaction) -> Cell:
     """The neurons that write most of it."""
-    block, names = run.state.block, found.neurons
+    block, names = run.state.block, result.neurons
     sentence: Sentence = [
         "Most of it is written by neuron ", number(neuron_name(block, int(names[0]))),
-        f", {percent(float(found.lengths[0]))} of the output's length: both changes reach its φ.",
+        f", {percent(float(result.lengths[0]))} of the output's length: both changes reach its φ.",
     ]  # fmt: skip
-    panel = Bars("", [neuron_name(block, int(each)) for each in names], 100 * found.lengths,
+    panel = Bars("", [neuron_name(block, int(each)) for each in names], 100 * result.lengths,
                  run.card.colour, names)  # fmt: skip
     return bars_cell(
-        Head(sentence, "interaction-neurons", run.card.colour),
-        [panel],
+        Head(sentence, "interaction-neurons", run.card.colour), [panel],
         alt="The neurons that write most of the interaction.",
-        of="part of I, % of the output's length",
-        named="neuron",
+        of="part of I, % of the output's length", named="neuron",
         on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
-    )
+    )  # fmt: skip

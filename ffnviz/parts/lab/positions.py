@@ -32,19 +32,19 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([row(two_maps(run, moved, way)), row(verdicts_of(head, moved.findings))])
 
 
-def two_maps(run: Run, found: Positions, way: str) -> Cell:
+def two_maps(run: Run, positions: Positions, way: str) -> Cell:
     """The FFN's map beside the attention's; of a network that is not ours, the FFN's."""
-    labels = run.labels[: found.ffn.shape[1]]
+    labels = run.labels[: positions.ffn.shape[1]]
     rows = ["moved"] if way == "shuffle" else labels
     shown = [
-        Map("at the FFN's input", found.ffn, f"@{run.card.colour}", rows, labels),
+        Map("at the FFN's input", positions.ffn, f"@{run.card.colour}", rows, labels),
     ]
-    if found.attention is not None:
+    if positions.attention is not None:
         shown.append(
-            Map("at the attention's input", found.attention, "@positive_mid", rows, labels)
+            Map("at the attention's input", positions.attention, "@positive_mid", rows, labels)
         )
     return chart_cell(
-        Head(_sentence(found, way), "lab-maps", run.card.colour),
+        Head(_sentence(positions, way), "lab-maps", run.card.colour),
         maps(shown, len(shown), "of its norm", ("changed", "seen at")),
         "How far each token's output moves.",
         key="lab-positions",
@@ -52,23 +52,23 @@ def two_maps(run: Run, found: Positions, way: str) -> Cell:
     )
 
 
-def _sentence(found: Positions, way: str) -> Sentence:
+def _sentence(positions: Positions, way: str) -> Sentence:
     begin = {
         "change": "Each row is the token that was changed: the FFN changes ",
         "delete": "Each row is the token that was deleted: the FFN's other outputs move by up to ",
         "shuffle": "After the shuffle each token's FFN output is off by up to ",
     }[way]
-    ffn, attention = found.ffn, found.attention
+    ffn, attention = positions.ffn, positions.attention
     if way == "change":
-        told: Sentence = [begin, number(f"{_others(ffn)} outputs of other tokens")]
+        sentence: Sentence = [begin, number(f"{_others(ffn)} outputs of other tokens")]
         also = "" if attention is None else str(_others(attention))
         between, end = ", attention ", "."
     else:
-        told = [begin, number(_most(ffn))]
+        sentence = [begin, number(_most(ffn))]
         also = "" if attention is None else _most(attention)
         between = ", attention's by " if way == "delete" else ", its attention output by "
         end = "." if way == "delete" else ": both follow the tokens."
-    return [*told, between, also, end] if also else [*told, "."]
+    return [*sentence, between, also, end] if also else [*sentence, "."]
 
 
 def _others(moved: NDArray[np.float64]) -> int:

@@ -47,19 +47,19 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([row(*pictures), below])
 
 
-def norms(run: Run, found: Residual) -> Cell:
+def norms(run: Run, residual: Residual) -> Cell:
     """What each sub-layer adds, as a share of the stream, per token."""
     labels = _labels(run)
-    last = list(found.added)[-1]
+    last = list(residual.added)[-1]
     sentence: Sentence = [
         f"{last} adds a vector ",
-        number(f"{found.added[last][run.token]:.2f} × the stream's norm"), " at ",
-        quoted(run.labels[run.token]), f", {found.added[last].mean():.2f} × on average.",
+        number(f"{residual.added[last][run.token]:.2f} × the stream's norm"), " at ",
+        quoted(run.labels[run.token]), f", {residual.added[last].mean():.2f} × on average.",
     ]  # fmt: skip
     colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
     series = {
         name: (values[: len(labels)], colours[place % len(colours)])
-        for place, (name, values) in enumerate(found.added.items())
+        for place, (name, values) in enumerate(residual.added.items())
     }
     return chart_cell(
         Head(sentence, "lab-norms", run.card.colour),
@@ -70,12 +70,12 @@ def norms(run: Run, found: Residual) -> Cell:
     )  # fmt: skip
 
 
-def directions(run: Run, found: Residual) -> Cell:
+def directions(run: Run, residual: Residual) -> Cell:
     """The cosine between each block's input and output, per token."""
     labels = _labels(run)
-    last = len(found.cosines)
+    last = len(residual.cosines)
     sentence: Sentence = []
-    for block, cosines in ((1, found.cosines[0]), (last, found.cosines[-1]))[:last]:
+    for block, cosines in ((1, residual.cosines[0]), (last, residual.cosines[-1]))[:last]:
         cosine = float(cosines.mean())
         angle = f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
         sentence += [
@@ -85,19 +85,19 @@ def directions(run: Run, found: Residual) -> Cell:
     sentence.append(".")
     series = {
         f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
-        for k, row in enumerate(found.cosines, start=1)
+        for k, row in enumerate(residual.cosines, start=1)
     }
     return chart_cell(
         Head(sentence, "lab-cosines", run.card.colour),
-        grouped(labels, series, "cosine", range=[min(0.0, float(found.cosines.min())), 1.05]),
+        grouped(labels, series, "cosine", range=[min(0.0, float(residual.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
         height=275,
     )
 
 
-def gradients(run: Run, found: Residual, depth: int) -> Cell:
+def gradients(run: Run, residual: Residual, depth: int) -> Cell:
     """Gradient norms per layer of the two stacks."""
-    pre, post = (found.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
+    pre, post = (residual.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
         f"Before training, at layer {depth} the gradient is {post[-1]:.2f} with post-LN and ",
         number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",

@@ -21,21 +21,21 @@ def sheet(run: Run, _: Values) -> Sheet:
     return Sheet([pictures, row(verdicts_of(head, shared.findings))])
 
 
-def one_word(run: Run, found: Sharing) -> Cell:
+def one_word(run: Run, sharing: Sharing) -> Cell:
     """How far apart the same word's inputs and outputs are."""
     word = run.labels[run.token]
-    names = ["alone"] if found.alone else [
-        f"at token {place + 1}" for place in found.places[1:]
+    names = ["alone"] if sharing.alone else [
+        f"at token {place + 1}" for place in sharing.places[1:]
     ]  # fmt: skip
-    where = "in a sentence of its own" if found.alone else "at its other places"
+    where = "in a sentence of its own" if sharing.alone else "at its other places"
     sentence: Sentence = [
         quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
-        number(percent(max(found.outputs))),
-        f" of its norm, its input by {percent(max(found.inputs))}.",
+        number(percent(max(sharing.outputs))),
+        f" of its norm, its input by {percent(max(sharing.inputs))}.",
     ]  # fmt: skip
     panels = [
-        Bars("FFN input", names, np.array(found.inputs), "muted"),
-        Bars("FFN output", names, np.array(found.outputs), run.card.colour),
+        Bars("FFN input", names, np.array(sharing.inputs), "muted"),
+        Bars("FFN output", names, np.array(sharing.outputs), run.card.colour),
     ]
     return bars_cell(
         Head(sentence, "lab-word", run.card.colour),
@@ -45,19 +45,19 @@ def one_word(run: Run, found: Sharing) -> Cell:
     )
 
 
-def other_block(run: Run, found: Sharing) -> list[Cell]:
+def other_block(run: Run, sharing: Sharing) -> list[Cell]:
     """How different two blocks' weights are; nothing if there is one only."""
-    if found.other is None:
+    if sharing.other is None:
         return []
-    mine, other = run.state.block + 1, found.other + 1
+    mine, other = run.state.block + 1, sharing.other + 1
     sentence: Sentence = [
         f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
-        number(f"{found.cosines[0]:.2f}"),
-        f", its distance {percent(found.blocks[0])} of its norm (two random matrices: 141%).",
+        number(f"{sharing.cosines[0]:.2f}"),
+        f", its distance {percent(sharing.blocks[0])} of its norm (two random matrices: 141%).",
     ]  # fmt: skip
     panels = [
-        Bars("distance / norm", found.matrices, np.array(found.blocks), run.card.colour),
-        Bars("cosine", found.matrices, np.array(found.cosines), "muted"),
+        Bars("distance / norm", sharing.matrices, np.array(sharing.blocks), run.card.colour),
+        Bars("cosine", sharing.matrices, np.array(sharing.cosines), "muted"),
     ]
     return [
         bars_cell(

@@ -82,12 +82,12 @@ def pictures(run: Run) -> list[Bars]:
                      counted.shares[shown], colour)  # fmt: skip
     if missing(card, (Capability.WORD_HEAD,)):
         return [awake_now]
-    told = predict(run.model, run.trace, run.token)
+    prediction = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
     return [
         awake_now,
-        Bars(f"Likeliest at “{isolated(label)}”", told.words[:BARS],
-             told.probabilities[:BARS], colour),
+        Bars(f"Likeliest at “{isolated(label)}”", prediction.words[:BARS],
+             prediction.probabilities[:BARS], colour),
         Bars(f"The same without FFN {block + 1}", without.words[:BARS],
              without.probabilities[:BARS], LIGHT.muted),
     ]  # fmt: skip
@@ -108,10 +108,10 @@ def handout_button(
             claim.verdict,
             claim.measured,
         )
-        for experiment, found in zip(EXPERIMENTS, measured.result, strict=True)
-        for claim in map(as_claim, found)
+        for experiment, result in zip(EXPERIMENTS, measured.result, strict=True)
+        for claim in map(as_claim, result)
     ]
-    findings = [finding for found in measured.result for finding in found]
+    findings = [finding for result in measured.result for finding in result]
     counted = as_text(tally_of_all(findings))
     page = handout(
         rows, str(text), f"{label}, block {int(str(block)) + 1}", counted,

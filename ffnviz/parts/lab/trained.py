@@ -13,16 +13,16 @@ from ffnviz.state.settings import Values
 def sheet(run: Run, _: Values) -> Sheet:
     """All comparisons beside the verdicts."""
     trained = compare_trainings()
-    made = [each.pairs for each in trained.answered if each.pairs is not None]
-    fewest, most = (end((found.n for found in made), default=0) for end in (min, max))
+    pairs = [each.pairs for each in trained.answered if each.pairs is not None]
+    fewest, most = (end((pair.n for pair in pairs), default=0) for end in (min, max))
     seeds = f"{most} seed{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} seeds"
     sentence: Sentence = [
         "Small networks trained with one thing changed, from ", number(seeds), " each."
     ]  # fmt: skip
-    under = "d_model 64, everyday sentences" + (f", {made[0].steps:,} steps" if made else "")
+    under = "d_model 64, everyday sentences" + (f", {pairs[0].steps:,} steps" if pairs else "")
     colour = run.card.colour
     chart = trainings_chart(
         Head(sentence, "lab-trainings", colour, under=[under]), trained.answered, "lab-trainings"
     )
-    told = verdicts_of(Head(tally(trained.findings), "lab-trained", colour), trained.findings)
-    return Sheet([row(chart, told)])
+    verdicts = verdicts_of(Head(tally(trained.findings), "lab-trained", colour), trained.findings)
+    return Sheet([row(chart, verdicts)])

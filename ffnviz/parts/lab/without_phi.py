@@ -14,9 +14,8 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
-from ffnviz.parts.guess import under_guess
+from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -47,18 +46,12 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
         f" instead of {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
         "apart.",
     ]  # fmt: skip
-    accent = run.card.colour
-    panels = [Bars("as it is", result.plain.words, result.plain.probabilities, accent)]
-    panels += [
-        Bars(f"{name}\n{short(result.divergences[name])} nats", guess.words,
-              guess.probabilities, "text" if name == WITHOUT_PHI else "muted")
-        for name, guess in result.predictions.items()
-    ]  # fmt: skip
-    return bars_cell(
-        Head(sentence, "lab-without", run.card.colour, under=under_guess(run)),
-        panels,
-        alt="The likeliest words as it is, without φ, without any FFN and without any attention.",
-    )
+    guesses = [("as it is", result.plain, run.card.colour)]
+    for name, guess in result.predictions.items():
+        title = f"{name}\n{short(result.divergences[name])} nats"
+        guesses.append((title, guess, "text" if name == WITHOUT_PHI else "muted"))
+    alt = "The likeliest words as it is, without φ, without any FFN and without any attention."
+    return guess_cell(run, sentence, "lab-without", guesses, alt)
 
 
 def spectrum(run: Run, result: WithoutPhi) -> Cell:

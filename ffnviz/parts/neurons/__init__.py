@@ -19,12 +19,11 @@ from ffnviz.parts.neurons import (
     writes,
 )
 from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
-from ffnviz.state.settings import choice_setting
+from ffnviz.parts.views import View, part_of_views, view_setting
 
 WORDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 INDEX = (Capability.INDEX,)
-VIEW = choice_setting(
+VIEW = view_setting(
     "activations_view",
     {
         "examples": "examples",
@@ -32,17 +31,13 @@ VIEW = choice_setting(
         "values": "distribution",
         "features": "features",
     },
-).with_control("Show")
-WRITES_VIEW = choice_setting(
+)
+WRITES_VIEW = view_setting(
     "writes_view",
     {"neuron": "one neuron", "paths": "later neurons", "memories": "attention and FFN"},
-).with_control("Show")
-COMPARE_VIEW = choice_setting(
-    "compare_view", {"neurons": "neurons that differ", "patch": "patch"}
-).with_control("Show")
-PLANT_VIEW = choice_setting(
-    "plant_view", {"one": "one neuron", "many": "how much fits"}
-).with_control("Show")
+)
+COMPARE_VIEW = view_setting("compare_view", {"neurons": "neurons that differ", "patch": "patch"})
+PLANT_VIEW = view_setting("plant_view", {"one": "one neuron", "many": "how much fits"})
 
 PARTS = (
     part_of_views("Top activations", "wakes", "the sentences that activate it most", VIEW, {

@@ -18,7 +18,8 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted
 from ffnviz.models.activations import Activation
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
-from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.bars import bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell

@@ -9,7 +9,8 @@ from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.neurons.choose import dated, neuron_shown, sheet_of_index
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import dated, sheet_of_index
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -1,5 +1,7 @@
 """How much fits: random pairs of words in one FFN, with φ and without."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ffnviz.analysis.neurons.capacity import Capacity, Stored, capacity
@@ -25,9 +27,9 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     setup = (run.card.id, run.model.fingerprint, run.state.block)
 
     def after(measured: Measured[Capacity]) -> list[Row]:
-        found = measured.result
-        left = [*outdated(measured, setup, "Store"), the_recall(run, found)]
-        return [row(left, the_error(run, found))]
+        stored = measured.result
+        left = [*outdated(measured, setup, "Store"), the_recall(run, stored)]
+        return [row(left, the_error(run, stored))]
 
     before = row(text_cell("capacity-first", FIRST, tone="quiet"))
     doing = "Storing up to 4,096 pairs …"
@@ -41,49 +43,43 @@ def store(run: Run, progress: Progress) -> Capacity:
     return capacity(run.model, run.state.block, progress)
 
 
-def the_recall(run: Run, found: Capacity) -> Cell:
+def the_recall(run: Run, stored: Capacity) -> Cell:
     """How many pairs are found again."""
-    most = int(found.counts[-1])
+    most = int(stored.counts[-1])
     sentence: Sentence = [
         f"Of {most:,} random pairs, block {run.state.block + 1}'s hidden layer finds ",
-        number(percent(float(found.with_phi.recall[-1]))),
-        f" again among {found.words:,} words; without φ, "
-        f"{percent(float(found.without.recall[-1]))}.",
+        number(percent(float(stored.with_phi.recall[-1]))),
+        f" again among {stored.words:,} words; without φ, "
+        f"{percent(float(stored.without.recall[-1]))}.",
     ]  # fmt: skip
-    return chart_cell(
-        Head(sentence, "capacity", run.card.colour),
-        _curves(run, found, "recall", "found again, %"),
-        "How many of N random pairs are found again, with φ and without.",
-        height=600,
-    )
+    return _curves(run, stored, lambda one: one.recall, "found again, %", sentence, "capacity",
+                   "How many of N random pairs are found again, with φ and without.")  # fmt: skip
 
 
-def the_error(run: Run, found: Capacity) -> Cell:
+def the_error(run: Run, stored: Capacity) -> Cell:
     """How far the outputs are from what was asked."""
-    exact = found.with_phi.exact_up_to(found.counts)
+    exact = stored.with_phi.exact_up_to(stored.counts)
     sentence: Sentence = [
         "With φ the outputs are exact up to ", number(f"{exact:,} pairs"),
-        f"; H of all {int(found.counts[-1]):,} has rank {found.with_phi.rank:,}. Without φ, up to "
-        f"{found.without.exact_up_to(found.counts):,}, with rank {found.without.rank:,}.",
+        f"; H of all {int(stored.counts[-1]):,} has rank {stored.with_phi.rank:,}. Without φ, up "
+        f"to {stored.without.exact_up_to(stored.counts):,}, with rank {stored.without.rank:,}.",
     ]  # fmt: skip
-    return chart_cell(
-        Head(sentence, "capacity-error", run.card.colour),
-        _curves(run, found, "off", "outputs off, % of their length"),
-        "How far the outputs of N pairs are off, with φ and without.",
-        height=600,
-    )
+    return _curves(
+        run, stored, lambda one: one.off, "outputs off, % of their length", sentence,
+        "capacity-error", "How far the outputs of N pairs are off, with φ and without.",
+    )  # fmt: skip
 
 
-def _curves(run: Run, found: Capacity, what: str, title: str) -> dict[str, object]:
-    def values(stored: Stored) -> np.ndarray:
-        shares: np.ndarray = 100 * np.maximum(getattr(stored, what), 0)
-        return shares
-
-    phi = run.card.phi.label
-    return lines(
-        found.counts,
-        {f"with {phi}": (values(found.with_phi), f"@{run.card.colour}", "solid"),
-         "without φ": (values(found.without), "@muted", "dash")},
+def _curves(
+    run: Run, stored: Capacity, share: Callable[[Stored], np.ndarray], title: str,
+    sentence: Sentence, note: str, alt: str,
+) -> Cell:  # fmt: skip
+    figure = lines(
+        stored.counts,
+        {f"with {run.card.phi.label}": (100 * np.maximum(share(stored.with_phi), 0),
+                                        f"@{run.card.colour}", "solid"),
+         "without φ": (100 * np.maximum(share(stored.without), 0), "@muted", "dash")},
         axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
         axis(title, range=[-4, 104]),
     )  # fmt: skip
+    return chart_cell(Head(sentence, note, run.card.colour), figure, alt, height=600)

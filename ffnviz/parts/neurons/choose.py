@@ -9,9 +9,10 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
 from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, interpretable_neurons
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.strongest import strongest_neuron, strongest_neurons
+from ffnviz.analysis.neurons.strongest import strongest_neurons
 from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.figures.wording import signed
+from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.passages import Passage
@@ -21,14 +22,6 @@ from ffnviz.state.run import Run
 
 STRONGEST = 5
 AROUND = 400  # characters of a long text on each side of the token
-
-
-def neuron_shown(run: Run) -> int:
-    """The chosen neuron's number, in whatever network it was; else the token's strongest."""
-    chosen = run.state.neuron
-    if chosen is not None and chosen.index < run.model.sizes.d_ff:
-        return chosen.index
-    return strongest_neuron(run.trace, run.state.block, run.token)
 
 
 def neuron_controls(run: Run) -> list[Control]:

@@ -7,7 +7,8 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.token_class import LABELS
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
-from ffnviz.parts.neurons.choose import neuron_shown, sheet_of_index
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import sheet_of_index
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -38,10 +39,10 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     least, most = float(block.least[neuron]), float(block.most[neuron])
     # A quantile is right to within its bin, and so may lie beyond the last value.
     ends_at = (least if least < 0 else -np.inf, most if most > 0 else np.inf)
-    found = [
+    marks = [
         (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
     ]
-    tokens, (_, first), (_, last) = f"{index.n_tokens:,} tokens", found[0], found[-1]
+    tokens, (_, first), (_, last) = f"{index.n_tokens:,} tokens", marks[0], marks[-1]
     sentence: Sentence = (
         [f"On 98% of {tokens} its value is between {signed(first)} and "]
         if run.card.signed else [f"On 99% of {tokens} its value is at most "]
@@ -56,7 +57,7 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     sentence += ["".join(f", {end}" for end in ends[:1]), *(f" and {end}" for end in ends[1:]), "."]
     return chart_cell(
         Head(sentence, "spread", run.card.colour),
-        figures.values(edges(), block.histogram[neuron], found, f"@{run.card.colour}"),
+        figures.values(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
         "How the neuron's values on all tokens are spread.",
         key="values-of-neuron",
         height=635,

@@ -2,13 +2,15 @@
 
 import numpy as np
 
+from ffnviz.analysis.neurons.block_index import Example
 from ffnviz.analysis.neurons.memory import key_matches
-from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
-from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, neuron_shown, passage
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, passage
 from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -64,20 +66,20 @@ def on_this_sentence(run: Run, neuron: int) -> Cell:
 
 def what_its_key_matches(run: Run, neuron: int) -> Cell:
     """The words whose embeddings would activate it most."""
-    found = key_matches(run.model, run.state.block, neuron, 16)
-    half = len(found.words) // 2
+    matches = key_matches(run.model, run.state.block, neuron, 16)
+    half = len(matches.words) // 2
     colour, known = run.card.colour, run.card.provenance
     counted = known is not None and known.token_counts is not None
     sentence: Sentence = [
-        f"Of all {'common ' if counted else ''}words, the embedding of ", number(found.words[0]),
+        f"Of all {'common ' if counted else ''}words, the embedding of ", number(matches.words[0]),
         " matches its key best: alone in the stream, it would give a pre-activation of "
-        f"{signed(found.scores[0])}.",
+        f"{signed(matches.scores[0])}.",
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "keymatch", run.card.colour),
         [
-            Bars("best", found.words[:half], found.scores[:half], colour),
-            Bars("next", found.words[half:], found.scores[half:], colour),
+            Bars("best", matches.words[:half], matches.scores[:half], colour),
+            Bars("next", matches.words[half:], matches.scores[half:], colour),
         ],
         key="key-matches",
         alt="The words whose embeddings match the neuron's key best.",
@@ -87,14 +89,14 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
 
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
     """The sentences in which it is strongest; where it may be below zero, of each side."""
-    found = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
+    examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
     above, below = (
-        [_passage(run, index, each) for each in found if sign * each.value > 0]
+        [_passage(run, index, each) for each in examples if sign * each.value > 0]
         for sign in (1, -1)
     )  # fmt: skip
     where: Sentence = [f" in {index.source}; the token that activates it is underlined."]
     lists: list[tuple[Sentence, list[Passage]]] = [(["Its strongest examples", *where], above)]
-    if not found:
+    if not examples:
         known = " above zero" * (run.card.signed and not index.both_sides)
         lists = [([number(f"It never fired{known}"), f" on {index.source}."], [])]
     elif index.both_sides:
@@ -117,8 +119,8 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
 
 def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:
     """Where it is strongest, as passages, the strongest first."""
-    found = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
-    return [_passage(run, index, each) for each in found]
+    examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
+    return [_passage(run, index, each) for each in examples]
 
 
 def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:

@@ -74,26 +74,26 @@ def sheet(run: Run, values: Values) -> Sheet:
     names = [sae.name for sae in here.values()]
     at = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
     path, sae = list(here.items())[at]
-    found = features_of(run.model, run.trace, sae)
+    features = features_of(run.model, run.trace, sae)
     feature = values[FEATURE]
     if not 0 <= feature < sae.d_sae:
-        feature = int(found.values[run.token].argmax())
+        feature = int(features.values[run.token].argmax())
     chosen = Choice("Dictionary", names, lambda n: set_to(DICTIONARY, names[n]), at)
     by_number = NumberBox("Feature", feature, 0, sae.d_sae - 1, lambda n: set_to(FEATURE, n))
     controls: list[Control] = [*[chosen] * (len(names) > 1), by_number]
-    left = [strongest_features(run, sae, found), on_this_sentence(run, found, feature)]
+    left = [strongest_features(run, sae, features), on_this_sentence(run, features, feature)]
     right: list[Cell | Measurement[FeatureExamples]] = [
         *what_it_writes(run, sae, feature),
-        *what_it_misses(run, sae, path, found),
+        *what_it_misses(run, sae, path, features),
         *(what_others_say(run, feature, dictionary=sae.source) if sae.source else []),
         its_examples(run, path, feature),
     ]
     return Sheet([row(left, right, widths=(1, 1))], controls)
 
 
-def strongest_features(run: Run, sae: Sae, found: Features) -> Cell:
+def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
     """The features that are most active on the token; a click chooses one."""
-    values = found.values[run.token]
+    values = features.values[run.token]
     active = int((values > 0).sum())
     best = values.topk(min(STRONGEST, max(1, active)))
     ids = best.indices.cpu().numpy()
@@ -113,9 +113,9 @@ def strongest_features(run: Run, sae: Sae, found: Features) -> Cell:
     )  # fmt: skip
 
 
-def on_this_sentence(run: Run, found: Features, feature: int) -> Cell:
+def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
     """The feature on every token."""
-    values = found.values[:, feature].float().cpu().numpy()
+    values = features.values[:, feature].float().cpu().numpy()
     fires = int((values > 0).sum())
     sentence: Sentence = [
         f"Feature {feature} is active on ", number(f"{fires} of {len(values)} tokens"),
@@ -153,9 +153,9 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
     )]  # fmt: skip
 
 
-def what_it_misses(run: Run, sae: Sae, path: Path, found: Features) -> list[Cell]:
+def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[Cell]:
     """How far the features' sum is from x, and how the answer changes with it in x's place."""
-    missed = float(found.missed[run.token])
+    missed = float(features.missed[run.token])
     here: Sentence = [
         "On this token, the dictionary misses ", number(percent(missed)), " of x.",
     ]  # fmt: skip
@@ -164,22 +164,24 @@ def what_it_misses(run: Run, sae: Sae, path: Path, found: Features) -> list[Cell
     place, token = run.place, run.token
 
     def answers() -> Answers:
-        told = replaced(run.model, run.whole, sae, place)
-        plain, changed = (predict(run.model, each, place, 1) for each in (told.plain, told.trace))
-        return Answers(told.unexplained, told.divergence, told.without, plain, changed)
+        swapped = replaced(run.model, run.whole, sae, place)
+        plain, changed = (
+            predict(run.model, each, place, 1) for each in (swapped.plain, swapped.trace)
+        )
+        return Answers(swapped.unexplained, swapped.divergence, swapped.without, plain, changed)
 
-    told = run.subject.per_sentence(("sae", str(path), place), answers)
-    word, instead = told.plain.words[0], told.changed.words[0]
-    before, now = (percent(float(p.probabilities[0])) for p in (told.plain, told.changed))
+    swapped = run.subject.per_sentence(("sae", str(path), place), answers)
+    word, instead = swapped.plain.words[0], swapped.changed.words[0]
+    before, now = (percent(float(p.probabilities[0])) for p in (swapped.plain, swapped.changed))
     answer: Sentence = [
         "With x̂ in the place of x at all tokens, the answer at ", quoted(run.labels[token]),
         f" is still {word}, {now} instead of {before}: " if word == instead
         else f" is {instead} ({now}) instead of {word} ({before}): ",
-        number(f"{told.divergence:.3g} nats"),
-        f" apart. With nothing there, it would be {told.without:.3g}.",
+        number(f"{swapped.divergence:.3g} nats"),
+        f" apart. With nothing there, it would be {swapped.without:.3g}.",
     ]  # fmt: skip
     share: Sentence = [
-        *here, " Over the sentence, it leaves ", number(percent(told.unexplained)),
+        *here, " Over the sentence, it leaves ", number(percent(swapped.unexplained)),
         " of the variance unexplained.",
     ]  # fmt: skip
     return [text_cell("missed", share, answer)]
@@ -190,15 +192,15 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
     setup = (run.card.id, run.model.fingerprint, str(path))
 
     def after(measured: Measured[FeatureExamples]) -> Sequence[Cell]:
-        found = measured.result
-        share = found.active[feature] / found.n_tokens
+        result = measured.result
+        share = result.active[feature] / result.n_tokens
         sentence: Sentence = [
             "Its strongest examples; active on ", number(f"{percent(float(share))} of tokens"), ".",
         ]  # fmt: skip
         shown = [
-            passage(run, found.read[text], int(token), float(value))
+            passage(run, result.read[text], int(token), float(value))
             for value, text, token in zip(
-                found.values[:, feature], found.texts[:, feature], found.tokens[:, feature],
+                result.values[:, feature], result.texts[:, feature], result.tokens[:, feature],
                 strict=True,
             )
             if value > 0

@@ -21,9 +21,8 @@ from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
-from ffnviz.parts.guess import under_guess
+from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -91,15 +90,12 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
         quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
     d_ff = model.sizes.d_ff
-    return bars_cell(
-        Head(sentence, "planted", run.card.colour, under=under_guess(run)),
-        [
-            Bars(f"{d_ff:,} neurons", plain.words, plain.probabilities, run.card.colour),
-            Bars(f"{d_ff + 1:,} neurons", after.words, after.probabilities, "muted"),
-        ],
-        key="planted-words",
-        alt="The ten likeliest words without the inserted neuron and with it.",
-    )
+    return guess_cell(
+        run, sentence, "planted",
+        [(f"{d_ff:,} neurons", plain, run.card.colour), (f"{d_ff + 1:,} neurons", after, "muted")],
+        "The ten likeliest words without the inserted neuron and with it.",
+        "planted-words",
+    )  # fmt: skip
 
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:

@@ -16,12 +16,8 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.figures.neurons.naming import scores
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
-from ffnviz.parts.neurons.choose import (
-    index_with_notes,
-    neuron_controls,
-    neuron_shown,
-    sheet_of_index,
-)
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, sheet_of_index
 from ffnviz.parts.neurons.kept_names import NAMES, kept, name_cells, name_controls
 from ffnviz.parts.neurons.others import credited, what_others_say
 from ffnviz.parts.sheet import Control, Sheet, row, set_to

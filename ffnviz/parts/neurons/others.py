@@ -37,18 +37,18 @@ def what_others_say(
     if not files:
         return []
     try:
-        found = said_of(run, neuron, dictionary)[:SHOWN]
+        descriptions = said_of(run, neuron, dictionary)[:SHOWN]
     except (DescriptionsError, OSError) as error:
         title = "The descriptions of neurons cannot be read."
         return [text_cell("others", title, [(str(error), "typed")], tone="warning")]
     what = "feature" if dictionary else "neuron"
     where = ", ".join(path.name for path in files)
-    if not found and dictionary:
+    if not descriptions and dictionary:
         return []
-    if not found:
+    if not descriptions:
         said: list[Any] = [(where, "typed"), " says nothing of this neuron."]
         return [text_cell("others", said, tone="quiet")]
-    n = len(found)
+    n = len(descriptions)
     sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this {what} in {where}."]
     if on_choose:
         sentence += [" Click one to take it as your name."]
@@ -57,8 +57,8 @@ def what_others_say(
             "others",
             Head(sentence, "", run.card.colour),
             ("description", "said by", "score"),
-            [(row.text, row.who or "not told", scored(row)) for row in found],
-            on_choose=(lambda at: on_choose(found[at])) if on_choose else None,
+            [(row.text, row.who or "not told", scored(row)) for row in descriptions],
+            on_choose=(lambda at: on_choose(descriptions[at])) if on_choose else None,
         )
     ]
 
@@ -81,10 +81,10 @@ def said_of(run: Run, neuron: int, dictionary: str = "") -> tuple[Description, .
 def credited(run: Run, name: Name) -> Name:
     """The name with who said it, if it is what one of the files says."""
     try:
-        found = said_of(run, name.neuron)
+        descriptions = said_of(run, name.neuron)
     except (DescriptionsError, OSError):
         return name
-    for row in found:
+    for row in descriptions:
         if name.name and row.text.startswith(name.name):
             return credit(name, row)
     return name

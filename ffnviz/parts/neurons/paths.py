@@ -7,7 +7,8 @@ import numpy as np
 from ffnviz.analysis.causal.paths import NeuronPaths, paths_to_later
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Button, Row, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -35,27 +36,27 @@ def rows_of(run: Run, neuron: int) -> list[Row]:
     """Its paths, or why they are not told."""
     block = run.state.block
     try:
-        found = run.subject.per_sentence(
+        paths = run.subject.per_sentence(
             ("paths", block, neuron, run.place),
             partial(paths_to_later, run.whole, block, neuron, run.place, SHOWN),
         )
     except NotForThisNetwork as error:
         return [row(text_cell("no-paths", str(error), tone="info"))]
-    if not any(each.direct.any() for each in found):
+    if not any(each.direct.any() for each in paths):
         silent: Sentence = [
             f"Neuron {neuron_name(block, neuron)} is 0 on ", quoted(run.labels[run.token]),
             ", so it writes nothing there that a later neuron could read.",
         ]  # fmt: skip
         return [row(text_cell("silent", silent, tone="info"))]
-    return [row(strongest_paths(run, neuron, found), by_block(run, neuron, found), widths=(1.5, 1))]
+    return [row(strongest_paths(run, neuron, paths), by_block(run, neuron, paths), widths=(1.5, 1))]
 
 
-def strongest_paths(run: Run, neuron: int, found: tuple[NeuronPaths, ...]) -> Cell:
+def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
     """The later neurons with the largest direct effect, beside the rest; a click opens one."""
     block, d_ff = run.state.block, run.model.sizes.d_ff
-    ends = [(block + 1 + later, int(m)) for later, each in enumerate(found) for m in each.strongest]
+    ends = [(block + 1 + later, int(m)) for later, each in enumerate(paths) for m in each.strongest]
     direct, rest = (
-        np.array([getattr(found[to - block - 1], kind)[m] for to, m in ends])
+        np.array([getattr(paths[to - block - 1], kind)[m] for to, m in ends])
         for kind in ("direct", "rest")
     )
     order = np.argsort(-np.abs(direct), kind="stable")[:SHOWN]
@@ -86,13 +87,13 @@ def strongest_paths(run: Run, neuron: int, found: tuple[NeuronPaths, ...]) -> Ce
     )
 
 
-def by_block(run: Run, neuron: int, found: tuple[NeuronPaths, ...]) -> Cell:
+def by_block(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
     """How large the direct effect on all of a later block's neurons is, and the rest."""
     block = run.state.block
-    later = np.unique(np.linspace(0, len(found) - 1, min(SHOWN, len(found))).round().astype(int))
+    later = np.unique(np.linspace(0, len(paths) - 1, min(SHOWN, len(paths))).round().astype(int))
     names = [f"block {block + 2 + each}" for each in later]
     direct, rest, total = (
-        np.array([np.linalg.norm(getattr(found[each], kind)) for each in later])
+        np.array([np.linalg.norm(getattr(paths[each], kind)) for each in later])
         for kind in ("direct", "rest", "total")
     )
     most = int(total.argmax())

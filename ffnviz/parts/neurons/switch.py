@@ -17,8 +17,9 @@ from ffnviz.figures.neurons import intervention as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.models.edit import Edit
 from ffnviz.models.trace import Trace
-from ffnviz.parts.guess import under_guess
-from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.guess import guess_cell
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row, set_to
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -157,15 +158,12 @@ def before_and_after(
         f"{percent(float(plain.probabilities[0]))} to ",
         number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
-    return bars_cell(
-        Head(sentence, "switched", run.card.colour, under=under_guess(run)),
-        [
-            Bars("as it is", plain.words, plain.probabilities, run.card.colour),
-            Bars(done, after.words, after.probabilities, "muted"),
-        ],
-        key="switched-words",
-        alt="The ten likeliest words of the network as it is and with the neurons switched.",
-    )
+    return guess_cell(
+        run, sentence, "switched",
+        [("as it is", plain, run.card.colour), (done, after, "muted")],
+        "The ten likeliest words of the network as it is and with the neurons switched.",
+        "switched-words",
+    )  # fmt: skip
 
 
 def _done(edit: Edit) -> str:

@@ -6,7 +6,8 @@ from ffnviz.analysis.neurons.enrichment import LEVEL, TagCount, tag_counts
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.neurons.choose import neuron_shown, sheet_of_index
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import sheet_of_index
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell

@@ -101,7 +101,7 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
     """The strongest entries of both, the longest first."""
     block, labels = run.state.block, token_labels(run.whole.tokens)
     there = dict(changed.pairs.tolist())
-    found: list[tuple[float, list[str | float], int | None]] = []
+    entries: list[tuple[float, list[str | float], int | None]] = []
 
     def add(memory: Memory, other: Memory, heads: bool) -> None:
         best = memory.strongest(ENTRIES)
@@ -113,7 +113,7 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
             same = (*place[:-1], there.get(last, -1) if heads else last)
             then = "—" if same[-1] < 0 else round(float(other.weight[same]), 2)
             length = float(vector.norm())
-            found.append((length, [
+            entries.append((length, [
                 "attention" if heads else "FFN", name, round(float(memory.match[key]), 2),
                 round(float(memory.weight[key]), 2),
                 ", ".join(run.model.tokenizer.label(int(each)) for each in ids),
@@ -123,17 +123,17 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
     there_is = run.model, changed.trace, block, changed.token
     add(attention, attention_memory(*there_is), True)
     add(ffn, ffn_memory(*there_is), False)
-    found.sort(key=lambda each: -each[0])
-    sentence = [*_strongest(run, attention, ffn), f", and it writes {found[0][1][4]}."]
+    entries.sort(key=lambda each: -each[0])
+    sentence = [*_strongest(run, attention, ffn), f", and it writes {entries[0][1][4]}."]
 
     def opened(at: int) -> OpenNeuron | None:
-        neuron = found[at][2]
+        neuron = entries[at][2]
         return None if neuron is None else OpenNeuron(run.neuron(neuron), "neurons", "wakes")
 
     return table_cell(
         "memories", Head(sentence, "two-memories", run.card.colour),
         ("memory", "key", "match", "weight", "writes", "length", "weight then"),
-        [each for _, each, _ in found], opened,
+        [each for _, each, _ in entries], opened,
     )  # fmt: skip
 
 
@@ -155,22 +155,20 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
                  np.array([*100 * moved[shown], 0.0]),
                  [*[run.card.colour] * len(shown), "muted"])  # fmt: skip
     return bars_cell(
-        Head(sentence, "keys-moved", run.card.colour),
-        [panel],
+        Head(sentence, "keys-moved", run.card.colour), [panel],
         alt="How far attention's keys move when a word changes, and that the FFN's do not.",
-        of="key moved, % of its length",
-        named="key of",
-    )
+        of="key moved, % of its length", named="key of",
+    )  # fmt: skip
 
 
 def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
     """Which entry writes most, and how well its key matches."""
-    told: Sentence = ["Both sum weight · value over keys. The strongest here is "]
+    sentence: Sentence = ["Both sum weight · value over keys. The strongest here is "]
     heard, neuron = attention.strongest(1)[0], ffn.strongest(1)[0]
     where = tuple(int(each) for each in heard)
     if attention.written[where].norm() < ffn.written[int(neuron[0])].norm():
-        told.append(number(f"neuron {neuron_name(run.state.block, neuron[0])}"))
-        return [*told, f": its key matches with {signed(float(ffn.match[int(neuron[0])]))}"]
-    told += [number(f"head {where[0] + 1}"), " of attention at "]
-    told += [quoted(token_labels(run.whole.tokens)[where[1]])]
-    return [*told, f": its key matches with {signed(float(attention.match[where]))}"]
+        sentence.append(number(f"neuron {neuron_name(run.state.block, neuron[0])}"))
+        return [*sentence, f": its key matches with {signed(float(ffn.match[int(neuron[0])]))}"]
+    sentence += [number(f"head {where[0] + 1}"), " of attention at "]
+    sentence += [quoted(token_labels(run.whole.tokens)[where[1]])]
+    return [*sentence, f": its key matches with {signed(float(attention.match[where]))}"]

@@ -2,7 +2,8 @@
 
 from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, written_words
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent
-from ffnviz.parts.neurons.choose import neuron_controls, neuron_shown
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -52,9 +53,9 @@ def most_like_it(run: Run, neuron: int) -> Cell:
         f"{neuron_name(block, by_value.neurons[0])} ({by_value.cosines[0]:.2f}).",
     ]  # fmt: skip
 
-    def bars(title: str, found: Similar, colour: str) -> Bars:
-        names = [neuron_name(block, n) for n in found.neurons]
-        return Bars(title, names, found.cosines, colour, found.neurons)
+    def bars(title: str, alike: Similar, colour: str) -> Bars:
+        names = [neuron_name(block, n) for n in alike.neurons]
+        return Bars(title, names, alike.cosines, colour, alike.neurons)
 
     return bars_cell(
         Head(sentence, "similar", run.card.colour),

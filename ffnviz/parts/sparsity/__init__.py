@@ -5,19 +5,21 @@ from ffnviz.analysis.lab.width import WIDTH_NEEDS
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part
 from ffnviz.parts.sparsity import activations, awake, bend, gate, keep, swap, training, width
-from ffnviz.parts.views import View, part_of_views
-from ffnviz.state.settings import choice_setting
+from ffnviz.parts.views import View, part_of_views, view_setting
 
-PHI = choice_setting("phi_view", {
-    "here": "on this sentence", "all": "all activations", "gate": "GELU as a stochastic gate",
-    "gated": "gated FFNs",
-}).with_control("Show")  # fmt: skip
-KEEP = choice_setting("keep_view", {
-    "block": "one block, token by token", "width": "every block: a narrower FFN",
-}).with_control("Show")  # fmt: skip
-TRAINING = choice_setting("training_view", {
-    "birth": "all of training", "never": "dead neurons",
-}).with_control("Show")  # fmt: skip
+PHI = view_setting(
+    "phi_view",
+    {
+        "here": "on this sentence",
+        "all": "all activations",
+        "gate": "GELU as a stochastic gate",
+        "gated": "gated FFNs",
+    },
+)
+KEEP = view_setting(
+    "keep_view", {"block": "one block, token by token", "width": "every block: a narrower FFN"}
+)
+TRAINING = view_setting("training_view", {"birth": "all of training", "never": "dead neurons"})
 
 PARTS = (
     part_of_views("The activation function", "bend", "what φ makes of every number", PHI, {

@@ -45,20 +45,19 @@ def claims(run: Run, findings: Sequence[Finding]) -> Cell:
     return verdicts_of(Head(tally(findings), "lab-zoo", run.card.colour), findings)
 
 
-def all_curves(run: Run, found: Zoo) -> Cell:
+def all_curves(run: Run, zoo: Zoo) -> Cell:
     """φ and φ′ of all plain ones."""
-    at, least = found.minimum
+    at, least = zoo.minimum
     sentence: Sentence = [
         f"GELU has its minimum at x = {signed(at)}: ", number(f"{least:.4f}".replace("-", "−")),
-        f"; its tanh formula is off by at most {short(found.apart[0])}.",
+        f"; its tanh formula is off by at most {short(zoo.apart[0])}.",
     ]  # fmt: skip
     shown = [
-        (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line)
-        for c in found.curves
+        (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line) for c in zoo.curves
     ]
     return chart_cell(
         Head(sentence, "lab-curves", run.card.colour),
-        curves(found.x, shown, found.minimum),
+        curves(zoo.x, shown, zoo.minimum),
         "Every plain activation's curve, and its slope below.",
         height=566,
     )
@@ -67,26 +66,26 @@ def all_curves(run: Run, found: Zoo) -> Cell:
 def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np.float64]) -> Cell:
     """φ(g)·v as a surface, with the chosen token's own pairs of g and v on it."""
     name = ("gate", gate, run.state.block, run.token)
-    found = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
+    result = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
     label = ACTIVATIONS[gate].label
     sentence: Sentence = [
-        f"Of the {len(found.gate):,} gates of an untrained {label}, ",
-        number(percent(found.closed)), " are closed (exactly 0) at ",
-        quoted(run.labels[run.token]), f", and {percent(found.turned)} flip their value's sign.",
+        f"Of the {len(result.gate):,} gates of an untrained {label}, ",
+        number(percent(result.closed)), " are closed (exactly 0) at ",
+        quoted(run.labels[run.token]), f", and {percent(result.turned)} flip their value's sign.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
-        surface_of(axis, surface, label, (found.gate, found.value)),
+        surface_of(axis, surface, label, (result.gate, result.value)),
         f"{label} as a surface over gate and value, with the chosen token's units as points.",
         height=516,
     )
 
 
-def parameters(run: Run, found: Zoo) -> Cell:
+def parameters(run: Run, zoo: Zoo) -> Cell:
     """Gated and plain at equal parameters."""
     d_model = run.model.sizes.d_model
     alike: dict[tuple[int, int], list[str]] = {}
-    for name, sizes in found.parameters.items():
+    for name, sizes in zoo.parameters.items():
         alike.setdefault(sizes, []).append(ACTIVATIONS[name].label)
     rows = [
         (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in alike.items()

@@ -1,12 +1,11 @@
 """Keep the top k: what the strongest neurons carry, and what is said without the rest."""
 
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.keep import Kept, concentration, keep_random, keep_strongest
+from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
 from ffnviz.figures.sparsity import keep as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.guess import under_guess
+from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -63,22 +62,13 @@ def what_is_said(run: Run, share: float) -> Cell:
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
         f"; with as many random ones, by {percent(random.error)}.",
     ]  # fmt: skip
-    panels = [
-        Bars("all neurons", prediction.words, prediction.probabilities, accent),
-        _panel(f"strongest {n:,}", strongest, "text"),
-        _panel(f"random {n:,}", random, "muted"),
+    guesses = [
+        ("all neurons", prediction, accent),
+        (f"strongest {n:,}\noff by {percent(strongest.error)}", strongest.prediction, "text"),
+        (f"random {n:,}\noff by {percent(random.error)}", random.prediction, "muted"),
     ]
-    return bars_cell(
-        Head(sentence, "keep", accent, under=under_guess(run)),
-        panels,
-        key="keep-words",
-        alt="The ten likeliest words with all neurons, with the strongest, and with random ones.",
-    )
-
-
-def _panel(title: str, kept: Kept, colour: str) -> Bars:
-    title = f"{title}\noff by {percent(kept.error)}"
-    return Bars(title, kept.prediction.words, kept.prediction.probabilities, colour)
+    alt = "The ten likeliest words with all neurons, with the strongest, and with random ones."
+    return guess_cell(run, sentence, "keep", guesses, alt, "keep-words")
 
 
 def _count(share: float, d_ff: int) -> int:

@@ -6,11 +6,9 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.swap import swap
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.card import Card
-from ffnviz.parts.guess import under_guess
+from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values
 
@@ -37,16 +35,10 @@ def one_network(run: Run, traced: TracedModel, other_card: Card) -> Cell:
         f" instead of {usual.words[0]} ({percent(float(usual.probabilities[0]))}): the two "
         f"predictions are {short(swapped.divergence)} nats apart.",
     ]  # fmt: skip
-    panels = [
-        Bars(f"{own}'s weights with {traced.card.phi.label}\n"
-              f"{above} of block {block + 1} above zero",
-              usual.words, usual.probabilities, traced.card.colour),
-        Bars(f"{own}'s weights with {other}\n{above_swapped} above zero",
-              new.words, new.probabilities, other_card.colour),
-    ]  # fmt: skip
-    return bars_cell(
-        Head(sentence, "swap", traced.card.colour, under=under_guess(run, traced)),
-        panels,
-        key=f"swap-{traced.card.id}",
-        alt=f"The ten likeliest words of {own}'s weights with {own} and with {other}.",
-    )
+    with_own = f"{own}'s weights with {traced.card.phi.label}\n{above} of block {block + 1}"
+    guesses = [
+        (f"{with_own} above zero", usual, traced.card.colour),
+        (f"{own}'s weights with {other}\n{above_swapped} above zero", new, other_card.colour),
+    ]
+    alt = f"The ten likeliest words of {own}'s weights with {own} and with {other}."
+    return guess_cell(run, sentence, "swap", guesses, alt, f"swap-{traced.card.id}", traced)

@@ -9,10 +9,9 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
-from ffnviz.parts.guess import under_guess
+from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
-from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -56,17 +55,17 @@ def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
     return try_width(experiment_subject(run))
 
 
-def curve(run: Run, found: Width, place: int) -> Cell:
+def curve(run: Run, width: Width, place: int) -> Cell:
     """How far the prediction moves, against d_ff."""
-    cut, drawn = found.important[place], found.random[place]
+    cut, drawn = width.important[place], width.random[place]
     sentence: Sentence = [
         f"With {cut.d_ff:,} neurons in each block the prediction moves by ", number(_nats(cut)),
         f" if they are the most important, and by {_nats(drawn)} if they are drawn at random.",
     ]  # fmt: skip
-    widths = np.array([each.d_ff for each in found.important])
+    widths = np.array([each.d_ff for each in width.important])
     series = {
-        "in order of importance": (_divergences(found.important), f"@{run.card.colour}", "solid"),
-        "at random": (_divergences(found.random), "@muted", "dash"),
+        "in order of importance": (_divergences(width.important), f"@{run.card.colour}", "solid"),
+        "at random": (_divergences(width.random), "@muted", "dash"),
     }
     marks = [int(n) for n in widths[::2]]
     return chart_cell(
@@ -85,38 +84,32 @@ def curve(run: Run, found: Width, place: int) -> Cell:
     )  # fmt: skip
 
 
-def words(run: Run, found: Width, place: int) -> Cell:
+def words(run: Run, width: Width, place: int) -> Cell:
     """The likeliest words: uncut, cut by importance, cut at random."""
-    whole, cut, drawn = found.important[0], found.important[place], found.random[place]
+    whole, cut, drawn = width.important[0], width.important[place], width.random[place]
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]),
         f" the likeliest word is {whole.prediction.words[0]}; with the most important "
         f"{percent(cut.d_ff / whole.d_ff)} left it is ",
         number(cut.prediction.words[0]), ".",
     ]  # fmt: skip
-    panels = [
-        Bars(title, each.prediction.words, each.prediction.probabilities, colour)
-        for title, each, colour in (
-            (f"all {whole.d_ff:,}", whole, run.card.colour),
-            (f"the most important {cut.d_ff:,}", cut, "text"),
-            (f"{drawn.d_ff:,} at random", drawn, "muted"),
-        )
+    guesses = [
+        (f"all {whole.d_ff:,}", whole.prediction, run.card.colour),
+        (f"the most important {cut.d_ff:,}", cut.prediction, "text"),
+        (f"{drawn.d_ff:,} at random", drawn.prediction, "muted"),
     ]
-    return bars_cell(
-        Head(sentence, "lab-width-words", run.card.colour, under=under_guess(run)),
-        panels,
-        alt="The likeliest words with all neurons, with the most important, and with random ones.",
-    )
+    alt = "The likeliest words with all neurons, with the most important, and with random ones."
+    return guess_cell(run, sentence, "lab-width-words", guesses, alt)
 
 
-def saved(run: Run, found: Width, place: int) -> Cell:
+def saved(run: Run, width: Width, place: int) -> Cell:
     """What the cut saves."""
-    counts = {"parameters": found.parameters, "multiply-adds per token": found.multiply_adds}
+    counts = {"parameters": width.parameters, "multiply-adds per token": width.multiply_adds}
     rows = [
         (name, f"{n[0]:,}", f"{n[place]:,}", percent(float(1 - n[place] / n[0])))
         for name, n in counts.items()
     ]
-    d_ff = [f"d_ff {found.important[at].d_ff:,}" for at in (0, place)]
+    d_ff = [f"d_ff {width.important[at].d_ff:,}" for at in (0, place)]
     return table_cell("lab-saved", Head([], "", run.card.colour), ["one FFN", *d_ff, "saved"], rows)
 
 

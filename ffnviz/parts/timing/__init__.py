@@ -4,14 +4,13 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import REPEATS
 from ffnviz.parts.timing import devices, growth, memory, products, stages
-from ffnviz.parts.views import View, part_of_views
-from ffnviz.state.settings import choice_setting
+from ffnviz.parts.views import View, part_of_views, view_setting
 
 OURS = (Capability.OURS,)
-VIEW = choice_setting(
+VIEW = view_setting(
     "stages_view",
     {"here": "on this device", "devices": "CPU and GPU", "products": "matmul throughput"},
-).with_control("Show")
+)
 
 PARTS = (
     part_of_views("Stage by stage", "stages", "where the time of a pass goes", VIEW, {

@@ -46,10 +46,7 @@ def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
 
 def curves(grown: Growth, what: str, head: Head) -> Cell:
     """One quantity's curves."""
-    times = {
-        name: [(s.median, s.lower, s.upper) for s in spreads]
-        for name, spreads in grown.times.items()
-    }
+    times = {name: [s.quartiles for s in spreads] for name, spreads in grown.times.items()}
     return chart_cell(
         head,
         figures.growth(grown.sizes, times, what, head.accent),

@@ -71,20 +71,18 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
 
 def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
     """Milliseconds against tokens at a time."""
-    times = [spread.median for spread in result.times]
+    quartiles = [spread.quartiles for spread in result.times]
+    times = [median for median, _, _ in quartiles]
     chunk = result.chunks[place]
     sentence: Sentence = [
         f"With {chunk:,} at a time it takes ", number(f"{times[place] / times[0]:.2f} times"),
         f" as long; with {result.chunks[-1]:,}, {times[-1] / times[0]:.1f} times. The outputs "
         f"differ by at most {short(result.difference, 1)}.",
     ]  # fmt: skip
-    return chart_cell(
-        Head(sentence, "memory-times", run.card.colour, under=under),
-        figures.times(result.chunks, [(s.median, s.lower, s.upper) for s in result.times], chunk,
-                      run.card.colour),
-        "The time for all tokens against the tokens that go through at once.",
-        height=560,
-    )  # fmt: skip
+    figure = figures.times(result.chunks, quartiles, chunk, run.card.colour)
+    alt = "The time for all tokens against the tokens that go through at once."
+    head = Head(sentence, "memory-times", run.card.colour, under=under)
+    return chart_cell(head, figure, alt, height=560)
 
 
 def in_training(run: Run, result: Memory) -> Sentence:

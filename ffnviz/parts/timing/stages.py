@@ -64,7 +64,7 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     return chart_cell(
         Head(sentence, "stages", run.card.colour, under=under),
         figures.stages(
-            {name: (s.median, s.lower, s.upper) for name, s in result.times.items()},
+            {name: s.quartiles for name, s in result.times.items()},
             result.kinds,
             run.card.colour,
         ),
@@ -113,7 +113,7 @@ def ffn_bars(run: Run, result: FfnTimes, under: Sentence) -> Cell:
     return chart_cell(
         Head(sentence, "stages", run.card.colour, under=under),
         figures.stages(
-            {name: (s.median, s.lower, s.upper)
+            {name: s.quartiles
              for name, s in zip(names, result.ffns, strict=True)},
             dict.fromkeys(names, "FFN"),
             run.card.colour,

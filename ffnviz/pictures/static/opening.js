@@ -5,8 +5,20 @@ import { element } from "./element.js";
 
 export const styles = ["opening.css"];
 
-// A chosen file's name and text are handed on.
-export async function read(input, longest, take) {
+// An input whose chosen file's name and text are handed on.
+export function fileInput(attributes, take) {
+  let most = 0;
+  const input = element("input", { type: "file", ...attributes, onchange: () => read(input, most, take) });
+  return {
+    input,
+    update(longest, accept) {
+      most = longest;
+      input.accept = accept;
+    },
+  };
+}
+
+async function read(input, longest, take) {
   const [file] = input.files;
   if (!file) return;
   // A letter has at most four bytes; one letter too many is enough to see that it is too long.
@@ -16,16 +28,13 @@ export async function read(input, longest, take) {
 }
 
 export function mount(tell) {
-  let longest = 0;
-  const take = (file) => tell("file", file);
-  const input = element("input", { type: "file", id: "input", onchange: () => read(input, longest, take) });
+  const file = fileInput({ id: "input" }, (chosen) => tell("file", chosen));
   const label = element("label", { for: "input" });
   return {
-    element: element("div", {}, label, input),
+    element: element("div", {}, label, file.input),
     update(data) {
-      ({ longest } = data);
       label.textContent = data.label;
-      input.accept = data.accept;
+      file.update(data.longest, data.accept);
     },
   };
 }

@@ -2,7 +2,7 @@
 
 import { chooseByArrows, element } from "./element.js";
 import { onProgress, progressOf } from "./progress.js";
-import { read } from "./opening.js";
+import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
 
 export const styles = ["rail.css"];
@@ -198,16 +198,13 @@ function button(tell, control) {
 }
 
 function upload(tell, control) {
-  let longest = 0;
-  const take = (file) => tell("file", { control: control.name, ...file });
-  const input = element("input", { type: "file", hidden: "", onchange: () => read(input, longest, take) });
-  const made = element("button", { type: "button", class: "action", onclick: () => input.click() });
+  const file = fileInput({ hidden: "" }, (chosen) => tell("file", { control: control.name, ...chosen }));
+  const open = element("button", { type: "button", class: "action", onclick: () => file.input.click() });
   return {
-    element: element("span", {}, made, input),
+    element: element("span", {}, open, file.input),
     update(next) {
-      ({ longest } = next);
-      made.textContent = next.label;
-      input.accept = next.accepts;
+      open.textContent = next.label;
+      file.update(next.longest, next.accepts);
     },
   };
 }

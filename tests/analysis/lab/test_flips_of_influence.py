@@ -1,6 +1,7 @@
 """Every claim on who hears whom flips when the layer is broken on purpose."""
 
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -51,15 +52,6 @@ class Unmasked(DecoderBlock):
         return super().forward(x, torch.zeros_like(memory))
 
 
-def test_a_decoder_block_without_its_mask_or_its_memory_is_found_out(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(influence, "DecoderBlock", Unmasked)
-    seen = influence.input_influence(subject(model_folder))
-    assert finding(seen, "Decoder block: no output").verdict is FAILS
-    assert finding(seen, "Decoder block: every output").verdict is FAILS
-
-
 def test_a_convolution_too_few_hears_too_little(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,12 +69,22 @@ class Backwards(nn.RNN):
         return output.flip(-2), last
 
 
-def test_an_rnn_that_reads_backwards_is_found_out(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nn, "RNN", Backwards)
+@pytest.mark.parametrize(
+    ("module", "layer", "broken", "claims"),
+    [
+        (influence, "DecoderBlock", Unmasked,
+         ["Decoder block: no output", "Decoder block: every output"]),
+        (nn, "RNN", Backwards, ["RNN and LSTM"]),
+    ],
+)  # fmt: skip
+def test_a_decoder_block_without_mask_or_memory_and_an_rnn_that_reads_backwards_are_found_out(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, layer: str,
+    broken: type[nn.Module], claims: list[str],
+) -> None:  # fmt: skip
+    monkeypatch.setattr(module, layer, broken)
     seen = influence.input_influence(subject(model_folder))
-    assert finding(seen, "RNN and LSTM").verdict is FAILS
+    for claim in claims:
+        assert finding(seen, claim).verdict is FAILS
 
 
 class Loud(nn.RNN):

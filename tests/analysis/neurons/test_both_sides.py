@@ -7,9 +7,10 @@ import pytest
 import torch
 import transformers
 
+from ffnviz.analysis.neurons.block_index import BlockIndex
 from ffnviz.analysis.neurons.browsing import overview
 from ffnviz.analysis.neurons.index_file import read_index, write_index
-from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index
+from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.plant import plant
 from ffnviz.analysis.neurons.plant_spread import spread
 from ffnviz.analysis.neurons.pool import read_pool

@@ -18,8 +18,8 @@ from ffnviz.analysis.neurons.index_file import (
     read_index,
     write_index,
 )
-from ffnviz.analysis.neurons.index_part import BlockPart, empty
-from ffnviz.analysis.neurons.neuron_index import EXAMPLES, NeuronIndex, build_index
+from ffnviz.analysis.neurons.index_part import EXAMPLES, BlockPart, empty
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
 from ffnviz.analysis.neurons.texts import batches
 from ffnviz.models.encoder.model import TWINS, Model, load

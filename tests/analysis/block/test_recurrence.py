@@ -6,7 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor, nn
 
-from ffnviz.analysis.block.turns import (
+from ffnviz.analysis.block.recurrence import (
     LONGEST,
     Recurrent,
     arriving,

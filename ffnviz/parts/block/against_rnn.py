@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.block.turns import (
+from ffnviz.analysis.block.recurrence import (
     LONGEST,
     Clock,
     ThroughBlocks,
@@ -14,7 +14,7 @@ from ffnviz.analysis.block.turns import (
 )
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.block import turns as figures
+from ffnviz.figures.block import rnn_charts as figures
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
 from ffnviz.parts.results import measured_on, outdated

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, layout, marked, shortened, token_axis
+from ffnviz.figures.layout import Figure, axis, escaped, figure, marked, shortened, token_axis
 
 WIDTH = 0.36  # of a bar, in rows
 
@@ -31,20 +31,18 @@ def clock(labels: Sequence[str], ready: NDArray[np.float64], block: float, colou
         }  # fmt: skip
 
     every = max(1, -(-len(labels) // 16))
-    return {
-        "data": [
+    return figure(
+        [
             bars("RNN", begins, ready, -0.2, "@muted"),
             bars("block", np.zeros(len(labels)), np.full(len(labels), block), 0.2, colour),
         ],
-        "layout": layout(
-            axis("milliseconds from the start", rangemode="tozero"),
-            axis("", range=[len(labels) - 0.4, -0.6], tickvals=list(rows[::every]),
-                 ticktext=[escaped(shortened(label, 10)) for label in labels[::every]],
-                 showgrid=False, zeroline=False, tickfont={"size": 16}),
-            margin={"l": 96, "r": 20, "t": 44, "b": 56},
-            barmode="overlay",
-        ),
-    }  # fmt: skip
+        axis("milliseconds from the start", rangemode="tozero"),
+        axis("", range=[len(labels) - 0.4, -0.6], tickvals=list(rows[::every]),
+             ticktext=[escaped(shortened(label, 10)) for label in labels[::every]],
+             showgrid=False, zeroline=False, tickfont={"size": 16}),
+        margin={"l": 96, "r": 20, "t": 44, "b": 56},
+        barmode="overlay",
+    )  # fmt: skip
 
 
 def arrives(
@@ -59,8 +57,8 @@ def arrives(
         token: the one whose output it starts from.
         series: name, what arrives at each token, colour, and dash.
     """
-    return {
-        "data": [
+    return figure(
+        [
             {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.arange(len(labels)),
              "y": np.where(values > 0, values, np.nan),
              "line": {"color": paint, "width": 3, "dash": dash},
@@ -68,12 +66,10 @@ def arrives(
              "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
             for name, values, paint, dash in series
         ],
-        "layout": layout(
-            token_axis(labels),
-            axis(
-                "length of the gradient that arrives", type="log", dtick=1, exponentformat="power"
-            ),
-            shapes=[marked(token)],
-            margin={"l": 84, "r": 20, "t": 44, "b": 56},
+        token_axis(labels),
+        axis(
+            "length of the gradient that arrives", type="log", dtick=1, exponentformat="power"
         ),
-    }  # fmt: skip
+        shapes=[marked(token)],
+        margin={"l": 84, "r": 20, "t": 44, "b": 56},
+    )  # fmt: skip

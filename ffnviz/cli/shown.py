@@ -1,0 +1,104 @@
+"""What `ffnviz app` is asked to show: checked and proved before anything is served."""
+
+from pathlib import Path
+
+import click
+
+from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
+from ffnviz.lecture.chosen import lecture_file
+from ffnviz.lecture.classroom.errors import ClassStoreError
+from ffnviz.lecture.classroom.store import server_store
+from ffnviz.lecture.tables import LectureError
+from ffnviz.models.config import NetworkRequest, config
+from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.index_registry import is_of, made_of
+from ffnviz.models.registry import available_networks, open_network, usual_device
+
+OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
+
+
+def asked(name: str, dtype: str | None) -> NetworkRequest:
+    """The network that --model names; a revision on the Hub stands behind an @."""
+    if Path(name).exists():
+        return NetworkRequest(str(Path(name).resolve()), dtype)
+    model, _, revision = name.partition("@")
+    return NetworkRequest(model, dtype, revision or None)
+
+
+def prove_networks() -> None:
+    """Open what is to be shown, and say what was proved of it.
+
+    Raises:
+        ClickException: in a sentence, if one of them cannot be shown.
+    """
+    try:
+        for name in (name for name, each in available_networks().items() if each):
+            open_network(name, usual_device(), click.echo)
+    except ModelFolderError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def opened_index(path: Path) -> str:
+    """A line that says what is in an index, and for which network it is shown.
+
+    Raises:
+        ClickException: in a sentence, if it is no index, or of none of them.
+    """
+    labels = []
+    for name in available_networks():
+        network = open_network(name, usual_device())
+        labels.append(network.card.label)
+        if not is_of(path, network):
+            continue
+        sizes = network.sizes
+        try:
+            index = read_index(path, sizes.d_ff, sizes.n_blocks)
+        except IndexFileError as error:
+            raise click.ClickException(str(error)) from error
+        some = len(index.numbers) < sizes.n_blocks
+        one = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
+        contents = f"{one}{index.n_tokens:,} tokens of {index.source}"
+        older = "" if made_of(path) == network.fingerprint else OLDER
+        return f"{network.card.label}: index {path}, {contents}.{older}"
+    why = (
+        "is an index of another network"
+        if made_of(path)
+        else "is not an index of neurons, or does not say of which network"
+    )
+    raise click.ClickException(
+        f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
+        "show the network that it is of with --model."
+    )
+
+
+def check_lecture(lecture: Path) -> None:
+    """Read the lecture now, so that what is wrong with it is said before anything is served."""
+    from ffnviz.app.main import build_catalog  # no other command needs all pages
+
+    try:
+        lecture_file(lecture, build_catalog())
+    except LectureError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def address_of_store(class_store: str | None) -> str:
+    """The address of --class-store, a file's as an absolute path."""
+    if not class_store or "://" in class_store:
+        return class_store or ""
+    return str(Path(class_store).resolve())
+
+
+def check_class_store() -> None:
+    """Check that classes can be kept, if others can open some or a store was named.
+
+    Raises:
+        ClickException: in a sentence, if they cannot be kept there.
+    """
+    if not config().has_classes and not config().class_store:
+        return
+    try:
+        server_store().ready()
+    except ClassStoreError as error:
+        raise click.ClickException(
+            f"Classes cannot be kept: {error} --class-store takes a file, or redis://HOST:PORT."
+        ) from error

@@ -1,0 +1,12 @@
+"""How much there may be of a class, and how long it lasts."""
+
+MOST_PEOPLE = 1_200
+LONGEST_SENTENCE = 500
+MOST_OPTIONS = 6
+LIVES_S = 3 * 3_600.0  # after the last action
+AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
+
+
+def sentence_text(typed: str) -> str:
+    """What a student typed, on one line of bounded length."""
+    return " ".join(typed.split())[:LONGEST_SENTENCE]

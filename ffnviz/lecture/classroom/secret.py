@@ -1,0 +1,41 @@
+"""The code and the secret of a class, which only its lecturer has."""
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from ffnviz.lecture.classroom.errors import NotTheLecturerError
+
+SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is mistaken for another
+LENGTH = 6
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A class that has just been opened."""
+
+    code: str  # what students type
+    secret: str  # what the lecturer's browser keeps; known to nobody else, and not written down
+
+    @staticmethod
+    def new() -> "Opened":
+        """A new class's code, one of 31⁶, and its secret of 192 random bits."""
+        code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+        return Opened(code, secrets.token_urlsafe(24))
+
+
+def check_lecturer(secret: str, written: str) -> None:
+    """Raises NotTheLecturerError if the secret is not the one that was written down."""
+    if not is_secret(secret, written):
+        raise NotTheLecturerError("Only the lecturer may do this.")
+
+
+def sum_of(secret: str) -> str:
+    """The hash of a secret, which is all that a store keeps of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def is_secret(secret: str, written: str) -> bool:
+    """Whether it is the one that was written down, in the same time whatever it is."""
+    return hmac.compare_digest(sum_of(secret), written)

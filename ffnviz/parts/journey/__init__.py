@@ -1,0 +1,62 @@
+"""The Journey: one sentence's way through the FFN of one block, on one screen."""
+
+from ffnviz.analysis.journey.overview import awake_by_block
+from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.figures.journey import sentences
+from ffnviz.figures.journey.overview import overview
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.parts.journey.ffn import ffn_of_the_token
+from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
+from ffnviz.parts.journey.prediction import what_it_says
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import ChooseBlock
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+
+FEW_BLOCKS = 4  # of more, one picture shows them all
+WIDTHS = (1.45, 2.8)
+
+
+def sheet(run: Run, _: Values) -> Sheet:
+    """The guess, and the token's way through the FFN; below, one neuron and all of them."""
+    rows = [
+        row(what_it_says(run), ffn_of_the_token(run), widths=WIDTHS),
+        row(chosen_neuron(run), every_token_every_neuron(run), widths=WIDTHS),
+    ]
+    if run.model.sizes.n_blocks > FEW_BLOCKS:
+        rows.insert(1, row(all_blocks(run)))
+    return Sheet(rows)
+
+
+def all_blocks(run: Run) -> Cell:
+    """What each token wakes in each block; a click chooses the block."""
+    threshold = threshold_for(run.card.phi)
+    shares = run.subject.per_sentence(
+        ("awake by block", threshold), lambda: awake_by_block(run.trace, threshold)
+    )
+    return chart_cell(
+        Head(sentences.of_blocks(shares.mean(axis=1), threshold), "overview", run.card.colour),
+        overview(shares, run.labels, run.state.block, run.card.colour),
+        "The share of neurons that each token activates, in each block.",
+        height=min(520, 130 + 16 * len(shares)),
+        on_choose=ChooseBlock,
+    )
+
+
+def timing_line(run: Run) -> Cell:
+    """How long the trace took, and how much of that its FFNs."""
+    timing = run.subject.timing
+    where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
+    proof: Sentence = []
+    if run.card.proof:
+        about, *equations = run.card.proof
+        proof = [f"{about}. Checked numerically on this network: {' · '.join(equations)}"]
+    quick: Sentence = [
+        number(f"{timing.total_ms:.1f} ms"),
+        f" on {where[run.model.device.type]}, {timing.ffn_share:.0%} of it in the FFNs",
+    ]  # fmt: skip
+    return text_cell("timing-line", quick, *([proof] if proof else []), tone="quiet")

@@ -1,0 +1,100 @@
+"""Every neuron on every token, and one of them."""
+
+from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.needs import missing
+from ffnviz.analysis.neurons.memory import WRITES_NEEDS, written_words
+from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
+from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
+from ffnviz.figures.journey import sentences
+from ffnviz.figures.journey.sentences import awake_means
+from ffnviz.figures.wording import neuron_name, percent
+from ffnviz.parts.part import NEURONS
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.neuron_card import neuron_card_cell
+from ffnviz.state.actions import ChooseNeuron, ChooseOrder, OpenNeuron
+from ffnviz.state.run import Run, TracedModel, token_labels
+from ffnviz.state.state import Neuron
+
+
+def every_token_every_neuron(run: Run) -> Cell:
+    """Each network's hidden activations, ReLU over GELU."""
+    counted = [(traced.card, awake_of(traced, run.block_of(traced))) for traced in run.both]
+    sentence = sentences.of_maps(
+        [(card.label, traced.share, traced.threshold, card.colour) for card, traced in counted]
+    )
+    shown = []
+    for traced, (_, awake_) in zip(run.both, counted, strict=True):
+        computed = traced.trace.blocks[run.block_of(traced)].ffn.hidden.float().cpu()
+        hidden = computed.numpy()
+        shown.append(ActivationMap(
+            traced.card.id, traced.card.label, traced.card.colour,
+            f"{percent(awake_.share)} {awake_means(awake_.threshold)}",
+            hidden, neuron_order(hidden, run.state.order),
+            token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token]),
+            computed.half().numpy(),
+        ))  # fmt: skip
+    neuron = neuron_of(run)
+    ours = all(traced.card.ours for traced in run.both)
+
+    def named(network: str, index: int) -> Neuron:
+        return Neuron(network, run.block_of(run.watched(network)), index)
+
+    return maps_cell(
+        Head(sentence, "maps" if ours else "any-maps", run.card.colour),
+        shown,
+        (neuron.network, neuron.index),
+        ORDERS,
+        run.state.order,
+        key="maps",
+        on_choose=lambda network, index: ChooseNeuron(named(network, index)),
+        on_order=ChooseOrder,
+        on_open=lambda network, index, token: OpenNeuron(
+            named(network, index), NEURONS, "working", token
+        ),
+    )
+
+
+def chosen_neuron(run: Run) -> Cell:
+    """One neuron on every token, and the words it writes."""
+    neuron = neuron_of(run)
+    traced = run.watched(neuron.network)
+    block, labels = run.block_of(traced), token_labels(traced.trace.tokens)
+    values = neuron_values(traced.trace, block, neuron.index)
+    writes: tuple[str, ...] = ()
+    if not missing(traced.card, WRITES_NEEDS):
+        writes = traced.per_network(
+            f"written {block} {neuron.index}",
+            lambda: written_words(traced.network, block, neuron.index, k=8)[0].words,
+        )
+    return neuron_card_cell(
+        Head(
+            sentences.of_neuron(labels, values, threshold_for(traced.card.phi), block),
+            "neuron",
+            traced.card.colour,
+        ),
+        f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
+        labels,
+        values,
+        int(run.tokens_of(traced)[run.token]),
+        writes,
+        key="neuron-card",
+        on_meet=lambda token: OpenNeuron(
+            neuron, NEURONS, "wakes" if token is None else "working", token
+        ),
+    )
+
+
+def awake_of(traced: TracedModel, block: int) -> Awake:
+    """How many neurons each token activates in a block of a network."""
+    return awake(traced.trace, block, threshold_for(traced.card.phi))
+
+
+def neuron_of(run: Run) -> Neuron:
+    """The chosen neuron, in whichever of the networks; else the strongest on the token."""
+    chosen = run.state.neuron
+    sizes = {traced.card.id: traced.network.sizes.d_ff for traced in run.both}
+    if chosen is not None and chosen.index < sizes.get(chosen.network, 0):
+        return chosen
+    return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))

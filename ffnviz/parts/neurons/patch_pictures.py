@@ -1,0 +1,140 @@
+"""The map of all patches, and what one of them does to the answer."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.causal.patch import PatchMap, patched_logits
+from ffnviz.figures.neurons.patch import restored_map
+from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.models.trace import index_in_full
+from ffnviz.parts.neurons.sentence_pair import Two, words_of
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import ShowState
+from ffnviz.state.run import Run
+from ffnviz.state.settings import choice_setting
+
+NEURONS = 16
+PATCHED = choice_setting("patched", {
+    "ffn": "the FFN's output", "neurons": f"{NEURONS} neurons", "stream": "the stream",
+    "attention": "attention's output",
+}).with_control("Put in")  # fmt: skip
+PLACES = {"ffn": ("ffn", None), "neurons": ("hidden", NEURONS), "stream": ("output", None),
+          "attention": ("attention", None)}  # fmt: skip
+WORDS = 8
+
+
+def drawn(run: Run, two: Two, at: str, patches: PatchMap) -> Cell:
+    """The map of the tokens that are shown."""
+    n = len(run.labels)
+    shown = {index_in_full(run.trace, token): token for token in range(n)}
+    shares = np.full((len(patches.values), n), np.nan)
+    for column, place in enumerate(patches.tokens.tolist()):
+        if place in shown:
+            shares[:, shown[place]] = patches.restored[:, column]
+    judged = shown.get(two.judged[1])
+    sentence: Sentence = ["No token that is shown has a counterpart in the second sentence."]
+    if np.isfinite(shares).any():
+        sentence = _furthest(run, two, at, shares, judged)
+    word, instead = words_of(run, two)
+    asked: Sentence = [] if judged is None else [" at ", quoted(run.labels[judged])]
+    under: Sentence = [
+        f"logit({word}) − logit({instead})", *asked, f" is {signed(patches.target)} in the first "
+        f"sentence and {signed(patches.source)} in the second.",
+    ]  # fmt: skip
+    if left := len(two.into.tokens) - len(patches.tokens):
+        under.append(
+            f" {left} of {len(two.into.tokens)} tokens, in parentheses, have no counterpart."
+        )
+    block, token = run.state.block, run.token
+
+    def choose(cell: int) -> ShowState:
+        return ShowState(replace(run.state, block=cell // n, token=cell % n))
+
+    return chart_cell(
+        Head(sentence, "patch-map", run.card.colour, _second_line(two), under),
+        restored_map(run.labels, shares, (block, token)),
+        "How far a patch of each block and token takes the answer to the second sentence's.",
+        height=560,
+        on_choose=choose,
+    )
+
+
+def _furthest(
+    run: Run, two: Two, at: str, shares: NDArray[np.float64], judged: int | None
+) -> Sentence:
+    """Which patch goes furthest; of the stream, away from the answer's own token, if there is any.
+
+    Behind the last block that token's stream is the answer, whatever the network.
+    """
+    sentence: Sentence = []
+    elsewhere = shares.copy()
+    if at == "stream" and judged is not None:
+        elsewhere[:, judged] = np.nan
+    if at == "stream" and np.isfinite(elsewhere).any():
+        shares, sentence = elsewhere, ["The answer's own token aside, "]
+    block, token = np.unravel_index(int(np.nanargmax(shares)), shares.shape)
+    word, instead = words_of(run, two)
+    what = PATCHED.options[at]
+    name = f"{what} " if sentence else f"{what[0].upper()}{what[1:]} "
+    return [
+        *sentence, f"{name}of the second sentence, put into block {block + 1} at ",
+        quoted(run.labels[token]), ", moves the answer furthest: ",
+        number(way(float(shares[block, token]))), f" of the way from {instead} to {word}.",
+    ]  # fmt: skip
+
+
+def the_patch(run: Run, two: Two, at: str) -> Cell:
+    """What the patch of the chosen block and token makes of the answer, beside both sentences'."""
+    here, label = index_in_full(run.trace, run.token), run.labels[run.token]
+    partner = two.partner(here)
+    if partner is None:
+        alone: Sentence = [quoted(label), " has no counterpart in the second sentence, so nothing "
+                           "can be put in there. Choose another token."]  # fmt: skip
+        return text_cell("no-counterpart", alone, tone="info")
+    place, neurons = PLACES[at]
+    given, into = two.given.logits_at(two.judged[0]), two.into.logits_at(two.judged[1])
+    patched = patched_logits(run.model, two.given, two.into, run.state.block, (partner, here),
+                          two.judged[1], at=place, neurons=neurons)  # fmt: skip
+    start, end, now = (float(two.measure(each)) for each in (into, given, patched))
+    shares = np.stack([each.double().softmax(-1).cpu().numpy() for each in (into, patched, given)])
+    words = [two.measure.word, two.measure.instead or 0]
+    likely = [int(each) for each in np.argsort(-shares.max(axis=0), kind="stable")[: WORDS + 2]]
+    ids = [*words, *(each for each in likely if each not in words)][:WORDS]
+    ids.sort(key=lambda each: -float(shares[:, each].max()))
+    names = [run.model.tokenizer.label(each) for each in ids]
+    said = [f"{run.model.tokenizer.label(each)} {percent(shares[0, each])} → "
+            f"{percent(shares[1, each])}" for each in words]  # fmt: skip
+    sentence: Sentence = [
+        f"Patched in block {run.state.block + 1} at ", quoted(label), ", the answer goes ",
+        number(way((now - start) / (end - start))), f" of the way: {said[0]}, {said[1]}.",
+    ]  # fmt: skip
+    marked = frozenset(names[ids.index(each)] for each in words)
+    panels = [
+        Bars(title, names, values[ids], colour, marked=marked)
+        for title, values, colour in (
+            ("first sentence", shares[0], "muted"), ("patched", shares[1], run.card.colour),
+        )
+    ]  # fmt: skip
+    others = [f"{names[ids.index(each)]} {percent(shares[2, each])}" for each in words]
+    under: Sentence = [f"In the second sentence: {', '.join(others)}."]
+    return bars_cell(
+        Head(sentence, "patched", run.card.colour, _second_line(two), under), panels,
+        alt="The likeliest words after the first sentence, and after it with the patch.",
+    )  # fmt: skip
+
+
+def way(share: float) -> str:
+    """A share of the way, which may lead back or beyond, as a percentage."""
+    if 0 < abs(share) < 0.0005:
+        return "<0.1%" if share > 0 else "−<0.1%"
+    return f"{100 * share:.{1 if abs(share) < 0.0995 else 0}f}%".replace("-", "−")
+
+
+def _second_line(two: Two) -> str:
+    return f"Second sentence: {quoted(two.given.text)[0]}"

@@ -1,0 +1,59 @@
+"""Two sentences that correspond token by token, and what their answers are told apart by."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.causal.measure import LogitDifference, judged_at, telling_words
+from ffnviz.analysis.neurons.compare import pairs
+from ffnviz.models.trace import Trace
+from ffnviz.parts.neurons.compare import has_mask
+from ffnviz.state.run import Run
+
+
+@dataclass(frozen=True)
+class Two:
+    """Two sentences, and what their answers are told apart by.
+
+    Attributes:
+        given: the second sentence, whose activations are taken.
+        into: the first, with all its tokens.
+        pairs: tokens that correspond, in `given` and in `into`, (n, 2).
+        judged: where each answers, in `given` and in `into`.
+        measure: logit(word) − logit(instead); the second says `word` rather than `instead`.
+    """
+
+    given: Trace
+    into: Trace
+    pairs: NDArray[np.int64]
+    judged: tuple[int, int]
+    measure: LogitDifference
+
+    def partner(self, token: int) -> int | None:
+        """The token of the second sentence that corresponds to one of the first, if one does."""
+        at = np.flatnonzero(self.pairs[:, 1] == token)
+        return int(self.pairs[at[0], 0]) if len(at) else None
+
+
+def two_sentences(run: Run, text: str) -> Two | str:
+    """The sentence beside another, or why nothing can be put from one into the other."""
+    if not text:
+        return "Type a second sentence, whose activations are put into the first."
+    given, into = run.model.trace(text), run.whole
+    corresponding = pairs(given.ids.tolist(), into.ids.tolist())
+    if not len(corresponding):
+        return "No token of one sentence has a counterpart in the other."
+    if has_mask(run, given) != has_mask(run, into):
+        return "One sentence has a [MASK] and the other has none: give both the same question."
+    judged = judged_at(run.model, given, None), judged_at(run.model, into, None)
+    measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
+    if measure is None:
+        return "Both sentences get the same answer: there is no way to go from one to the other."
+    return Two(given, into, corresponding, judged, measure)
+
+
+def words_of(run: Run, two: Two) -> tuple[str, str]:
+    """The two words that the answers are told apart by."""
+    label = run.model.tokenizer.label
+    return label(two.measure.word), label(two.measure.instead or 0)
