@@ -3,8 +3,8 @@
 import json
 from collections.abc import Sequence
 
+from playwright.sync_api import Page, expect
 from playwright.sync_api import TimeoutError as Timeout
-from playwright.sync_api import expect
 
 from ffnviz.lecture.chosen import BUILT_IN, OURS, lecture_file
 from tests.browser.axe import violations
@@ -132,6 +132,8 @@ SEEN = """() => {
     return seen;
 }"""
 
+OPEN_QUESTION = ".story .question.open"
+
 LIT = """() => {
     const boxes = [...document.querySelectorAll("[data-lit]")]
         .map((host) => host.getBoundingClientRect());
@@ -139,6 +141,13 @@ LIT = """() => {
     return boxes.length > 0
         && boxes.every((box) => box.height > 100 && box.top >= bottom && box.bottom <= innerHeight);
 }"""
+
+
+def answered(page: Page) -> None:
+    """Show the answer, if the scene has a question, and see what it says."""
+    if page.locator(OPEN_QUESTION).count():
+        page.get_by_role("button", name="Show the answer").click()
+    expect(page.locator(".story .say")).to_be_visible()
 
 
 def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_question(
@@ -153,10 +162,9 @@ def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_q
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)
-        if page.locator(".story .question.open").count():
+        if page.locator(OPEN_QUESTION).count():
             assert page.evaluate(SEEN) == [] or not drawn, title
-            page.get_by_role("button", name="Show the answer").click()
-        expect(page.locator(".story .say")).to_be_visible()
+        answered(page)
         if drawn:
             page.wait_for_function(LIT)
         if title != TITLES[-1]:
@@ -175,7 +183,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     halls = ((1920, 1080), (1280, 720))
     for _ in range(2 * len(TITLES)):
         wrong += complaints(journey, halls, LAST_ROW)
-        open_question = page.locator(".story .question.open").count()
+        open_question = page.locator(OPEN_QUESTION).count()
         if not open_question and page.locator(".story .question:visible").count():
             expect(page.locator(".story .ask")).to_be_visible()  # what was asked is still there
         page.keyboard.press("PageDown")
@@ -253,7 +261,7 @@ def test_the_course_is_chosen_from_the_menu_presented_to_its_end_and_fits_a_hall
     journey.settle()
     for scene in scenes:
         expect(page.locator(".story h2").first).to_have_text(scene.title)
-        if page.locator(".story .question.open").count():
+        if page.locator(OPEN_QUESTION).count():
             page.keyboard.press("PageDown")
         expect(page.locator(".story .say")).to_be_visible()
         if scene.look:  # some measure before they have it
@@ -272,9 +280,7 @@ def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)
-        if page.locator(".story .question.open").count():
-            page.get_by_role("button", name="Show the answer").click()
-        expect(page.locator(".story .say")).to_be_visible()
+        answered(page)
         if drawn:
             expect(page.locator("[data-lit]").first).to_be_in_viewport()
         wrong += complaints(journey, ((390, 844),), 0)
@@ -380,7 +386,9 @@ view = {page = "sparsity", part = "keep", text = "It cost forty [MASK]."}
 """
 
 
-def open_desk_with(journey: Journey, lecture: str) -> None:
+def desk_with(lecture: str, new_page: OpenPage) -> Journey:
+    """A page whose lecture desk has opened this file."""
+    journey = new_page(width=1280, height=720).open(text="It rained.")
     page = journey.page
     page.get_by_role("button", name="Lecture", exact=True).click()
     page.get_by_role("button", name="My lecture (").click()
@@ -390,14 +398,14 @@ def open_desk_with(journey: Journey, lecture: str) -> None:
     expect(page.get_by_role("button", name="1. All of it")).to_be_visible()
     journey.answered()
     expect(page.get_by_label("Title", exact=True)).to_have_value("Two views")
+    return journey
 
 
 def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(
     new_page: OpenPage,
 ) -> None:
-    journey = new_page(width=1280, height=720).open(text="It rained.")
+    journey = desk_with(LECTURE, new_page)
     page = journey.page
-    open_desk_with(journey, LECTURE)
     words = page.get_by_label("What to say")
     words.fill("Before  after.")
     words.evaluate("(area) => area.setSelectionRange(7, 7)")
@@ -433,12 +441,11 @@ def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(
 def test_in_a_talk_all_pictures_wait_for_the_answer_and_none_has_tools(
     new_page: OpenPage,
 ) -> None:
-    journey = new_page(width=1280, height=720).open(text="It rained.")
+    journey = desk_with(LECTURE, new_page)
     page = journey.page
-    open_desk_with(journey, LECTURE)
     page.get_by_role("button", name="Preview").click()
     expect(page.locator("html[data-presenting]")).to_have_count(1)
-    expect(page.locator(".story .question.open")).to_be_visible()
+    expect(page.locator(OPEN_QUESTION)).to_be_visible()
     journey.settle()
     pictures = page.locator(".hung:has(> .head)")
     expect(pictures).to_have_count(5)
