@@ -99,11 +99,21 @@ def test_streamlits_own_theme_has_the_palettes_colours() -> None:
         }
 
 
+NOTE_AT = {"Head": 1, "guess_cell": 2}  # which of their arguments names the note
+
+
 def notes_in(path: Path) -> Iterator[str]:
-    """What each Head in a source file names as its note."""
-    for node in ast.walk(ast.parse(text_of(path))):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Head":
-            note = node.args[1]
+    """What the heads in a source file name as their notes, and not what is handed on to one."""
+    tree = ast.parse(text_of(path))
+    handed_on = {
+        node for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef) and function.name in NOTE_AT
+        for node in ast.walk(function)
+    }  # fmt: skip
+    for node in ast.walk(tree):
+        name = getattr(node.func, "id", "") if isinstance(node, ast.Call) else ""
+        if isinstance(node, ast.Call) and name in NOTE_AT and node not in handed_on:
+            note = node.args[NOTE_AT[name]]
             for each in (note.body, note.orelse) if isinstance(note, ast.IfExp) else (note,):
                 assert isinstance(each, ast.Constant), path
                 yield str(each.value)

@@ -52,8 +52,11 @@ def the_recall(run: Run, stored: Capacity) -> Cell:
         f" again among {stored.words:,} words; without φ, "
         f"{percent(float(stored.without.recall[-1]))}.",
     ]  # fmt: skip
-    return _curves(run, stored, lambda one: one.recall, "found again, %", sentence, "capacity",
-                   "How many of N random pairs are found again, with φ and without.")  # fmt: skip
+    return _curves(
+        run, stored, lambda one: one.recall, "found again, %",
+        Head(sentence, "capacity", run.card.colour),
+        "How many of N random pairs are found again, with φ and without.",
+    )  # fmt: skip
 
 
 def the_error(run: Run, stored: Capacity) -> Cell:
@@ -65,14 +68,15 @@ def the_error(run: Run, stored: Capacity) -> Cell:
         f"to {stored.without.exact_up_to(stored.counts):,}, with rank {stored.without.rank:,}.",
     ]  # fmt: skip
     return _curves(
-        run, stored, lambda one: one.off, "outputs off, % of their length", sentence,
-        "capacity-error", "How far the outputs of N pairs are off, with φ and without.",
+        run, stored, lambda one: one.off, "outputs off, % of their length",
+        Head(sentence, "capacity-error", run.card.colour),
+        "How far the outputs of N pairs are off, with φ and without.",
     )  # fmt: skip
 
 
 def _curves(
-    run: Run, stored: Capacity, share: Callable[[Stored], np.ndarray], title: str,
-    sentence: Sentence, note: str, alt: str,
+    run: Run, stored: Capacity, share: Callable[[Stored], np.ndarray], title: str, head: Head,
+    alt: str,
 ) -> Cell:  # fmt: skip
     figure = lines(
         stored.counts,
@@ -82,4 +86,4 @@ def _curves(
         axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
         axis(title, range=[-4, 104]),
     )  # fmt: skip
-    return chart_cell(Head(sentence, note, run.card.colour), figure, alt, height=600)
+    return chart_cell(head, figure, alt, height=600)
