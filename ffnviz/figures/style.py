@@ -1,7 +1,8 @@
 """The colours of both themes, as pictures/palettes.json has them for Python and the browser.
 
-The accents are Okabe & Ito's vermillion and blue (2008). The signed scale runs from violet through
-the background to green, a pair that stays apart for colour-blind eyes.
+The accents are Okabe & Ito's vermillion and blue (2008), those of trained networks its reddish
+purple and bluish green, darker on white and lighter on black. The signed scale runs from violet
+through the background to green, a pair that stays apart for colour-blind eyes.
 """
 
 import json
@@ -29,6 +30,9 @@ class Palette:
     # relu, gelu: the accent of each activation function
     relu: str
     gelu: str
+    # of networks that visitors trained: one with ReLU, and one with another φ
+    learned: str
+    learned_other: str
     # positive, negative: far ends of the signed scale; *_mid are its halfway points
     positive: str
     positive_mid: str

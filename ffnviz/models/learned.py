@@ -27,6 +27,11 @@ def learned_folder(name: str) -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def is_learned(folder: Path) -> bool:
+    """Whether a network's folder is one of these."""
+    return config().learned is not None and folder.parent == config().learned
+
+
 def keep_learned(zipped: bytes) -> list[str]:
     """Keep the model folders of a ZIP file that this server has made; gives their ids.
 

@@ -22,7 +22,7 @@ def test_the_formula_knows_black_and_white() -> None:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("name", ["text", "muted", "relu", "gelu"])
+@pytest.mark.parametrize("name", ["text", "muted", "relu", "gelu", "learned", "learned_other"])
 def test_type_and_accents_stand_out_from_the_background(palette: Palette, name: str) -> None:
     assert contrast(getattr(palette, name), palette.background) >= 4.5
 

@@ -74,3 +74,11 @@ def test_a_notebook_keeps_none(model_folder: Path) -> None:
     use(replace(config(), learned=None))
     with pytest.raises(RuntimeError, match="ffnviz app"):
         keep_learned(packed(model_folder))
+
+
+@pytest.mark.usefixtures("place")
+def test_a_trained_network_has_an_accent_of_its_own(model_folder: Path) -> None:
+    (name,) = keep_learned(packed(model_folder))
+    colour, usual = (each.card.colour for each in (open_network(name, "cpu"),
+                                                   load_ours(str(model_folder))))  # fmt: skip
+    assert (colour, usual) in {("learned", "relu"), ("learned_other", "gelu")}

@@ -24,6 +24,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.lazy_values import LazyValue
+from ffnviz.models.learned import is_learned
 from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
 
@@ -61,14 +62,16 @@ class Model:
 
     @cached_property
     def card(self) -> Card:
-        """What it is; its colour is that of its kind of φ."""
+        """What it is; its colour is that of its kind of φ, another if a visitor trained it."""
         config = self.encoder.config
         phi = ACTIVATIONS[config.activation]
+        learned = self.folder is not None and is_learned(self.folder)
+        colours = ("learned", "learned_other") if learned else ("relu", "gelu")
         return Card(
             id=self.name,
             label=phi.label if self._is_twin else self.name,
             phi=phi,
-            colour="relu" if phi.exact_zeros else "gelu",
+            colour=colours[not phi.exact_zeros],
             gated=phi.gated,
             causal=config.causal,
             has_mask=True,

@@ -64,7 +64,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         NAME, (), learn, after, (plans, text), [row(invitation(name))],
         on_request=True, live=True, recorded=recorded,
     )  # fmt: skip
-    return Sheet([training], [AGAINST, *own_text_controls()])
+    return Sheet([training], [AGAINST, SEED, *own_text_controls()])
 
 
 def placed(course: Course, values: Values) -> Cell:
