@@ -12,9 +12,9 @@ from ffnviz.state.run import Run
 
 def following(page: Page, part: Part, run: Run) -> tuple[Page, Part] | None:
     """The next part that the network can show, on this page or on a later one; None at the end."""
-    parts = [(each, later) for each in PAGES for later in each.parts]
+    parts = [(of_page, each) for of_page in PAGES for each in of_page.parts]
     after = parts[parts.index((page, part)) + 1 :]
-    return next(((p, later) for p, later in after if not later.missing(run)), None)
+    return next(((of_page, each) for of_page, each in after if not each.missing(run)), None)
 
 
 def what_it_knows(run: Run) -> list[str]:

@@ -161,21 +161,21 @@ def token_chips(run: Run, page: Page) -> Cell:
 def block_map(page: Page, part: Part, run: Run) -> Cell:
     """Where in the block a part is, and the ways to what is about the same."""
     about = {
-        name: [(to, link) for to, link in parts_at(name) if not link.missing(run)]
+        name: [(to, each) for to, each in parts_at(name) if not each.missing(run)]
         for name in STATIONS
     }
     here = stations_of(page.name, part.name)
     stations = [
         MapStation(
-            name, sign, title, name in here, [(link.title, to.title) for to, link in about[name]],
+            name, sign, title, name in here, [(each.title, to.title) for to, each in about[name]],
             about[name].index((page, part)) if (page, part) in about[name] else None,
         )
         for name, (sign, title) in STATIONS.items()
     ]  # fmt: skip
 
     def go(station: int, to: int) -> OpenPage:
-        there, link = about[list(STATIONS)[station]][to]
-        return OpenPage(there.name, link.name)
+        to_page, to_part = about[list(STATIONS)[station]][to]
+        return OpenPage(to_page.name, to_part.name)
 
     return block_map_cell(stations, "block-map", go)
 

@@ -125,9 +125,9 @@ def _trained(learner: Learner, *, quiet: bool) -> list[Record]:
 
 
 def _said(record: Record) -> str:
-    losses = record.held_out
+    held_out = record.held_out
     return (
-        f"loss {short(losses.loss)} nats, top-5 {losses.top5:.1%} on held-out sentences; "
+        f"loss {short(held_out.loss)} nats, top-5 {held_out.top5:.1%} on held-out sentences; "
         f"{', '.join(record.words)}"
     )
 

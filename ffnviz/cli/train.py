@@ -176,8 +176,8 @@ def _counted(corpus: Corpus) -> str:
     return f"{said} In sentences: {len(n_training):,} and {len(n_held_out):,}."
 
 
-def _said(losses: dict[str, Any]) -> str:
-    return f"loss {losses['loss']:.3f} nats, top-1 {losses['top1']:.1%}, top-5 {losses['top5']:.1%}"
+def _said(scores: dict[str, Any]) -> str:
+    return f"loss {scores['loss']:.3f} nats, top-1 {scores['top1']:.1%}, top-5 {scores['top5']:.1%}"
 
 
 class _ProgressBar:

@@ -118,9 +118,9 @@ def _as_function(name: str, source: str) -> str:
     """The module as a function of its exports, which are there before its first line is run."""
     if _ENDS_SCRIPT.search(source):
         raise ValueError(f"{name} has what would end a script in a page.")
-    exports = [exported[1] for exported in _EXPORT.findall(source)]
+    exports = [name for _, name in _EXPORT.findall(source)]
     source = _EXPORT.sub(r"\1 \2", source)
-    source = _IMPORT.sub(lambda exported: _needed(*exported.groups()), source)
+    source = _IMPORT.sub(lambda match: _needed(*match.groups()), source)
     source = _LAZY.sub(r'later("\1")', source)
     left = _MODULE_SYNTAX.search(source)
     if left:

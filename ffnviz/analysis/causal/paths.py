@@ -98,12 +98,12 @@ def paths_to_later(
 def _paths(
     network: Network,
     trace: Trace,
-    blocks: tuple[int, int],
+    start: tuple[int, int],
     to: Iterable[int],
     token: int | None,
     k: int,
 ) -> tuple[NeuronPaths, ...]:
-    block, neuron = blocks
+    block, neuron = start
     place = judged_at(network, trace, token)
     without = network.run(trace.ids, [Edit(block, [neuron], scale=0.0, tokens=[place])])
     own = trace.blocks[block].ffn.hidden[place, neuron].double()

@@ -64,9 +64,9 @@ def contrast(
         rows = [_row(network, network.trace(text), block, at, token) for text in some]
         if len(rows) < 2:
             raise ValueError("Give at least two texts of each kind: the error is their spread's.")
-        directions = torch.stack(rows)
-        means.append(directions.mean(dim=0))
-        errors.append(directions.var(dim=0) / len(rows))
+        samples = torch.stack(rows)
+        means.append(samples.mean(dim=0))
+        errors.append(samples.var(dim=0) / len(rows))
     return Contrast(means[0] - means[1], (errors[0] + errors[1]).sqrt(), block, at)
 
 

@@ -64,25 +64,25 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
     """
     encoder, whole = subject.own, subject.whole
     x = whole.embedding.cpu().double().clone()
-    held: list[dict[str, Map]] = []
+    maps: list[dict[str, Map]] = []
     streams = [x]
     for block in encoder.blocks:
-        held.append(frozen_maps(block, streams[-1]))
+        maps.append(frozen_maps(block, streams[-1]))
         streams.append(block(streams[-1]).output)
     config = encoder.config
     inner = 2 * config.d_model + config.d_ff + len(x)
 
     def stack(kind: str) -> Map:
         def through(v: Tensor) -> Tensor:
-            for maps in held:
-                v = maps[kind](v)
+            for of_block in maps:
+                v = of_block[kind](v)
             return v
 
         return through
 
     at = subject.block
-    tried_block = {n: try_map(n, f, streams[at], FACTOR, inner) for n, f in held[at].items()}
-    tried_stack = {n: try_map(n, stack(n), x, FACTOR, inner * len(held)) for n in held[at]}
+    tried_block = {n: try_map(n, f, streams[at], FACTOR, inner) for n, f in maps[at].items()}
+    tried_stack = {n: try_map(n, stack(n), x, FACTOR, inner * len(maps)) for n in maps[at]}
     last = streams[-1]
     linear = stack(NO_PHI if removed else GATES)
     reads, folded = fold(linear, x, subject.place, progress)

@@ -69,16 +69,16 @@ def strongest(
     keys = (ordered << 24) + (2**24 - 1 - rows)
     keys = torch.where(wanted[:, columns], keys, torch.iinfo(torch.int64).min + rows)
     chosen = keys.topk(min(EXAMPLES, len(best)), dim=0).indices
-    largest = wanted[:, columns].gather(0, chosen)
-    values = torch.where(largest, best.gather(0, chosen), -torch.inf)
-    rank, column = largest.nonzero(as_tuple=True)
+    is_wanted = wanted[:, columns].gather(0, chosen)
+    values = torch.where(is_wanted, best.gather(0, chosen), -torch.inf)
+    rank, column = is_wanted.nonzero(as_tuple=True)
     tokens = torch.zeros(chosen.shape, dtype=torch.int32, device=hidden.device)
     text, neuron = chosen[rank, column], columns[column]
     if FEW * len(rank) < wanted.numel():
         tokens[rank, column] = (sign * hidden[text, :, neuron]).argmax(dim=1).int()
     else:
         tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
-    where = np.where(largest.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
+    where = np.where(is_wanted.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
     return columns.cpu().numpy(), (values.cpu().numpy(), where, tokens.cpu().numpy())
 
 

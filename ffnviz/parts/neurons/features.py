@@ -170,18 +170,18 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
         )
         return Answers(swapped.unexplained, swapped.divergence, swapped.without, plain, changed)
 
-    swapped = run.subject.per_sentence(("sae", str(path), place), answers)
-    word, instead = swapped.plain.words[0], swapped.changed.words[0]
-    before, now = (percent(float(p.probabilities[0])) for p in (swapped.plain, swapped.changed))
+    compared = run.subject.per_sentence(("sae", str(path), place), answers)
+    word, instead = compared.plain.words[0], compared.changed.words[0]
+    before, now = (percent(float(p.probabilities[0])) for p in (compared.plain, compared.changed))
     answer: Sentence = [
         "With x̂ in the place of x at all tokens, the answer at ", quoted(run.labels[token]),
         f" is still {word}, {now} instead of {before}: " if word == instead
         else f" is {instead} ({now}) instead of {word} ({before}): ",
-        number(f"{swapped.divergence:.3g} nats"),
-        f" apart. With nothing there, it would be {swapped.without:.3g}.",
+        number(f"{compared.divergence:.3g} nats"),
+        f" apart. With nothing there, it would be {compared.without:.3g}.",
     ]  # fmt: skip
     share: Sentence = [
-        *here, " Over the sentence, it leaves ", number(percent(swapped.unexplained)),
+        *here, " Over the sentence, it leaves ", number(percent(compared.unexplained)),
         " of the variance unexplained.",
     ]  # fmt: skip
     return [text_cell("missed", share, answer)]
