@@ -166,11 +166,6 @@ class JobPool:
                 send(self._process.stdin, message)
 
     @property
-    def is_up(self) -> bool:
-        """Whether its process runs, or is being started."""
-        return self._serving
-
-    @property
     def queue(self) -> int:
         """The number of jobs that wait or run."""
         return len(self._jobs)

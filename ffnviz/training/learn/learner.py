@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.training.learn.neurons import keys_of, look_at_neurons
+from ffnviz.training.learn.neurons import Neurons, keys_of, look_at_neurons
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 from ffnviz.training.learn.text import MAX_TOKENS, TEXTS, text_read, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, Variant, new_encoder
@@ -72,6 +72,8 @@ class Learner:
         self._optimiser = optimiser_of(self.encoder, plan.recipe)
         self._first_keys = keys_of(self.encoder)
         self._held_out: HeldOut | None = None
+        self._neurons: Neurons | None = None
+        self._looked_at = -1  # the step
 
     def watch(self, text: str) -> Record:
         """Watch another sentence from now on; what is noted of it now."""
@@ -114,14 +116,18 @@ class Learner:
     def _noted(self) -> Record:
         looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
         with self._timed():
-            if looks or self._held_out is None:
+            # The held-out sentences depend on the step alone, so another text needs no new look.
+            if self._held_out is None or (looks and self._looked_at != self.step):
                 self._held_out = _look(self.encoder, self.plan.own)
+                self._neurons = None
+                self._looked_at = self.step
             record = _record(self, self._held_out, with_hidden=looks)
             if not looks:
                 return record
-            held_out = _held_out(self.plan.own)
-            neurons = look_at_neurons(self.encoder, self._first_keys, held_out)
-            return replace(record, neurons=neurons)
+            if self._neurons is None:
+                held_out = _held_out(self.plan.own)
+                self._neurons = look_at_neurons(self.encoder, self._first_keys, held_out)
+            return replace(record, neurons=self._neurons)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -24,6 +25,11 @@ def told(records: list[Record]) -> list[object]:
 @pytest.fixture(scope="module")
 def course() -> list[Record]:
     return list(Learner(PLAN).learn())
+
+
+@pytest.fixture(scope="module")
+def beginner() -> Learner:
+    return Learner(PLAN)
 
 
 def test_it_begins_at_chance_and_soon_beats_guessing_by_frequency(course: list[Record]) -> None:
@@ -57,9 +63,18 @@ def test_stopped_pickled_and_gone_on_with_it_ends_the_same(course: list[Record])
 
 def test_another_sentence_can_be_watched_on_the_way() -> None:
     learner = Learner(PLAN)
-    list(learner.learn(10))
+    last = list(learner.learn(10))[-1]
     record = learner.watch("What [MASK] is it?")
-    assert record.step == 10
+    assert record.step == last.step == 10
+    assert record.neurons is not None
+    assert last.neurons is not None
+    # Of the held-out sentences it says the same, and after more steps something else.
+    assert record.held_out == last.held_out
+    assert np.array_equal(record.neurons.turned, last.neurons.turned)
+    later = list(learner.learn(10))[-1]
+    assert later.neurons is not None
+    assert later.held_out != last.held_out
+    assert not np.array_equal(later.neurons.turned, last.neurons.turned)
     assert record.tokens == ("What", "[MASK]", "is", "it", "?")
     assert record.hidden is not None
     assert record.hidden.shape == (2, 5, 256)
@@ -69,9 +84,11 @@ def test_another_sentence_can_be_watched_on_the_way() -> None:
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
-def test_a_hidden_word_is_seen_wherever_it_stands(before: str, after: str) -> None:
+def test_a_hidden_word_is_seen_wherever_it_stands(
+    beginner: Learner, before: str, after: str
+) -> None:
     """Also behind a long word without a space, whose every letter may be a token."""
-    record = Learner(PLAN).watch(f"{before}[MASK]{after}")
+    record = beginner.watch(f"{before}[MASK]{after}")
     assert "[MASK]" in "".join(record.tokens).upper()
     assert len(record.tokens) <= MAX_TOKENS
     assert record.hidden is not None
