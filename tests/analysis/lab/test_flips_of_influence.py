@@ -4,6 +4,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -118,6 +119,13 @@ def test_the_spectral_radius_is_that_of_the_recurrent_weights_as_drawn() -> None
     # Uniform up to 1/√d: a variance of 1/(3 d), and by Girko's circular law a radius near √(1/3).
     assert found[recurrent.RNN].radius == pytest.approx(3**-0.5, rel=0.1)
     assert found[recurrent.LOUD].radius == pytest.approx(5 * found[recurrent.RNN].radius)
+    radii = []
+    for seed in recurrent.SEEDS:
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            weights = nn.RNN(d, d).get_parameter("weight_hh_l0").detach().double().numpy()
+        radii.append(abs(np.linalg.eigvals(weights)).max())
+    assert found[recurrent.RNN].radius == pytest.approx(np.mean(radii), rel=1e-5)
 
 
 def test_who_forgets_more_slowly_depends_on_who_is_who(monkeypatch: pytest.MonkeyPatch) -> None:
