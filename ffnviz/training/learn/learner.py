@@ -10,7 +10,6 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.training.learn.neurons import Neurons, keys_of, look_at_neurons
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
@@ -60,6 +59,15 @@ class Plan:
         )  # fmt: skip
 
 
+@dataclass(frozen=True)
+class _Look:
+    """What the held-out sentences show of a network after so many steps."""
+
+    step: int
+    held_out: HeldOut
+    neurons: Neurons
+
+
 class Learner:
     """A network on its way through a plan. It can be pickled between two steps."""
 
@@ -71,9 +79,7 @@ class Learner:
         self.encoder = new_encoder(plan.variant, tokenizer.vocab_size, plan.seed)
         self._optimiser = optimiser_of(self.encoder, plan.recipe)
         self._first_keys = keys_of(self.encoder)
-        self._held_out: HeldOut | None = None
-        self._neurons: Neurons | None = None
-        self._looked_at = -1  # the step
+        self._last_look: _Look | None = None
 
     def watch(self, text: str) -> Record:
         """Watch another sentence from now on; what is noted of it now."""
@@ -116,18 +122,18 @@ class Learner:
     def _noted(self) -> Record:
         looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
         with self._timed():
-            # The held-out sentences depend on the step alone, so another text needs no new look.
-            if self._held_out is None or (looks and self._looked_at != self.step):
-                self._held_out = _look(self.encoder, self.plan.own)
-                self._neurons = None
-                self._looked_at = self.step
-            record = _record(self, self._held_out, with_hidden=looks)
-            if not looks:
-                return record
-            if self._neurons is None:
-                held_out = _held_out(self.plan.own)
-                self._neurons = look_at_neurons(self.encoder, self._first_keys, held_out)
-            return replace(record, neurons=self._neurons)
+            # What a look finds depends on no text: watching another needs no new one.
+            if self._last_look is None or (looks and self._last_look.step != self.step):
+                self._last_look = self._look()
+            record = _record(self, self._last_look.held_out, with_hidden=looks)
+            return replace(record, neurons=self._last_look.neurons if looks else None)
+
+    def _look(self) -> _Look:
+        batches = _held_out(self.plan.own)
+        found = validate(self.encoder, batches)
+        blocks = tuple(Sparsity(block.active, block.never_active) for block in found.blocks)
+        neurons = look_at_neurons(self.encoder, self._first_keys, batches)
+        return _Look(self.step, HeldOut(found.loss, found.top5, blocks), neurons)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -166,12 +172,6 @@ def _held_out(own: str) -> list[Batch]:
     # The same words are hidden whatever the seed, so that seeds can be compared.
     tokenizer, sentences = text_read(own)
     return sentence_batches(sentences, Recipe(), tokenizer.mask_id)
-
-
-def _look(encoder: Encoder, own: str) -> HeldOut:
-    found = validate(encoder, _held_out(own))
-    blocks = tuple(Sparsity(block.active, block.never_active) for block in found.blocks)
-    return HeldOut(found.loss, found.top5, blocks)
 
 
 def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
