@@ -30,6 +30,7 @@ from ffnviz.jobs.indexing.sources import Piece, pieces_of
 from ffnviz.jobs.indexing.stores import Address
 from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
 from ffnviz.models.encoder.atomic import check_writable
+from ffnviz.models.encoder.linear import onednn_is_quicker
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.external.memory import free_bytes
 from ffnviz.models.network import Network
@@ -120,7 +121,8 @@ def index(
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
                     where = options.device or device.type
-                    job = Job(name, where, dtype, revision, numbers, _tags(pieces), column, longest)
+                    asked = (name, where, dtype, revision, numbers, _tags(pieces), column, longest)
+                    job = Job(*asked, onednn=onednn_is_quicker())
                     hold(job, network)
                     _tell_room(network, job, options)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))

@@ -12,6 +12,7 @@ from torch import nn
 from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.spread import Progress, in_turn
 from ffnviz.analysis.timing.throughput import BEST_SIZE
+from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.model import Model
 
 NEEDS = (Capability.OURS,)
@@ -55,7 +56,7 @@ def speed(device: torch.device, progress: Progress = lambda _: None) -> Speed:
     square = torch.ones(BEST_SIZE, BEST_SIZE, device=device)
     tasks: dict[str, Callable[[], object]] = {
         "read": numbers.sum,
-        "multiply": lambda: square @ square,
+        "multiply": lambda: linear(square, square),
     }
     took = in_turn(tasks, READS, warm_up=1, device=device, progress=progress)
     read, multiply = (took[name].least / 1_000 for name in tasks)

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from ffnviz.analysis.needs import Capability, encoder_of, own_attention
 from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
+from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 
@@ -76,7 +77,7 @@ def throughput(
         "output": (f"({n}, {d_model}, {vocab})", n * d_model * vocab,
                    partial(encoder.unembed, trace.final)),
         BEST: (f"({BEST_SIZE}, {BEST_SIZE}, {BEST_SIZE})", BEST_SIZE**3,
-               partial(torch.matmul, large, large)),
+               partial(linear, large, large)),
     }  # fmt: skip
     if isinstance(module.ffn, GatedFeedForward):
         gate = (f"({n}, {d_model}, {d_ff})", n * d_model * d_ff,

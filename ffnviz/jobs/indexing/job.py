@@ -12,6 +12,7 @@ from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.jobs.allocator import keep_what_is_free
 from ffnviz.jobs.indexing.sources import Piece, texts_of
+from ffnviz.models.encoder.linear import take_onednn
 from ffnviz.models.network import Network
 from ffnviz.models.registry import load
 
@@ -31,6 +32,7 @@ class Job:
     tags: tuple[str, ...] = ()  # the names of all files, if each is a tag
     column: str = "text"  # of .jsonl and .parquet files
     longest: int = LONGEST  # tokens of a text; a longer one is cut
+    onednn: bool = False  # whose products our networks take, so that all processes count alike
 
 
 _HELD: dict[Job, Gatherer] = {}
@@ -46,10 +48,11 @@ def gatherer_of(job: Job) -> Gatherer:
 def hold(job: Job, network: Network) -> None:
     """Have this process count the job with a network that is loaded already.
 
-    One thread: how a matrix product is split among threads changes its last bits, and more
-    processes use a machine's cores better than more threads.
+    One thread: how a matrix product is split among threads changes its last bits, as does who
+    makes it, and more processes use a machine's cores better than more threads.
     """
     torch.set_num_threads(1)
+    take_onednn(job.onednn)
     keep_what_is_free()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     _HELD[job] = Gatherer(network, job.tags, job.blocks, job.longest)

@@ -8,6 +8,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ffnviz.models.encoder.linear import Linear
+
 
 @dataclass(frozen=True)
 class AttentionRecord:
@@ -84,8 +86,8 @@ class SelfAttention(nn.Module):
         self.n_heads = n_heads
         self.causal = causal
         self.dropout = dropout
-        self.project_in = nn.Linear(d_model, 3 * d_model, bias)  # W_Q, W_K, W_V side by side
-        self.project_out = nn.Linear(d_model, d_model, bias)  # W_O
+        self.project_in = Linear(d_model, 3 * d_model, bias)  # W_Q, W_K, W_V side by side
+        self.project_out = Linear(d_model, d_model, bias)  # W_O
 
     def forward(
         self,

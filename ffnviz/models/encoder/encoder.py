@@ -7,11 +7,11 @@ from typing import cast
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.block import Block, BlockRecord
 from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.linear import linear
 from ffnviz.models.random_init import draws_from
 
 INIT_STD = 0.02
@@ -128,7 +128,7 @@ class Encoder(nn.Module):
 
     def unembed(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Logits by the tied embedding matrix E: x Eᵀ, (…, d_model) -> (…, vocab_size)."""
-        return F.linear(x, self.token_embedding.weight)
+        return linear(x, self.token_embedding.weight)
 
 
 def initial_encoder(config: EncoderConfig, seed: int) -> Encoder:

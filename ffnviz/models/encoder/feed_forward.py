@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.edit import Edit, edited
+from ffnviz.models.encoder.linear import Linear
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,8 @@ class FeedForward(nn.Module):
     ) -> None:
         super().__init__()
         self.activation = ACTIVATIONS[activation]
-        self.expand = nn.Linear(d_model, d_ff, bias)
-        self.compress = nn.Linear(d_ff, d_model, bias)
+        self.expand = Linear(d_model, d_ff, bias)
+        self.compress = Linear(d_ff, d_model, bias)
         self.dropout = nn.Dropout(dropout)
 
     def forward(
@@ -93,7 +94,7 @@ class GatedFeedForward(FeedForward):
         self, d_model: int, d_ff: int, activation: str, dropout: float = 0.0, bias: bool = True
     ) -> None:
         super().__init__(d_model, d_ff, activation, dropout, bias)
-        self.gated_value = nn.Linear(d_model, d_ff, bias)
+        self.gated_value = Linear(d_model, d_ff, bias)
 
     def forward(
         self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
