@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import cache, partial
+from urllib.parse import quote
 
 import streamlit as st
 
@@ -137,6 +138,12 @@ def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> She
 
 
 @cache
+def logo() -> str:
+    """The logo as a data URL: Streamlit would look for the file with every run."""
+    return f"data:image/svg+xml,{quote((ASSETS / 'logo.svg').read_text(encoding='utf-8'), safe='')}"
+
+
+@cache
 def page_style() -> str:
     """The page's style sheet."""
     return (ASSETS / "page.css").read_text(encoding="utf-8")
@@ -156,7 +163,7 @@ def build_catalog() -> Catalog:
 
 def main() -> None:
     """Run the page once, from top to bottom."""
-    st.logo(ASSETS / "logo.svg", size="small")
+    st.logo(logo(), size="small")
     idle_collector().page_ran()
     apply("plotly_file")  # `streamlit run` starts nothing of ours that could
     page, addresses = opened_page()
@@ -173,7 +180,7 @@ def main() -> None:
     session.show_new_network()
     story.begin(session)
     title = f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz"
-    st.set_page_config(title, page_icon=str(ASSETS / "logo.svg"), layout="wide")
+    st.set_page_config(title, page_icon=logo(), layout="wide")
     st.html(f"<style>{page_style()}{hidden_controls.style(session.view_options)}</style>")
     page_controls.sentence_box(session)
     every = st.session_state["refresh"] = training.refresh_s(page.name)

@@ -7,7 +7,6 @@ from itertools import groupby
 
 import streamlit as st
 
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.app import export_widget
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
@@ -15,6 +14,7 @@ from ffnviz.figures.journey import sentences
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, words_to_hide
+from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.part import Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
 from ffnviz.pictures.block_map import MapStation, block_map_cell
@@ -134,7 +134,7 @@ def token_chips(run: Run, page: Page) -> Cell:
     """
     shares, means = list[float](), ""
     if page.name in ("journey", "sparsity"):
-        counted = awake(run.trace, run.state.block, threshold_for(run.card.phi))
+        counted = awake_of(run.subject, run.state.block)
         means = f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}"
         shares = counted.shares.tolist()
     words, asks = words_to_hide(run), question(run)

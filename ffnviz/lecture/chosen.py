@@ -33,9 +33,13 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
         raise LectureError(f"{path} is no lecture: {error}") from error
 
 
-@st.cache_resource(show_spinner=False)
-def _of_server(path: Path, _catalog: Catalog) -> Lecture:
-    return lecture_file(path, _catalog)
+_READ: dict[Path, Lecture] = {}  # once for all visitors
+
+
+def _of_server(path: Path, catalog: Catalog) -> Lecture:
+    if path not in _READ:
+        _READ[path] = lecture_file(path, catalog)
+    return _READ[path]
 
 
 def lecture_of(catalog: Catalog, named: str = "") -> Lecture:

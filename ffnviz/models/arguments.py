@@ -25,7 +25,8 @@ def check_ids(ids: object, vocab_size: int) -> None:
     """
     if not isinstance(ids, Tensor) or not ids.ndim or ids.is_floating_point() or ids.is_complex():
         raise TypeError("ids must be a tensor of whole numbers, (*batch, T): torch.tensor([…]).")
-    for wrong in ids[(ids < 0) | (ids >= vocab_size)][:1]:
+    if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
+        wrong = ids[(ids < 0) | (ids >= vocab_size)][0]
         raise ValueError(
             f"There is no entry {int(wrong)} in the vocabulary: they count from 0 to "
             f"{vocab_size - 1:,}."

@@ -67,6 +67,7 @@ class Cache:
         self.most_bytes = most_bytes
         self._kept: OrderedDict[Hashable, Any] = OrderedDict()
         self._sizes: dict[Hashable, int] = {}
+        self._usual_bytes = 0  # of all that are not larger than the bound
         self._used: set[Hashable] = set()
         self._computing: dict[Hashable, threading.Lock] = {}
         self._lock = threading.Lock()
@@ -112,17 +113,33 @@ class Cache:
         return self._kept[key]
 
     def _make_room(self, sizes: Mapping[Hashable, int]) -> None:
-        self._sizes |= {key: size for key, size in sizes.items() if key in self._kept}
-        # Of one that another thread is counting there is no size yet.
-        known = [key for key in self._kept if key in self._sizes]
-        large = [key for key in known if self._sizes[key] > self.most_bytes]
-        usual = [key for key in known if self._sizes[key] <= self.most_bytes]
-        for key in large[:-1]:
-            self._forget(key)
-        while sum(self._sizes[key] for key in usual) > self.most_bytes:
-            self._forget(usual.pop(0))
+        for key, size in sizes.items():
+            if key in self._kept:
+                self._resize(key, size)
+        if any(map(self._is_large, sizes)):
+            for key in [key for key in self._kept if self._is_large(key)][:-1]:
+                self._forget(key)
+        if self._usual_bytes > self.most_bytes:
+            # Of one that another thread is counting there is no size yet.
+            usual = [
+                key for key in self._kept if self._sizes.get(key, float("inf")) <= self.most_bytes
+            ]
+            for key in usual:
+                self._forget(key)
+                if self._usual_bytes <= self.most_bytes:
+                    break
+
+    def _is_large(self, key: Hashable) -> bool:
+        return self._sizes.get(key, 0) > self.most_bytes
+
+    def _resize(self, key: Hashable, size: int) -> None:
+        before = self._sizes.get(key, 0)
+        self._sizes[key] = size
+        for sign, n in ((-1, before), (1, size)):
+            self._usual_bytes += sign * n if n <= self.most_bytes else 0
 
     def _forget(self, key: Hashable) -> None:
+        self._resize(key, 0)
         del self._kept[key], self._sizes[key]
 
     @property
@@ -140,4 +157,5 @@ class Cache:
         with self._lock:
             self._kept.clear()
             self._sizes.clear()
+            self._usual_bytes = 0
             self._used.clear()

@@ -3,6 +3,7 @@
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from ffnviz.models.card import Card, NetworkSize
@@ -189,10 +190,15 @@ class Run:
 
 def token_labels(tokens: Sequence[Token]) -> list[str]:
     """The labels of any sentence's tokens, as `Run.labels` writes them."""
-    return [
+    return list(_labels(tuple(tokens)))
+
+
+@lru_cache(64)  # a page asks seven times
+def _labels(tokens: tuple[Token, ...]) -> tuple[str, ...]:
+    return tuple(
         _visible(token.text) or token.special or ("…" if place else "␣")
         for place, token in enumerate(tokens)
-    ]
+    )
 
 
 def _visible(text: str) -> str:

@@ -114,3 +114,18 @@ def test_bytes_are_counted_once_and_a_view_counts_all_it_keeps() -> None:
     assert bytes_held(nn.Linear(4, 2)) == 4 * (8 + 2)
     assert bytes_held(Growing([each(5), each(6)])) == 11
     assert bytes_held(None) == bytes_held(lambda: 0) == 0
+
+
+def test_several_large_values_and_many_usual_ones_keep_the_bound() -> None:
+    cache = Cache(most_bytes=10_000)
+    for number in range(30):
+        cache.get(("usual", number), lambda: each(1_500))
+        cache.get(("large", number), lambda: each(20_000))
+        cache.get(("usual", number // 2), lambda: each(1_500))
+    usual = cache.held - 20_000 - cache.held % 500
+    assert usual <= 10_000
+    assert len(cache) <= 8
+    cache.clear()
+    cache.get("again", lambda: each(9_000))
+    cache.get("and another", lambda: each(9_000))
+    assert len(cache) == 1

@@ -3,33 +3,29 @@
 import numpy as np
 
 from ffnviz.analysis.dimensions.rank import spectra
-from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
+from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.state.run import Run, TracedModel
 
 FEW = 0.05  # of the neurons, as “Keep the top k” begins with
 
 
-def _awake(run: Run, traced: TracedModel) -> Awake:
-    return awake(traced.trace, run.state.block, threshold_for(traced.card.phi))
-
-
 def _awake_here(run: Run) -> tuple[int, int]:
-    here = _awake(run, run.subject)
+    here = awake_of(run.subject, run.state.block)
     return int(here.counts[run.token]), here.d_ff
 
 
 def _awake_of(run: Run, traced: TracedModel) -> Number:
-    return number(percent(_awake(run, traced).share), traced.card.colour)
+    return number(percent(awake_of(traced, run.state.block).share), traced.card.colour)
 
 
 @fact_of_both
 def asleep(run: Run, traced: TracedModel) -> Number:
     """The share of hidden values that are not active, over the sentence."""
-    return number(percent(1 - _awake(run, traced).share), traced.card.colour)
+    return number(percent(1 - awake_of(traced, run.state.block).share), traced.card.colour)
 
 
 @fact_of_both

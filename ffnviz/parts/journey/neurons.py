@@ -88,7 +88,10 @@ def chosen_neuron(run: Run) -> Cell:
 
 def awake_of(traced: TracedModel, block: int) -> Awake:
     """How many neurons each token activates in a block of a network."""
-    return awake(traced.trace, block, threshold_for(traced.card.phi))
+    threshold = threshold_for(traced.card.phi)
+    return traced.per_sentence(
+        ("awake", block, threshold), lambda: awake(traced.trace, block, threshold)
+    )
 
 
 def neuron_of(run: Run) -> Neuron:
