@@ -40,7 +40,7 @@ import torch
 from hypothesis import HealthCheck, settings
 from streamlit.components.v2 import manifest_scanner
 
-from ffnviz.jobs.allocator import give_back, large_blocks_go_back
+from ffnviz.jobs.allocator import give_back, keep_what_is_free
 from ffnviz.models.config import config, use
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
@@ -88,16 +88,13 @@ def _as_before() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _memory_goes_back() -> Iterator[None]:
-    """What a file's tests held goes back to the system; an index would have the process keep it."""
-    with pytest.MonkeyPatch.context() as patch:
-        counting = sys.modules.get("ffnviz.jobs.indexing.job")
-        if counting:
-            patch.setattr(counting, "keep_what_is_free", large_blocks_go_back)
-        yield
+    """What a file's tests held goes back to the system after the last of them, not piece by piece."""
+    keep_what_is_free()
+    yield
+    counting = sys.modules.get("ffnviz.jobs.indexing.job")
     if counting:
         counting._HELD.clear()
     gc.collect()
-    large_blocks_go_back()
     give_back()
 
 

@@ -132,6 +132,7 @@ class FfnView:
         word_norm: what a word's vector, alone in the stream, passes through before this FFN.
         stages: all stages for what it gets, (…, T, d_model).
         write_norm: the norm of what it writes before that is added to the stream, if there is one.
+        product: x Wᵀ + b of x, W and b, by the way that the pass makes it.
     """
 
     keys: Float[Tensor, "d_ff d_model"]
@@ -145,6 +146,7 @@ class FfnView:
     word_norm: Norm | None
     stages: Callable[[Tensor], FeedForwardRecord]
     write_norm: Norm | None = None
+    product: Callable[[Tensor, Tensor, Tensor | None], Tensor] = F.linear
 
     def reads(self, middle: Tensor) -> Tensor:
         """What it gets of the stream before it, (…, d_model)."""
@@ -152,7 +154,7 @@ class FfnView:
 
     def write(self, hidden: Float[Tensor, "*rows d_ff"]) -> Float[Tensor, "*rows d_model"]:
         """hidden W2 + b2, (…, d_ff) -> (…, d_model)."""
-        return F.linear(hidden, self.values.mT, self.output_bias)
+        return self.product(hidden, self.values.mT, self.output_bias)
 
     def neuron(self, x: Float[Tensor, "*rows d_model"], number: int) -> Float[Tensor, "*rows"]:
         """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…)."""

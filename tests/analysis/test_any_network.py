@@ -269,7 +269,8 @@ def test_the_same_ffn_for_each_token(net: Network) -> None:
         return
     found = position_wise(net, trace, 0)
     assert max(found.alone, found.batch, found.flattened) < 1e-3
-    assert against_sequential(net, trace, 0) < 1e-4
+    # Sums of d_ff products in two orders: rounding adds up as a random walk does.
+    assert against_sequential(net, trace, 0) < 1e-4 * max(1, net.sizes.d_ff / 2_048) ** 0.5
     if isinstance(net, Model):
         assert found.n_parameters == sum(p.numel() for p in net.encoder.blocks[0].ffn.parameters())
 

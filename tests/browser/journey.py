@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Locator, Page
 
 PATIENCE_MS = 30_000
+LOOK_MS = 50  # with each frame, looking through a page would take half of its processor
 SOON_MS = 400  # a timer that is due so soon may ask the server for something, or draw
 
 # The points under the pointer, as plotly.js has found them: until then a click is none of a point.
@@ -103,11 +104,15 @@ SETTLED = """(all) => {
     const app = document.querySelector('[data-testid="stApp"]');
     const ready = (wire.asked <= wire.seen || answered) && wire.due.size === 0
         && app?.dataset.testScriptState === "notRunning";
+    if (!ready) {
+        wire.frames = 0;
+        return false;
+    }
     const cells = [...document.querySelectorAll(".sheet .cell")];
     const heights = cells.map((cell) => cell.offsetHeight).join();
     const still = heights === wire.heights;
     wire.heights = heights;
-    wire.frames = ready && still && (!all || (PAINTED)("")) ? wire.frames + 1 : 0;
+    wire.frames = still && (!all || (PAINTED)("")) ? wire.frames + 1 : 0;
     if (wire.frames < 5) return false;
     wire.seen = performance.now();
     wire.frames = 0;
@@ -134,7 +139,7 @@ class Journey:
     def wait_for(self, text: str) -> "Journey":
         """Wait until everything shows this sentence."""
         shown = json.dumps(repr(text)[1:-1])[1:-1] if "\\" in repr(text) else text
-        self.page.wait_for_function(PAINTED, arg=shown, timeout=PATIENCE_MS)
+        self.page.wait_for_function(PAINTED, arg=shown, timeout=PATIENCE_MS, polling=LOOK_MS)
         self.page.evaluate("wire.seen = performance.now()")
         return self
 

@@ -12,7 +12,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import PAINTED, PATIENCE_MS, Journey
+from tests.browser.journey import LOOK_MS, PAINTED, PATIENCE_MS, Journey
 from tests.parts.test_sparsity_sheets import percents
 
 START = "She opened the [MASK] and looked out."
@@ -79,7 +79,7 @@ def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
         arg=named,
     )
     if view not in IN_WORDS and page.name != "learn":  # before somebody trains there are words
-        journey.page.wait_for_function(PAINTED, arg="", timeout=MEASURED_MS)
+        journey.page.wait_for_function(PAINTED, arg="", timeout=MEASURED_MS, polling=LOOK_MS)
         journey.page.locator(".sheet > .rows .sentence:visible").first.wait_for(
             timeout=MEASURED_MS
         )  # what is measured has been

@@ -20,6 +20,7 @@ from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
 from ffnviz.models.encoder.folder import read_folder
+from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
@@ -280,6 +281,7 @@ class Model:
             # In a post-LN block the stream before the FFN is the attention's LayerNorm.
             word_norm=norm or _norm(module.attention_norm),
             stages=ffn,
+            product=linear,
         )
 
     @torch.inference_mode()
