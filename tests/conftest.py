@@ -40,8 +40,9 @@ import torch
 from hypothesis import HealthCheck, settings
 from streamlit.components.v2 import manifest_scanner
 
-from ffnviz.jobs.allocator import give_back, keep_what_is_free
+from ffnviz.jobs.allocator import give_back
 from ffnviz.models.config import config, use
+from ffnviz.models.encoder import model
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.models.encoder.folder import write_folder
@@ -88,14 +89,43 @@ def _as_before() -> Iterator[None]:
 
 @pytest.fixture(autouse=True, scope="module")
 def _memory_goes_back() -> Iterator[None]:
-    """What a file's tests held goes back to the system after the last of them, not piece by piece."""
-    keep_what_is_free()
-    yield
-    counting = sys.modules.get("ffnviz.jobs.indexing.job")
+    """What a file's tests held goes back to the system after its last test, not piece by piece."""
+    with pytest.MonkeyPatch.context() as patch:
+        counting = sys.modules.get("ffnviz.jobs.indexing.job")
+        if counting:  # an index would have the process keep all of it
+            patch.setattr(counting, "keep_what_is_free", lambda: None)
+        yield
     if counting:
         counting._HELD.clear()
     gc.collect()
     give_back()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _what_is_loaded_is_no_garbage() -> None:
+    """A collection after each file goes through what tests made, not through all modules."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _twins_are_read_once() -> Iterator[None]:
+    """A process has each twin once, as a server has; a test that changes one has a copy."""
+    read, twins = model.read_folder, dict[Path, tuple[Encoder, Tokenizer, torch.Tensor]]()
+
+    def read_once(folder: Path) -> tuple[Encoder, Tokenizer, torch.Tensor]:
+        if folder.parent != model.MODELS:
+            return read(folder)
+        if folder not in twins:
+            twins[folder] = read(folder)
+        return twins[folder]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(model, "read_folder", read_once)
+        yield
+    for folder, (encoder, *_) in twins.items():
+        for name, weight in read(folder)[0].state_dict().items():
+            assert torch.equal(weight, encoder.state_dict()[name]), f"a test has changed {folder}"
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -23,10 +23,10 @@ ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
 ASKED_FOR = {"features"}  # views that this server was given nothing for
 MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 13 s of a core, and jobs before it their own
 IN_WORDS = {"CPU and GPU", "later neurons"}  # without a GPU, and after the last block
-# What projectors, laptops and screens have, beside the two that pages are opened at: two of them on
+# What projectors, laptops and screens have, beside the two that pages are opened at: one of them on
 # every part, all of them on the sheets that fill a window to its edges.
-SIZES = ((1280, 720), (2560, 1440))
-MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864))
+SIZES = ((1280, 720),)
+MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864), (2560, 1440))
 HARDEST = ("journey", "block")
 HALL = 1920  # where no type may be smaller than SMALLEST pixels
 SMALLEST = 16

@@ -3,6 +3,8 @@
 import base64
 import hashlib
 import re
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,7 +91,7 @@ def test_words_and_shares_are_those_of_the_softmax(taken: ExportedJourney, model
 
 def _without(model: Model, text: str, block: int) -> list[list[str]]:
     """The likeliest words with an FFN whose weights are zero: the network itself is changed."""
-    changed = load(model.name)
+    changed = replace(model, encoder=deepcopy(model.encoder))
     ffn = changed.encoder.blocks[block].ffn
     with torch.no_grad():
         for weight in ffn.compress.parameters():
