@@ -19,8 +19,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # Tests free what they made piece by piece; glibc would hand each piece of 128 kB back at once, and
 # a tenth of the processor's time goes into getting it again. `tests/conftest.py` does so by files.
 TEST := MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 .venv/bin/python -m pytest $(PARALLEL)
-# Workers that hold less: pages and what they show by themselves, the browser's by themselves.
-PAGES := tests/analysis tests/models tests/parts tests/app tests/export
+# Run after the others, so that no worker holds all libraries: the browser's tests, and those of Ray
+# and training.
+LATER := tests/jobs tests/training tests/server tests/hostile
 
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
 PY := .venv/bin/python
@@ -47,9 +48,8 @@ test: style  ## lint, types, import order, unit tests, page tests, browser tests
 	else \
 	    echo "Going on without the browser tests." >&2; browser=; \
 	fi; \
-	$(TEST) $(PAGES) || failed=1; \
-	$(TEST) tests $(PAGES:%=--ignore %) --ignore tests/browser || failed=1; \
-	[ -z "$$browser" ] || $(TEST) $$browser || failed=1; \
+	$(TEST) tests $(LATER:%=--ignore %) --ignore tests/browser || failed=1; \
+	$(TEST) $(LATER) $$browser || failed=1; \
 	wait $$types || failed=1; cat .venv/mypy.log; exit $$failed
 
 lint: style  ## style and types

@@ -1,6 +1,7 @@
 """What a visit of the Journey brings over the wire, beside a page with one canvas.
 
-What is counted, and the limits, stand in tests/browser/budget.py.
+And what a sentence makes it compute. What is counted, and the limits, stand in
+tests/browser/budget.py and tests/parts/sentence_cost.py.
 """
 
 import sys
@@ -8,6 +9,7 @@ import sys
 from benchmarks import serving
 from benchmarks.measure import machine, table
 from tests.browser.budget import LIMITS, counts, visits
+from tests.parts import sentence_cost
 from tests.served import free_port
 
 
@@ -30,9 +32,10 @@ def main() -> None:
                 rows.append((name, visit, len(wire.fetched), f"{kilobytes:,.0f}"))
         print("## Visits\n")
         print(table(("page", "visit", "requests", "kB"), rows))
-        found = counts(browser, page)
+        found = counts(browser, page) | sentence_cost.sentence_cost()
     print("\n## The Journey\n")
-    lines = [(name, f"{n:,.0f}", LIMITS.get(name, "")) for name, n in found.items()]
+    limits = LIMITS | sentence_cost.LIMITS
+    lines = [(name, f"{n:,.0f}", limits.get(name, "")) for name, n in found.items()]
     print(table(("what", "is", "limit"), lines))
     print(f"\n{machine()}")
 

@@ -42,7 +42,7 @@ from streamlit.components.v2 import manifest_scanner
 
 from ffnviz.jobs.allocator import give_back
 from ffnviz.models.config import config, use
-from ffnviz.models.encoder import model
+from ffnviz.models.encoder import folder, model
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.models.encoder.folder import write_folder
@@ -111,21 +111,21 @@ def _what_is_loaded_is_no_garbage() -> None:
 @pytest.fixture(autouse=True, scope="session")
 def _twins_are_read_once() -> Iterator[None]:
     """A process has each twin once, as a server has; a test that changes one has a copy."""
-    read, twins = model.read_folder, dict[Path, tuple[Encoder, Tokenizer, torch.Tensor]]()
+    read, twins = folder.read_folder, dict[Path, tuple[Encoder, Tokenizer, torch.Tensor]]()
 
-    def read_once(folder: Path) -> tuple[Encoder, Tokenizer, torch.Tensor]:
-        if folder.parent != model.MODELS:
-            return read(folder)
-        if folder not in twins:
-            twins[folder] = read(folder)
-        return twins[folder]
+    def read_once(place: Path) -> tuple[Encoder, Tokenizer, torch.Tensor]:
+        if place.parent != model.MODELS:
+            return read(place)
+        if place not in twins:
+            twins[place] = read(place)
+        return twins[place]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(model, "read_folder", read_once)
         yield
-    for folder, (encoder, *_) in twins.items():
-        for name, weight in read(folder)[0].state_dict().items():
-            assert torch.equal(weight, encoder.state_dict()[name]), f"a test has changed {folder}"
+    for place, (encoder, *_) in twins.items():
+        for name, weight in read(place)[0].state_dict().items():
+            assert torch.equal(weight, encoder.state_dict()[name]), f"a test has changed {place}"
 
 
 @pytest.fixture(autouse=True, scope="session")

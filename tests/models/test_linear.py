@@ -72,6 +72,7 @@ def test_what_takes_gradients_stays_with_pytorch(asked: list[tuple[int, ...]]) -
     for each in (layer, other):
         each(x).square().sum().backward()
     assert layer.weight.grad is not None
+    assert other.weight.grad is not None
     assert torch.equal(layer.weight.grad, other.weight.grad)
     assert not asked
 

@@ -5,6 +5,7 @@ with PyTorch, uses it. Both read the weights as they lie. Gradients, other devic
 small matrices stay with `F.linear`.
 """
 
+from collections.abc import Callable
 from functools import cache
 from time import perf_counter
 
@@ -19,6 +20,7 @@ QUICKER = 0.75  # of F.linear's time: far from 1, so that one machine always dec
 SMALL = 2**17  # weights: below, calling oneDNN takes longer than it saves
 TOLERANCE = 1e-4  # of the largest result
 
+Product = Callable[[Tensor, Tensor, Tensor | None], Tensor]
 _decided: list[bool] = []
 
 
@@ -71,20 +73,22 @@ def _measured() -> bool:
     if not _is_right():
         return False
     tried = _tried()
-    least = {F.linear: float("inf"), _by_onednn: float("inf")}
+    ways: tuple[Product, ...] = F.linear, _by_onednn
+    took: list[list[float]] = [[], []]
     for _ in range(REPEATS):  # in turn: a busy moment is no one's alone
-        for way in least:
+        for way, seconds in zip(ways, took, strict=True):
             started = perf_counter()
             way(*tried)
-            least[way] = min(least[way], perf_counter() - started)
-    return least[_by_onednn] <= QUICKER * least[F.linear]
+            seconds.append(perf_counter() - started)
+    plain, onednn = map(min, took)
+    return onednn <= QUICKER * plain
 
 
 @cache
 @torch.inference_mode()
 def _is_right() -> bool:
     """Whether this PyTorch has oneDNN's product, which is no public name, and it is right."""
-    if not torch.backends.mkldnn.is_available():
+    if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
     try:
         found, wanted = _by_onednn(*_tried()), F.linear(*_tried())

@@ -11,6 +11,7 @@ from ffnviz.analysis.lab.experiment import Finding, Result, Subject
 from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward, FeedForwardRecord
+from ffnviz.models.encoder.linear import Linear
 from ffnviz.models.encoder.model import Model, load
 
 TEXT = "The cat sat on the mat, and the dog sat on the floor."
@@ -56,7 +57,7 @@ class ByPosition(FeedForward):
         return FeedForwardRecord(x, record.pre_activation, record.hidden, output)
 
 
-class Bent(nn.Linear):
+class Bent(Linear):
     """A layer that should be linear and is not."""
 
     def forward(self, x: Tensor) -> Tensor:
