@@ -122,7 +122,10 @@ def test_a_browser_asks_nobody_else_even_for_a_search(served: str, browser: Brow
     try:
         for place in ("", "architecture/", "researchers/"):
             page.goto(served + place)
-        page.get_by_role("textbox", name="Search").fill("patching")
+        # Until it has read its index, it hears nothing of what is typed; and then keys alone.
+        ready = page.locator(".md-search-result__meta").filter(has_text="Type to start searching")
+        ready.wait_for(state="attached")
+        page.get_by_role("textbox", name="Search").press_sequentially("patching")
         page.locator(".md-search-result__item").first.wait_for()
     finally:
         page.close()
