@@ -20,6 +20,19 @@ from ffnviz.state.settings import Values
 
 FIRST = "How many pairs of words fit into one FFN? Up to 4,096 are put in, which takes a while."
 TICKS = (1, 512, 1024, 2048, 3072, 4096)
+Curve = tuple[Callable[[Stored], np.ndarray], str, str]  # what is drawn, its axis, what it shows
+CURVES: dict[str, Curve] = {
+    "capacity": (
+        lambda stored: stored.recall,
+        "found again, %",
+        "How many of N random pairs are found again, with φ and without.",
+    ),
+    "capacity-error": (
+        lambda stored: stored.off,
+        "outputs off, % of their length",
+        "How far the outputs of N pairs are off, with φ and without.",
+    ),
+}
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
@@ -52,11 +65,7 @@ def the_recall(run: Run, stored: Capacity) -> Cell:
         f" again among {stored.words:,} words; without φ, "
         f"{percent(float(stored.without.recall[-1]))}.",
     ]  # fmt: skip
-    return _curves(
-        run, stored, lambda one: one.recall, "found again, %",
-        Head(sentence, "capacity", run.card.colour),
-        "How many of N random pairs are found again, with φ and without.",
-    )  # fmt: skip
+    return _curves(run, stored, Head(sentence, "capacity", run.card.colour))
 
 
 def the_error(run: Run, stored: Capacity) -> Cell:
@@ -67,17 +76,11 @@ def the_error(run: Run, stored: Capacity) -> Cell:
         f"; H of all {int(stored.counts[-1]):,} has rank {stored.with_phi.rank:,}. Without φ, up "
         f"to {stored.without.exact_up_to(stored.counts):,}, with rank {stored.without.rank:,}.",
     ]  # fmt: skip
-    return _curves(
-        run, stored, lambda one: one.off, "outputs off, % of their length",
-        Head(sentence, "capacity-error", run.card.colour),
-        "How far the outputs of N pairs are off, with φ and without.",
-    )  # fmt: skip
+    return _curves(run, stored, Head(sentence, "capacity-error", run.card.colour))
 
 
-def _curves(
-    run: Run, stored: Capacity, share: Callable[[Stored], np.ndarray], title: str, head: Head,
-    alt: str,
-) -> Cell:  # fmt: skip
+def _curves(run: Run, stored: Capacity, head: Head) -> Cell:
+    share, title, alt = CURVES[head.note]
     figure = lines(
         stored.counts,
         {f"with {run.card.phi.label}": (100 * np.maximum(share(stored.with_phi), 0),
