@@ -46,11 +46,16 @@ FITTED = """([width, height]) => {
 FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 
 
-def seen_at(journey: Journey, width: int, height: int) -> list[str]:
-    """What a person would complain of in a window of that size."""
+def resized(journey: Journey, width: int, height: int) -> None:
+    """Give the window a size, and wait until everything stands as it does there."""
     journey.page.set_viewport_size({"width": width, "height": height})
     journey.page.evaluate(FRAMES)
     journey.page.wait_for_function(FITTED, arg=[width, height])
+
+
+def seen_at(journey: Journey, width: int, height: int) -> list[str]:
+    """What a person would complain of in a window of that size."""
+    resized(journey, width, height)
     found: list[str] = journey.page.evaluate(FAULTS, {"smallest": SMALLEST if width == HALL else 0})
     return found
 
@@ -114,7 +119,7 @@ def faults(
     found: dict[str, Any] = {}
     main = journey.page.locator('[data-testid="stMain"]')
     for part, view in views(page):
-        journey.page.set_viewport_size({"width": size[0], "height": size[1]})
+        resized(journey, *size)  # where the list of parts is too high, it is a menu
         turned(journey, page, part, view)
         complaints = violations(journey.page, rules)
         if view != "CPU and GPU" and (nonsense := said_wrongly(journey, page)):
