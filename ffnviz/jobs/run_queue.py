@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 
 SLICE_S = 0.3  # six usual page runs
 SETTLED_S = 1.05  # who has asked for nothing new for so long has stopped typing
+SOONEST_S = 0.3  # and nobody before that
+PAUSES = 1.3  # whoever types has stopped when so many of their own pauses between keys have passed
 OLDEST_EVERY = 8  # every so many turns go to whoever waits longest
 REMEMBERED = 60  # turns, for the usual wait
 # Up to which usual wait, in seconds, the sentence box pauses for how long; Streamlit's own first.
@@ -28,8 +30,17 @@ class QueuedRun:
     asked: float  # when its visitor last asked for something, in seconds
     came: float  # when it began to wait
     changed: threading.Condition
+    settles_s: float = (
+        SETTLED_S  # without a new request, after which its visitor has stopped typing
+    )
     began: float | None = None  # when it began to run; None while it waits
     ended: bool = False
+
+    def ask(self, now: float) -> None:
+        """Its visitor asks for something new, at a time in seconds."""
+        pause, self.asked = now - self.asked, now
+        typing = pause < SETTLED_S
+        self.settles_s = max(SOONEST_S, min(PAUSES * pause, SETTLED_S)) if typing else SETTLED_S
 
 
 @dataclass(frozen=True)
@@ -47,8 +58,9 @@ class RunQueue:
     """A queue of visitors, each of whom waits at most once.
 
     Who has stopped typing comes first, in order: they look at the page, while who goes on would
-    throw it away. Nobody can be told to have stopped before a second has passed; of all others the
-    newest comes first, which may have been the last key. (First come, first served has everybody
+    throw it away. Nobody can be told to have stopped before a second has passed, or a little more
+    than the pause between their own last keys; of all others the newest comes first, which may have
+    been the last key. (First come, first served has everybody
     wait, and the same throughput.) Every eighth turn goes to whoever waits longest, so that nobody
     starves who never stops.
     """
@@ -124,7 +136,7 @@ class RunQueue:
         self._given += 1
         if self._given % OLDEST_EVERY == 0:
             return min(self._waiting, key=lambda turn: turn.came)
-        settled = [turn for turn in self._waiting if now - turn.asked > SETTLED_S]
+        settled = [turn for turn in self._waiting if now - turn.asked > turn.settles_s]
         if settled:
             return min(settled, key=lambda turn: turn.asked)
         return max(self._waiting, key=lambda turn: turn.asked)

@@ -118,3 +118,23 @@ def test_the_box_waits_longer_the_busier_the_server_is() -> None:
         turns._recent.append(wait)
         seen.append(turns.pause_ms)
     assert seen == pauses == sorted(pauses)
+
+
+@pytest.mark.parametrize(
+    ("pauses", "settles"),
+    [([0.4, 0.4], 0.52), ([0.05], 0.3), ([0.9], 1.05), ([0.4, 5.0], 1.05), ([], 1.05)],
+)
+def test_who_types_fast_has_stopped_sooner(pauses: list[float], settles: float) -> None:
+    turn = RunQueue().place()
+    for pause in pauses:
+        turn.ask(turn.asked + pause)
+    assert turn.settles_s == pytest.approx(settles)
+
+
+def test_who_stopped_typing_fast_comes_before_who_goes_on(threads: ThreadPoolExecutor) -> None:
+    turns = RunQueue(FOR_EVER_S)
+    first, now = turns.wait(), time.monotonic()
+    goes_on = waiting(turns, threads, asked=now + 60, came=now)
+    stopped = waiting(turns, threads, asked=now - 0.6, came=now)
+    stopped.turn.settles_s = 0.52
+    assert order_of(turns, first, [goes_on, stopped]) == [1, 0]

@@ -51,7 +51,7 @@ class QueuedScriptRequests(ScriptRequests):
         if new_data.is_auto_rerun and self._under_way and self._state != ScriptRequestType.STOP:
             return True
         accepted = super().request_rerun(new_data)
-        self._turn.asked = time.monotonic()
+        self._turn.ask(time.monotonic())
         context = get_script_run_ctx(suppress_warning=True)
         if context is not None and context.script_requests is self:
             self._by_itself = True
@@ -91,9 +91,9 @@ class QueuedScriptRequests(ScriptRequests):
         )
 
     def _wait(self) -> None:
-        asked_at = self._turn.asked
+        asked_at, settles_s = self._turn.asked, self._turn.settles_s
         self._turn = self.turns.place()
-        self._turn.asked = asked_at
+        self._turn.asked, self._turn.settles_s = asked_at, settles_s
         self.turns.wait(self._turn)
 
 
