@@ -30,9 +30,7 @@ class QueuedRun:
     asked: float  # when its visitor last asked for something, in seconds
     came: float  # when it began to wait
     changed: threading.Condition
-    settles_s: float = (
-        SETTLED_S  # without a new request, after which its visitor has stopped typing
-    )
+    settles_s: float = SETTLED_S  # after `asked`: its visitor has then stopped typing
     began: float | None = None  # when it began to run; None while it waits
     ended: bool = False
 
@@ -60,9 +58,8 @@ class RunQueue:
     Who has stopped typing comes first, in order: they look at the page, while who goes on would
     throw it away. Nobody can be told to have stopped before a second has passed, or a little more
     than the pause between their own last keys; of all others the newest comes first, which may have
-    been the last key. (First come, first served has everybody
-    wait, and the same throughput.) Every eighth turn goes to whoever waits longest, so that nobody
-    starves who never stops.
+    been the last key. (First come, first served has everybody wait, and the same throughput.) Every
+    eighth turn goes to whoever waits longest, so that nobody starves who never stops.
     """
 
     slice_s: float = SLICE_S
