@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Locator, Page
 
 PATIENCE_MS = 30_000
-LOOK_MS = 50  # with each frame, looking through a page would take half of its processor
+LOOK_MS = 50  # so often a long wait looks through the page
 SOON_MS = 400  # a timer that is due so soon may ask the server for something, or draw
 
 # The points under the pointer, as plotly.js has found them: until then a click is none of a point.
