@@ -6,12 +6,11 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 from streamlit.starlette import App
 
-from ffnviz.export.document import PLOTLY
 from ffnviz.jobs.garbage import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.store import server_store
@@ -22,6 +21,7 @@ from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy
 from ffnviz.server.incoming_messages import ReadableMessages
 from ffnviz.server.metrics import DirectOnly, ServerMetrics
+from ffnviz.server.packed_files import StaticFiles
 from ffnviz.server.pictures_script import pictures_script
 from ffnviz.server.streamlit_patches import apply_patches
 from ffnviz.server.streamlit_patches.page_script import (
@@ -126,11 +126,8 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
     async def script(_: Request) -> Response:
         return Response(guard, media_type="text/javascript", headers=FRESH)
 
-    async def plotly(_: Request) -> Response:
-        return FileResponse(PLOTLY)
-
-    routes = [Route("/", page), Route(f"/{GUARD}", script), Route(f"/{PLOTLY.name}", plotly),
-              pictures.route()]  # fmt: skip
+    routes = [Route("/", page), Route(f"/{GUARD}", script), *pictures.routes(),
+              StaticFiles(STATIC / "static")]  # fmt: skip
     for name in pages:
         routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes

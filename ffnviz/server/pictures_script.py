@@ -1,22 +1,23 @@
-"""All pictures' scripts as one file, packed once and kept by browsers for a year.
+"""All pictures' scripts as one file, and where the page finds it and plotly.js.
 
 Its name changes with what is in it; the page's first script tells it to the adapters. Where that is
 missing, as under `streamlit run`, they load module by module.
 """
 
-import gzip
 import hashlib
 from dataclasses import dataclass
 from functools import cache
 
+import plotly
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ffnviz.export.bundle import module
+from ffnviz.export.document import PLOTLY
+from ffnviz.server.packed_files import PackedFile, packed_file
 
 FILES = "_stcore/bidi-components/ffnviz.pictures"
-FOR_A_YEAR = "public, max-age=31536000, immutable"
 
 
 @dataclass(frozen=True)
@@ -25,31 +26,34 @@ class PicturesScript:
 
     Attributes:
         name: its address.
-        packed: its text, compressed.
+        file: its text.
     """
 
     name: str
-    packed: bytes
+    file: PackedFile
 
     @property
     def told(self) -> str:
-        """What says to a page where it is."""
-        address = f'new URL("./{self.name}", document.currentScript.src).href'
-        return f"globalThis.ffnvizPictures = {address};\n"
+        """What says to a page where it and plotly.js are."""
+        addresses = {
+            "ffnvizPictures": self.name,
+            "ffnvizPlotly": f"{PLOTLY.name}?v={plotly.__version__}",
+        }
+        return "".join(
+            f'globalThis.{name} = new URL("./{address}", document.currentScript.src).href;\n'
+            for name, address in addresses.items()
+        )
 
-    def route(self) -> Route:
-        """Where it is served."""
+    def routes(self) -> list[Route]:
+        """Where both are served."""
 
-        async def answer(request: Request) -> Response:
-            headers = {"Cache-Control": FOR_A_YEAR, "Vary": "Accept-Encoding"}
-            content = self.packed
-            if "gzip" in request.headers.get("accept-encoding", ""):
-                headers["Content-Encoding"] = "gzip"
-            else:
-                content = gzip.decompress(content)
-            return Response(content, media_type="text/javascript", headers=headers)
+        async def pictures(request: Request) -> Response:
+            return self.file.answer(request)
 
-        return Route(f"/{self.name}", answer)
+        async def charts(request: Request) -> Response:
+            return packed_file(PLOTLY).answer(request)
+
+        return [Route(f"/{self.name}", pictures), Route(f"/{PLOTLY.name}", charts)]
 
 
 @cache
@@ -57,4 +61,4 @@ def pictures_script() -> PicturesScript:
     """The one of this process."""
     code = module(FILES).encode()
     name = f"pictures.{hashlib.sha256(code).hexdigest()[:16]}.js"
-    return PicturesScript(name, gzip.compress(code, mtime=0))
+    return PicturesScript(name, PackedFile.of(code, ".js"))

@@ -7,8 +7,9 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
+from ffnviz.export.document import PLOTLY
 from ffnviz.server.application import our_routes
-from ffnviz.server.streamlit_patches.page_script import guarded_html
+from ffnviz.server.streamlit_patches.page_script import STATIC, guarded_html
 
 
 @pytest.fixture(scope="module")
@@ -56,3 +57,31 @@ def test_streamlit_is_told_that_its_server_is_not_below_a_page(client: TestClien
 
 def test_only_the_first_head_is_changed() -> None:
     assert guarded_html("<head></head><p>&lt;head></p>").count("guard.js") == 1
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_what_every_visitor_fetches_is_sent_compressed_and_kept_a_year(
+    client: TestClient, encoding: str
+) -> None:
+    told = re.search(r"\./(plotly\.min\.js\?v=[\d.]+)", client.get("/guard.js").text)
+    assert told
+    js = next((STATIC / "static" / "js").glob("index.*.js"))
+    css = next((STATIC / "static" / "css").glob("index.*.css"))
+    for address, path in [
+        (told[1], PLOTLY),
+        (f"static/js/{js.name}", js),
+        (f"static/css/{css.name}", css),
+    ]:
+        answer = client.get(f"/{address}", headers={"Accept-Encoding": encoding})
+        assert answer.content == path.read_bytes()
+        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+        assert answer.headers.get("content-encoding", "identity") == encoding
+        media_type = answer.headers["content-type"].split(";")[0]
+        assert media_type == ("text/css" if path is css else "text/javascript")
+        small = int(answer.headers["content-length"]) < path.stat().st_size / 2
+        assert small == (encoding == "gzip")
+
+
+def test_other_files_of_streamlit_are_its_own_to_answer(client: TestClient) -> None:
+    for address in ("static/media/none.woff2", "static/js/../../index.html", "static/js/none.js"):
+        assert client.get(f"/{address}").status_code == 404

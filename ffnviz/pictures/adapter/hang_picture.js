@@ -8,7 +8,8 @@ import { mount } from "../ffnviz.pictures/shell.js";
 import { setDark } from "../ffnviz.pictures/theme.js";
 
 const at = (path) => new URL(path, import.meta.url).href;
-plotlyAt(at("../ffnviz.plotly/plotly.min.js"), at("../../../plotly.min.js"));
+const told = globalThis.ffnvizPlotly; // by the page's first script
+plotlyAt(...(told ? [told] : [at("../ffnviz.plotly/plotly.min.js"), at("../../../plotly.min.js")]));
 
 const hung = new WeakMap(); // by the shadow root that Streamlit gives a component
 

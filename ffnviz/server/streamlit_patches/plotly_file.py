@@ -1,8 +1,8 @@
 """Changes: Streamlit serves the plotly.min.js of the installed plotly package beside our pictures.
 
-Why: a package can declare files of its own alone. Without it, `ffnviz app` serves the file by a
-route of its own, which a chart asks for after the first address has failed.
-Gains: for each visitor of a chart one request in vain less; under `streamlit run`, charts.
+Why: a package can declare files of its own alone. `ffnviz app` serves the file by a route of its
+own, which the page's first script tells to charts; where that is missing, they ask here first.
+Gains: under `streamlit run`, charts.
 For: Streamlit 1.64 to 1.67.
 """
 
