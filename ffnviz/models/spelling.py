@@ -22,7 +22,7 @@ UNSEEN = (
     "\u2066\u2067\u2068\u2069\N{VARIATION SELECTOR-15}\N{VARIATION SELECTOR-16}"
     "\N{ZERO WIDTH NO-BREAK SPACE}"
 )
-SURROGATES = "".join(map(chr, range(0xD800, 0xE000)))  # halves of an emoji, no characters alone
+SURROGATES = "\ud800-\udfff"  # halves of an emoji, no characters alone; a range of a pattern
 
 READ_AS = {
     **dict.fromkeys(SINGLE_QUOTES, "'"),
@@ -32,11 +32,10 @@ READ_AS = {
     "…": "...",
     **dict.fromkeys(NO_BREAK_SPACES + SPACES, " "),
     **dict.fromkeys(UNSEEN, ""),
-    **dict.fromkeys(SURROGATES, "\N{REPLACEMENT CHARACTER}"),
 }
 # French puts a no-break space inside its quotation marks and before these; the books do not.
 _OPENING, _CLOSING = frozenset("«‹"), frozenset("»›?!;:")
-_TYPED = re.compile(f"[{EN_DASH}{''.join(READ_AS)}]")
+_TYPED = re.compile(f"[{EN_DASH}{''.join(READ_AS)}{SURROGATES}]")
 
 
 def as_read(text: str) -> str:
@@ -73,4 +72,4 @@ def _as_read(typed: re.Match[str]) -> str:
         return "-" if before.strip() and behind.strip() else "--"
     if sign in NO_BREAK_SPACES and (before in _OPENING or behind in _CLOSING):
         return ""
-    return READ_AS[sign]
+    return READ_AS.get(sign, "\N{REPLACEMENT CHARACTER}")

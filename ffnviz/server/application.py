@@ -32,6 +32,7 @@ from ffnviz.server.streamlit_patches.page_script import (
     index_html,
 )
 from ffnviz.server.streamlit_patches.patch import apply
+from ffnviz.state.run_factory import load_networks
 
 SCRIPT = TOP / "app.py"  # Streamlit runs it for every visit
 STREAMLITS = ("_stcore/", "component/", "media/", "/")  # addresses that it answers by itself
@@ -72,13 +73,15 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
         # Before anybody asks: with several workers, it may be another that draws the first chart.
         apply("plotly_file")
         freeze_loaded_objects()
+        loading = asyncio.create_task(asyncio.to_thread(load_networks))
         if hub is None:
             yield
-            return
-        hub.close_with_the_server()
-        sweeping = asyncio.create_task(hub.sweep())
-        yield
-        sweeping.cancel()
+        else:
+            hub.close_with_the_server()
+            sweeping = asyncio.create_task(hub.sweep())
+            yield
+            sweeping.cancel()
+        await loading
 
     return ready
 

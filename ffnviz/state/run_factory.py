@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -13,9 +14,10 @@ from ffnviz.analysis.sparsity.swap import with_activation
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder
+from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.registry import open_network
+from ffnviz.models.registry import available_networks, open_network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.state.cache import Cache
 from ffnviz.state.run import Run, TracedModel, TraceTiming
@@ -76,6 +78,16 @@ def loaded_network(name: str, device: str) -> Network:
     """
     with _LOADING:
         return _network(name, device)
+
+
+def load_networks() -> None:
+    """Load all networks at hand, so that the first visitor need not wait for them.
+
+    One that cannot be read is left to the page, which says so.
+    """
+    with suppress(ModelFolderError):
+        for name in available_networks():
+            loaded_network(name, find_gpu().device or "cpu")
 
 
 def any_network_is_loaded() -> bool:
