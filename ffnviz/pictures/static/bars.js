@@ -1,6 +1,6 @@
 import { each, element } from "./element.js";
 import { given, took } from "./filling.js";
-import { reorder } from "./motion.js";
+import { reorder, stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
 import { makeReplay } from "./replay.js";
 import { roomOf } from "./spotlight.js";
@@ -35,8 +35,6 @@ function quiet({ muted, background }) {
   return `rgb(${over.map((one, at) => Math.round(0.66 * one + 0.34 * under[at])).join(", ")})`;
 }
 
-const asShare = (share) => `${100 * share}%`;
-
 export function mount(tell) {
   let shown = null, whole = null, colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
@@ -58,10 +56,8 @@ export function mount(tell) {
     (label.matches("bdi") ? label : label.firstChild).textContent = id !== undefined && panel.marked.includes(place) ? `▸ ${name}` : name;
     text.textContent = shown.of === "probability" ? percent(value) : number(value);
     said.textContent = panel.said[place] ?? "";
-    Object.assign(bar.style, {
-      marginLeft: asShare(zero + Math.min(0, value) * one), width: asShare(Math.abs(value) * one),
-      background: colour === "muted" ? quiet(theme) : colourOf(colour, theme),
-    });
+    stretch(bar, zero + Math.min(0, value) * one, Math.abs(value) * one);
+    bar.style.background = colour === "muted" ? quiet(theme) : colourOf(colour, theme);
   }
 
   // As high as the window allows: lines stand further apart, or closer, and at last the last ones go.

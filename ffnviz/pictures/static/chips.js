@@ -1,4 +1,5 @@
 import { each, element } from "./element.js";
+import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
@@ -58,8 +59,8 @@ export function mount(tell) {
         over.title = why(token);
         name.textContent = text;
         share.textContent = counts ? percent(shares[token]) : "";
-        const width = `${Math.min(100, (shares[token] ?? 0) * 100)}%`;
-        Object.assign(track.firstChild.style, { width, background: accent });
+        stretch(track.firstChild, 0, Math.min(1, shares[token] ?? 0));
+        track.firstChild.style.background = accent;
       });
       // In a long text the chosen chip may be out of sight; who scrolled away since is left alone.
       const there = row.children[chosen]; // none while a token is chosen that is not shown

@@ -1,6 +1,7 @@
 // One activation map: a canvas of tokens by neurons, its marks, and the pointer and keys on it.
 
 import { element } from "./element.js";
+import { slide } from "./motion.js";
 import { grouped, number } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { typeSize } from "./type_size.js";
@@ -158,9 +159,15 @@ export function makeMap(name, tip, told) {
       `${shown.label}: ${n_tokens} tokens by ${grouped(shown.d_ff)} hidden neurons. ${shown.note}. ` +
       `Arrow keys move, Enter chooses a neuron${data.stays ? "" : ", Shift and Enter show how its value comes about"}.`,
     );
+    const [top, left] = [row.style.top, column.style.left].map(Number.parseFloat), wasAway = column.hidden;
     Object.assign(row.style, { top: `${data.token * height}px`, height: `${height}px`, borderColor: accent });
+    if (top >= 0) slide(row, 0, top - data.token * height);
     column.hidden = data.neuron.map !== name;
-    if (!column.hidden) column.style.left = `${(((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) / values.order.length) * 100}%`;
+    if (!column.hidden) {
+      const share = ((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) / values.order.length;
+      column.style.left = `${100 * share}%`;
+      if (!wasAway && left >= 0) slide(column, (left / 100 - share) * map.width, 0);
+    }
     if (cursor && (cursor.token >= n_tokens || cursor.place >= values.order.length)) {
       cursor = null;
       leave();

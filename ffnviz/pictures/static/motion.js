@@ -2,8 +2,30 @@
 
 export const MOVE_MS = 180;
 export const PLAY_MS = 600;
+const MOVE = { duration: MOVE_MS, easing: "ease-out" };
 
-export const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
+export const isCalm = () => calm.matches;
+
+/**
+ * Says where a bar begins and how long it is; it gets there from where it was. Its transform moves, which the browser
+ * draws without laying the page out.
+ *
+ * @param bar an element, as wide and as far from the left as its style says
+ * @param start,length shares of its track, from 0 to 1
+ */
+export function stretch(bar, start, length) {
+  const [was, long] = [bar.style.marginLeft, bar.style.width].map((share) => Number.parseFloat(share) / 100);
+  Object.assign(bar.style, { marginLeft: `${100 * start}%`, width: `${100 * length}%` });
+  if (calm.matches || !(long > 0 && length > 0) || (was === start && long === length)) return;
+  const before = `translateX(${(100 * (was - start)) / length}%) scaleX(${long / length})`;
+  bar.animate([{ transform: before, transformOrigin: "left" }, { transform: "none", transformOrigin: "left" }], MOVE);
+}
+
+/** Lets what has been put in its place get there from so many pixels away. */
+export function slide(one, x, y) {
+  if (!calm.matches && (x || y)) one.animate([{ translate: `${x}px ${y}px` }, { translate: "none" }], MOVE);
+}
 
 /**
  * Puts the rows of a list into a new order, so that each goes on showing what it showed; call before they are written.
@@ -16,16 +38,16 @@ export const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").match
 export function reorder(list, names) {
   const rows = [...list.children];
   if (rows.length !== names.length || rows.every((row, at) => row.dataset.name === names[at])) return () => {};
-  const calm = isCalm(), named = new Map(rows.map((row) => [row.dataset.name, row]));
+  const named = new Map(rows.map((row) => [row.dataset.name, row]));
   const places = new Map(rows.filter(({ hidden }) => !hidden).map((row, at) => [row, at]));
   const staying = names.map((name) => named.get(name));
   const others = rows.filter((row) => !staying.includes(row));
   list.append(...staying.map((row) => row ?? others.shift()));
   return () => {
-    if (calm) return;
+    if (calm.matches) return;
     staying.forEach((row, at) => {
       const by = row && places.has(row) && !row.hidden ? places.get(row) - at : 0;
-      if (by) row.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], { duration: MOVE_MS, easing: "ease-out" });
+      if (by) row.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], MOVE);
     });
   };
 }

@@ -1,5 +1,6 @@
 import { each, element } from "./element.js";
 import { fitList } from "./filling.js";
+import { stretch } from "./motion.js";
 import { number } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
@@ -49,9 +50,8 @@ export function mount(tell) {
         button.title = data.stays ? `Choose ${data.texts[token]}` : `Show how ${number(value)} comes about`;
         name.textContent = data.texts[token];
         text.textContent = number(value);
-        const width = largest > 0 ? (Math.abs(value) / largest) * 100 : 0;
-        const background = value < 0 ? theme.negative_mid : theme.positive_mid;
-        Object.assign(track.firstChild.style, { width: `${width}%`, background });
+        stretch(track.firstChild, 0, largest > 0 ? Math.abs(value) / largest : 0);
+        track.firstChild.style.background = value < 0 ? theme.negative_mid : theme.positive_mid;
       });
       fit();
     },

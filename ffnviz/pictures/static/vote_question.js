@@ -4,6 +4,7 @@
 import { kept } from "./browser_storage.js";
 import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass } from "./classroom_connection.js";
 import { each, element } from "./element.js";
+import { stretch } from "./motion.js";
 
 export const styles = ["vote_question.css"];
 
@@ -132,7 +133,7 @@ export function mount(tell) {
       label.textContent = name;
       value.textContent = number;
       track.classList.toggle("none", part === null);
-      track.firstChild.style.width = `${100 * Math.min(1, part ?? 0)}%`;
+      stretch(track.firstChild, 0, Math.min(1, part ?? 0));
     });
   }
 
