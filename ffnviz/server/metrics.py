@@ -37,14 +37,14 @@ PID = re.compile(r"_(\d+)\.db$")
 class ServerMetrics:
     """The metrics of this process, written anew every two seconds."""
 
-    def __init__(self, turns: RunQueue = RUN_QUEUE, pool: JobPool = JOB_POOL) -> None:
-        self.turns, self.pool = turns, pool
+    def __init__(self, run_queue: RunQueue = RUN_QUEUE, pool: JobPool = JOB_POOL) -> None:
+        self.run_queue, self.pool = run_queue, pool
         self.registry = CollectorRegistry()
         self._before = RunCounts(0, 0.0, 0.0, 0)
         self._lock = threading.Lock()
         self.sessions = self._gauge("ffnviz_sessions", "Open pages.")
         self.waiting = self._gauge("ffnviz_page_queue", "Page runs that wait for their turn.")
-        self.beside = self._gauge("ffnviz_long_queue", "Long computations that wait or run.")
+        self.long_queue = self._gauge("ffnviz_long_queue", "Long computations that wait or run.")
         self.memory = self._gauge("ffnviz_resident_bytes", "Memory of the serving processes.")
         self.pause = self._gauge("ffnviz_typing_pause_ms", "Pause of the sentence box.", "livemax")
         self.runs = self._counter("ffnviz_page_runs", "Page runs that are finished.")
@@ -62,15 +62,15 @@ class ServerMetrics:
     def write(self) -> None:
         """Write the current values."""
         with self._lock:
-            now, before = self.turns.counted, self._before
+            now, before = self.run_queue.counted, self._before
             self.runs.inc(now.runs - before.runs)
             self.seconds.inc(now.seconds - before.seconds)
             self.waited.inc(now.waited - before.waited)
             self.overran.inc(now.overran - before.overran)
             self._before = now
-            self.waiting.set(self.turns.queue)
-            self.pause.set(self.turns.pause_ms)
-            self.beside.set(self.pool.queue)
+            self.waiting.set(self.run_queue.queue)
+            self.pause.set(self.run_queue.pause_ms)
+            self.long_queue.set(self.pool.queue)
             self.sessions.set(open_sessions())
             self.memory.set(resident_bytes())
 

@@ -15,10 +15,10 @@ ONE = """
 from ffnviz.jobs.job_pool import JobPool
 from ffnviz.server.metrics import ServerMetrics
 from ffnviz.jobs.run_queue import RunQueue
-turns = RunQueue()
+run_queue = RunQueue()
 for _ in range(3):
-    turns.end(turns.wait())
-print(ServerMetrics(turns, JobPool()).text().decode())
+    run_queue.end(run_queue.wait())
+print(ServerMetrics(run_queue, JobPool()).text().decode())
 """
 
 
@@ -28,13 +28,13 @@ def values(text: str) -> dict[str, float]:
 
 
 def test_runs_and_queues_are_told() -> None:
-    turns = RunQueue()
-    numbers = ServerMetrics(turns, JobPool())
-    turns.end(turns.wait())
-    inside = turns.wait()
+    run_queue = RunQueue()
+    numbers = ServerMetrics(run_queue, JobPool())
+    run_queue.end(run_queue.wait())
+    inside = run_queue.wait()
     told = values(numbers.text().decode())
     assert told["ffnviz_page_runs_total"] == 1
-    turns.end(inside)
+    run_queue.end(inside)
     told = values(numbers.text().decode())
     assert told["ffnviz_page_runs_total"] == 2
     assert told["ffnviz_page_run_seconds_total"] > 0

@@ -21,9 +21,9 @@ PATIENCE_S = 60
 
 
 @pytest.fixture
-def turns(monkeypatch: pytest.MonkeyPatch) -> RunQueue:
+def run_queue(monkeypatch: pytest.MonkeyPatch) -> RunQueue:
     made = RunQueue(slice_s=3_600.0)
-    monkeypatch.setattr(QueuedScriptRequests, "turns", made)
+    monkeypatch.setattr(QueuedScriptRequests, "run_queue", made)
     return made
 
 
@@ -47,46 +47,48 @@ def text_of(request: ScriptRequest | None) -> str:
 
 
 def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
-    turns: RunQueue, thread: ThreadPoolExecutor
+    run_queue: RunQueue, thread: ThreadPoolExecutor
 ) -> None:
-    another = turns.wait()
+    another = run_queue.wait()
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     ready = thread.submit(requests.on_scriptrunner_ready)
-    while turns.queue == 0:
+    while run_queue.queue == 0:
         assert not ready.done()
     requests.request_rerun(typed("the cat"))
-    turns.end(another)
+    run_queue.end(another)
     assert text_of(ready.result(PATIENCE_S)) == "the cat"
     assert requests.on_scriptrunner_ready().type is ScriptRequestType.STOP
-    assert turns.counted.runs == 2
+    assert run_queue.counted.runs == 2
 
 
-def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(turns: RunQueue) -> None:
+def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(
+    run_queue: RunQueue,
+) -> None:
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     requests.request_rerun(typed("the cat"))
     assert requests.on_scriptrunner_yield() is None
     assert text_of(requests.on_scriptrunner_ready()) == "the cat"
-    assert turns.queue == 0
+    assert run_queue.queue == 0
 
 
-def test_a_long_run_gives_way_to_a_newer_text(turns: RunQueue) -> None:
+def test_a_long_run_gives_way_to_a_newer_text(run_queue: RunQueue) -> None:
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     requests.request_rerun(typed("the cat"))
-    turns.slice_s = -1.0  # it has been running for long
+    run_queue.slice_s = -1.0  # it has been running for long
     assert text_of(requests.on_scriptrunner_yield()) == "the cat"
 
 
-def test_a_fragment_breaks_off_no_long_run(turns: RunQueue) -> None:
+def test_a_fragment_breaks_off_no_long_run(run_queue: RunQueue) -> None:
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
     requests.request_rerun(RerunData(fragment_id="slider"))
-    turns.slice_s = -1.0
+    run_queue.slice_s = -1.0
     assert requests.on_scriptrunner_yield() is None
 
 
@@ -95,14 +97,14 @@ def by_the_clock() -> RerunData:
 
 
 def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
-    turns: RunQueue,
+    run_queue: RunQueue,
 ) -> None:
     alone = QueuedScriptRequests()
     assert alone.request_rerun(by_the_clock())
     assert alone.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["clock"]
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
-    turns.slice_s = -1.0
+    run_queue.slice_s = -1.0
     assert text_of(requests.on_scriptrunner_ready()) == "the"
     assert requests.request_rerun(by_the_clock())
     assert requests.on_scriptrunner_ready().type is ScriptRequestType.STOP
@@ -110,11 +112,11 @@ def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
 
 
 @pytest.mark.parametrize("slice_s", [-1.0, 3_600.0])
-def test_a_closed_tab_ends_its_run_at_once(turns: RunQueue, slice_s: float) -> None:
+def test_a_closed_tab_ends_its_run_at_once(run_queue: RunQueue, slice_s: float) -> None:
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
     requests.on_scriptrunner_ready()
-    turns.slice_s = slice_s
+    run_queue.slice_s = slice_s
     requests.request_stop()
     stop = requests.on_scriptrunner_yield()
     assert stop is not None
@@ -122,7 +124,7 @@ def test_a_closed_tab_ends_its_run_at_once(turns: RunQueue, slice_s: float) -> N
 
 
 def test_a_script_that_asks_for_another_run_goes_no_further(
-    turns: RunQueue, monkeypatch: pytest.MonkeyPatch
+    run_queue: RunQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     requests = QueuedScriptRequests()
     requests.request_rerun(typed("the"))
@@ -138,10 +140,10 @@ def test_a_script_that_asks_for_another_run_goes_no_further(
     )
     requests.request_rerun(typed("the dog"))
     assert requests.on_scriptrunner_yield() is None
-    assert turns.queue == 0
+    assert run_queue.queue == 0
 
 
-def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: RunQueue) -> None:
+def test_a_page_after_a_fragment_is_drawn_at_the_top(run_queue: RunQueue) -> None:
     requests = QueuedScriptRequests()
     requests.request_rerun(RerunData(fragment_id="slider"))
     requests.on_scriptrunner_ready()
@@ -149,7 +151,7 @@ def test_a_page_after_a_fragment_is_drawn_at_the_top(turns: RunQueue) -> None:
     requests.request_rerun(typed("the cat"))
     requests.on_scriptrunner_ready()
     assert context_dg_stack.get() == get_default_dg_stack_value()
-    assert turns.queue == 0
+    assert run_queue.queue == 0
 
 
 def test_every_session_of_the_process_comes_to_the_gate(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,11 +33,11 @@ class QueuedScriptRequests(ScriptRequests):
     that takes longer is, by a newer request; it then waits for its turn again.
     """
 
-    turns: RunQueue = RUN_QUEUE
+    run_queue: RunQueue = RUN_QUEUE
 
     def __init__(self) -> None:
         super().__init__()
-        self._turn = self.turns.place()
+        self._queued = self.run_queue.place()
         self._by_itself = False  # whether the script asked, by st.rerun or st.switch_page
         self._under_way = False
 
@@ -51,7 +51,7 @@ class QueuedScriptRequests(ScriptRequests):
         if new_data.is_auto_rerun and self._under_way and self._state != ScriptRequestType.STOP:
             return True
         accepted = super().request_rerun(new_data)
-        self._turn.ask(time.monotonic())
+        self._queued.ask(time.monotonic())
         context = get_script_run_ctx(suppress_warning=True)
         if context is not None and context.script_requests is self:
             self._by_itself = True
@@ -59,7 +59,7 @@ class QueuedScriptRequests(ScriptRequests):
 
     def on_scriptrunner_ready(self) -> ScriptRequest:
         """What to run next, once it is its turn; the former turn ends."""
-        self.turns.end(self._turn)
+        self.run_queue.end(self._queued)
         self._by_itself = False
         self._under_way = True
         if self._state == ScriptRequestType.RERUN:
@@ -77,9 +77,9 @@ class QueuedScriptRequests(ScriptRequests):
         if self._by_itself:
             self._by_itself = False
         elif self._state == ScriptRequestType.RERUN:
-            if not self.turns.slice_is_over(self._turn) or self._can_wait():
+            if not self.run_queue.slice_is_over(self._queued) or self._can_wait():
                 return None
-            self.turns.end(self._turn)
+            self.run_queue.end(self._queued)
             self._wait()
         return super().on_scriptrunner_yield()
 
@@ -91,10 +91,9 @@ class QueuedScriptRequests(ScriptRequests):
         )
 
     def _wait(self) -> None:
-        asked_at, settles_s = self._turn.asked, self._turn.settles_s
-        self._turn = self.turns.place()
-        self._turn.asked, self._turn.settles_s = asked_at, settles_s
-        self.turns.wait(self._turn)
+        before, self._queued = self._queued, self.run_queue.place()
+        self._queued.asked, self._queued.settles_s = before.asked, before.settles_s
+        self.run_queue.wait(self._queued)
 
 
 def check() -> None:
