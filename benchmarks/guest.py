@@ -16,11 +16,11 @@ from torch import nn
 
 from benchmarks.measure import machine, ratios, table
 from ffnviz.analysis.spread import in_turn
-from ffnviz.models.external.hooks import Recording, record
+from ffnviz.models.external.loading import CPU
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import proved_network
 from ffnviz.models.external.proof import prove
-from ffnviz.models.external.wanted import CPU
+from ffnviz.models.external.recording import Recording, record
 from ffnviz.models.lazy_values import nbytes_of
 
 REPEATS = 15
@@ -70,9 +70,10 @@ def speed() -> str:
     external_network = as_guest(model, probe)
     everything = range(external_network.sizes.n_blocks)
 
+    @torch.inference_mode()
     def all_recorded() -> None:
-        whole = Recording((1, LENGTH), hold=everything, to_the_end=True, chained=True)
-        record(external_network.model, ids, whole)
+        whole = Recording(ids, hold=everything, to_the_end=True, chained=True)
+        record(external_network.model, whole)
 
     traces = in_turn(
         {

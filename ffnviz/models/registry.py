@@ -13,11 +13,11 @@ from ffnviz.models.device import usable_device
 from ffnviz.models.encoder.folder import COUNTS
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.encoder.model import load as load_ours
+from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import COLOURS, default_label, open_external, slug
 from ffnviz.models.external.probe import LONGEST
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.learned import learned_folder
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}

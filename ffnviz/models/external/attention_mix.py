@@ -1,7 +1,7 @@
-"""Who attends to whom, seen where a network multiplies its patterns with its values.
+"""Attention patterns, recorded where a network multiplies them with its values.
 
 Networks do this by PyTorch's fused function, which never holds a pattern, or by a softmax and a
-product. Both are seen from outside, whatever the modules around them are called.
+product. Both are recorded from outside, whatever the modules around them are called.
 """
 
 import math
@@ -24,7 +24,7 @@ class Mix:
 
     Attributes:
         weights: how much each token attends to each, (B, n_heads, T, T).
-        values: what it gathers from there, (B, n_heads, T, d_head); grouped ones repeated.
+        values: what each token offers, (B, n_heads, T, d_head); grouped ones repeated.
     """
 
     weights: Tensor
@@ -32,39 +32,43 @@ class Mix:
 
     @property
     def gathered(self) -> Tensor:
-        """What the heads gather, side by side, (B, T, n_heads d_head)."""
+        """The heads' weighted sums of values, side by side, (B, T, n_heads d_head)."""
         return (self.weights.to(self.values) @ self.values).transpose(1, 2).flatten(-2)
 
 
-class SeesMixes(TorchFunctionMode):
-    """While it is entered, `see` is given each product of patterns and values, in this thread."""
+class MixRecorder(TorchFunctionMode):
+    """A context that records each product of patterns and values that this thread computes.
 
-    def __init__(self, see: Callable[[Mix], None], wanted: Callable[[], bool]) -> None:
+    `target` is asked for the list to add it to; None records nothing.
+    """
+
+    def __init__(self, target: Callable[[], list[Mix] | None]) -> None:
         super().__init__()
-        self.see, self.wanted = see, wanted
+        self.target = target
         self.pattern: Tensor | None = None  # the last softmax
 
     def __torch_function__(
         self, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
-        """What PyTorch asks for each of its functions."""
-        made = func(*args, **(kwargs or {}))
-        if not self.wanted():
-            return made
+        """What PyTorch calls in place of each of its functions."""
+        kwargs = kwargs or {}
+        result, mixes = func(*args, **kwargs), self.target()
+        if mixes is None:
+            return result
         if func is F.scaled_dot_product_attention:
-            self.see(_fused(*args, **(kwargs or {})))
+            mixes.append(_fused(*args, **kwargs))
         elif func in SOFTMAX:
-            self.pattern = made
+            self.pattern = result
         elif func in PRODUCT and self.pattern is not None:
-            first, second = (*args, *(kwargs or {}).values())[:2]
+            first, second = (*args, *kwargs.values())[:2]
             pattern = self.pattern.to(first.dtype)
             if first.shape == pattern.shape and torch.equal(first, pattern):
-                self.see(_mix(self.pattern, second))
-        return made
+                mixes.append(_mix(self.pattern, second))
+        return result
 
 
 def _mix(weights: Tensor, values: Tensor) -> Mix:
-    """Heads as an axis of their own, where one text's stand in a row, each with its values."""
+    """A mix of copies with a batch axis; one text's may come as (n_heads, …)."""
     values = values.expand(*weights.shape[:-2], *values.shape[-2:])
     return Mix(*((x if x.ndim == 4 else x[None]).clone() for x in (weights, values)))
 
@@ -74,7 +78,7 @@ def _fused(
     key: Tensor,
     value: Tensor,
     attn_mask: Tensor | None = None,
-    dropout_p: float = 0.0,  # noqa: ARG001, as nothing is in training
+    dropout_p: float = 0.0,  # noqa: ARG001, as no network is in training mode
     is_causal: bool = False,
     scale: float | None = None,
     enable_gqa: bool = False,

@@ -1,4 +1,4 @@
-"""How far two tensors of a pass are apart, whatever shapes the network keeps them in."""
+"""How far apart two tensors of a pass are, whatever shapes the network keeps them in."""
 
 import torch
 from torch import Tensor
@@ -23,12 +23,12 @@ def same(a: Tensor, b: Tensor) -> bool:
 
 
 def error(values: Tensor, expected: Tensor, slack: Tensor | None = None) -> float:
-    """The largest difference as a share of the largest expected value; infinite if shapes differ.
+    """The largest difference as a share of the largest expected value; infinite if sizes differ.
 
     Args:
         values: what was computed here.
-        expected: what the network has, of the same size.
-        slack: what rounding alone may make, subtracted first; as large.
+        expected: the network's own, of the same size.
+        slack: the difference that rounding alone may make, of the same size; subtracted first.
     """
     if values.numel() != expected.numel():
         return float("inf")
@@ -38,3 +38,8 @@ def error(values: Tensor, expected: Tensor, slack: Tensor | None = None) -> floa
         apart = (apart - slack.reshape(-1).float()).clamp_min(0)
     worst = float(apart.max() / b.abs().max().clamp_min(1e-30))
     return worst if worst == worst else float("inf")  # not a number is no agreement
+
+
+def best_multiple(values: Tensor, target: Tensor) -> float:
+    """The s for which s · values is nearest to the target, by least squares."""
+    return float((values * target).sum() / values.square().sum().clamp_min(1e-30))

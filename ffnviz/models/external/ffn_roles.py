@@ -12,7 +12,7 @@ from ffnviz.models.external.phi import Phi, candidates, is_elementwise
 from ffnviz.models.external.refusal import NotProvedError
 from ffnviz.models.external.watch import BlockPass, Call
 
-NEAR_DOWN = 3  # linear layers in front of the last one among which the first must be
+NEAR_DOWN = 3  # linear layers before the last one, among which the first must be
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +32,7 @@ class FfnRoles:
 
     @property
     def gated(self) -> bool:
-        """Whether φ's result is multiplied with a value."""
+        """Whether φ(pre) is multiplied with a value."""
         return self.gate is not None or self.half is not None
 
     @property
@@ -74,7 +74,7 @@ def _split(up: Tensor, gate: Tensor | None, half: int | None) -> tuple[Tensor, T
 
 @torch.inference_mode()
 def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
-    """The FFN of a block: the last layer whose input is φ of what layers before it wrote.
+    """The FFN of a block, found by its last layer: its input is φ of what layers before it wrote.
 
     Raises:
         NotProvedError: E2 if there is none, E1 if what it writes is not hidden W2 + b2.
@@ -87,25 +87,25 @@ def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
         if down.output.shape[-1] != d_model or len(rows(down.input)) != n_rows:
             continue
         for up, gate, half in _layouts(layers[:place], down.input):
-            error, phi = _phi_of(seen, down.input, up, gate, half)
-            closest = min(closest, error)
-            if error <= tolerance:
+            phi_error, phi = _phi_of(seen, down.input, up, gate, half)
+            closest = min(closest, phi_error)
+            if phi_error <= tolerance:
                 values, bias, product_error = as_product(down)
                 if product_error > tolerance:
                     raise NotProvedError(
                         "E1", "what its last linear layer writes is not hidden W₂ + b₂ "
                         f"({product_error:.0e} off)", number,
                     )  # fmt: skip
-                return FfnRoles(down, up, gate, half, phi, values, bias, product_error, error)
-    off = "" if closest == float("inf") else f" (the nearest is {closest:.0e} off)"
+                return FfnRoles(down, up, gate, half, phi, values, bias, product_error, phi_error)
+    nearest = "" if closest == float("inf") else f" (the nearest is {closest:.0e} off)"
     raise NotProvedError(
         "E2", "no φ(pre) or φ(pre) · value is what a linear layer then reads. It may be a mixture "
-        f"of experts, have a norm inside the FFN, or be no Transformer{off}", number,
+        f"of experts, have a norm inside the FFN, or be no Transformer{nearest}", number,
     )  # fmt: skip
 
 
 def _layouts(before: list[Call], hidden: Tensor) -> Iterator[tuple[Call, Call | None, int | None]]:
-    """Each way in which layers before the last may make pre and value."""
+    """Each way in which layers before the last may compute pre and value: up, gate and half."""
     width, n_rows = hidden.shape[-1], len(rows(hidden))
     near = [call for call in before[-NEAR_DOWN:] if len(rows(call.output)) == n_rows]
     for call in near:
@@ -124,14 +124,15 @@ def _layouts(before: list[Call], hidden: Tensor) -> Iterator[tuple[Call, Call | 
 def _phi_of(
     seen: BlockPass, hidden: Tensor, up: Call, gate: Call | None, half: int | None
 ) -> tuple[float, Phi]:
+    """The function that comes nearest to hidden, behind its error."""
     pre, value = _split(up.output, None if gate is None else gate.output, half)
     best: tuple[float, Phi] = (float("inf"), torch.relu)
-    for _, phi in candidates(seen, hidden.shape[-1]):
+    for phi in candidates(seen, hidden.shape[-1]):
         try:
-            told = phi(pre)
-            apart = error(told if value is None else told * value, hidden)
+            activated = phi(pre)
+            apart = error(activated if value is None else activated * value, hidden)
         except (RuntimeError, TypeError):
-            continue  # no function of one tensor
+            continue  # it is no function of one tensor
         if apart < best[0] and is_elementwise(phi, rows(pre), TOLERANCE[pre.dtype]):
             best = (apart, phi)
         if best[0] <= TOLERANCE[pre.dtype]:

@@ -21,8 +21,8 @@ def from_module(
     """A network of transformers that is in memory, such as one that is being trained, proved.
 
     Its weights stay where they are: what is seen is the network itself, and the hooks that are put
-    on it do nothing where nobody records. The proof is of the weights as they are now; after they
-    changed, prove it again.
+    on it do nothing unless somebody records. The proof is of the weights as they are now; after
+    they changed, prove it again.
 
     Args:
         model: as transformers makes it, in evaluation mode; of one that has a decoder beside its

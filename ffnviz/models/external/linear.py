@@ -1,16 +1,16 @@
-"""Linear layers of whatever class: which way their weights are stored, found from values."""
+"""Linear layers of any class: which way their weights are stored, found from values."""
 
 from torch import Tensor, nn
 
 from ffnviz.models.external.compare import error, rows
-from ffnviz.models.external.watch import Call
+from ffnviz.models.external.watch import Call, is_leaf
 
 
 def is_linear(module: nn.Module) -> bool:
-    """Whether it may be one: a leaf with a matrix."""
+    """Whether it may be a linear layer: a leaf with a matrix."""
     weight = getattr(module, "weight", None)
-    leaf = next(module.children(), None) is None
-    return leaf and isinstance(weight, Tensor) and weight.dim() == 2 and weight.is_floating_point()
+    is_matrix = isinstance(weight, Tensor) and weight.dim() == 2 and weight.is_floating_point()
+    return is_matrix and is_leaf(module)
 
 
 def as_product(call: Call) -> tuple[Tensor, Tensor | None, float]:
@@ -18,9 +18,8 @@ def as_product(call: Call) -> tuple[Tensor, Tensor | None, float]:
 
     nn.Linear stores Wᵀ, others W; a square one is tried both ways.
     """
-    weight: Tensor = call.module.get_parameter(
-        "weight"
-    ).detach()  # one in memory may want gradients
+    # Detached, as the weights of a network in memory may require gradients.
+    weight: Tensor = call.module.get_parameter("weight").detach()
     bias = getattr(call.module, "bias", None)
     read, wrote = rows(call.input), rows(call.output)
     bias = bias.detach() if isinstance(bias, Tensor) else None

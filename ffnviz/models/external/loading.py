@@ -1,6 +1,8 @@
-"""What transformers loads, with its many errors in plain words, and no weight left to chance."""
+"""Loading by transformers, with its many errors in plain words and no weight left to chance."""
 
 import copy
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,17 +13,27 @@ from ffnviz.models.external.memory import Footprint, gigabytes
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.external.wanted import LoadRequest
 
 CAUSAL = ("ForCausalLM", "LMHeadModel")
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
+CPU = torch.device("cpu")
 
 
-def read_by_library(transformers: Any, folder: Path, name: str) -> Any:
+@dataclass(frozen=True)
+class LoadRequest:
+    """Which network, and how it is to be loaded."""
+
+    name: str  # a folder, or a name on the Hugging Face Hub
+    device: torch.device = CPU  # where it is to run
+    dtype: torch.dtype | None = None  # None takes float32 for small ones on the CPU, else bfloat16
+    revision: str | None = None  # on the Hub; None takes the newest
+
+
+def library_config(transformers: Any, folder: Path, name: str) -> Any:
     """The configuration as the library reads it.
 
     Raises:
-        CannotOpenError: if it knows no such type, or the fields do not go together.
+        CannotOpenError: if it knows no such type, or the fields contradict each other.
     """
     try:
         config = transformers.AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
@@ -32,12 +44,12 @@ def read_by_library(transformers: Any, folder: Path, name: str) -> Any:
         else:
             why = f"its config.json makes no sense to transformers ({in_short(error)})"
         raise CannotOpenError(name, why) from error
-    config.use_cache = False  # nothing is written on from what was kept
+    config.use_cache = False  # each pass reads its whole text
     return config
 
 
 def kind_of(transformers: Any, config: Any, settings: dict[str, Any]) -> Any:
-    """Which of the library's general classes loads it, by what the configuration says it was."""
+    """The library's general class that loads it, by the architecture that its file names."""
     architecture = str((settings.get("architectures") or [""])[0])
     T, kinds = transformers, []  # noqa: N806
     if config.is_encoder_decoder or architecture.endswith("EncoderModel"):
@@ -51,7 +63,7 @@ def kind_of(transformers: Any, config: Any, settings: dict[str, Any]) -> Any:
 
 
 def shown_part(model: Any, name: str) -> Any:
-    """The network, or the encoder of one that has a decoder, too: it is what reads a text.
+    """The network; of one with an encoder and a decoder, the encoder, which reads the text.
 
     Raises:
         CannotOpenError: if the encoder is no network of its own.
@@ -81,9 +93,8 @@ def loaded(
             trust_remote_code=False, output_loading_info=True,
         )  # fmt: skip
         weights = dict(whole.named_parameters(remove_duplicate=False))
-        model: nn.Module = (
-            shown_part(whole, wanted.name).eval().requires_grad_(False).to(wanted.device)
-        )
+        shown = shown_part(whole, wanted.name)
+        model: nn.Module = shown.eval().requires_grad_(False).to(wanted.device)
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise CannotOpenError(
             wanted.name, f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
@@ -105,28 +116,36 @@ def loaded(
 
 @torch.inference_mode()
 def without_chance(
-    transformers: Any,
     model: nn.Module,
     missing: dict[str, Tensor],
     probe: Tensor,
-    config: Any,
-    folder: Path,
-    wanted: LoadRequest,
-    size: Footprint,
+    load_base: Callable[[], tuple[nn.Module, dict[str, Tensor]]],
+    name: str,
 ) -> nn.Module:
-    """The network if no weight that matters is missing; without its word head if that is.
+    """The network if its result depends on no missing weight, else without its word head.
 
-    The library fills what is missing with random numbers and goes on. Here it becomes NaN, so
-    that whatever depends on it is seen to.
+    The library fills missing weights with random numbers and goes on. Here they become NaN, which
+    spreads to all that depends on them.
+
+    Args:
+        model: as it was loaded.
+        missing: its weights that no file had.
+        probe: ids, (B, T).
+        load_base: loads the network without a head, as `loaded` does.
+        name: of the network, for messages.
+
+    Raises:
+        CannotOpenError: if the result depends on a missing weight without the head, too.
     """
     if not missing or not _depends_on(model, missing, probe):
         return model
-    base, lacking = loaded(transformers.AutoModel, config, folder, wanted, size)
-    if type(base) is not type(model) and not _depends_on(base, lacking, probe):
+    base, missing_in_base = load_base()
+    if type(base) is not type(model) and not _depends_on(base, missing_in_base, probe):
         return base
+    missing = missing_in_base or missing
     raise CannotOpenError(
-        wanted.name, f"{len(lacking or missing)} of its weights are missing, first "
-        f"{next(iter(lacking or missing))}. Without them it would compute with random numbers",
+        name, f"{len(missing)} of its weights are missing, first {next(iter(missing))}. Without "
+        "them it would compute with random numbers",
     )  # fmt: skip
 
 
@@ -135,20 +154,20 @@ def _depends_on(model: nn.Module, missing: dict[str, Tensor], probe: Tensor) -> 
         weight.data.fill_(float("nan"))
     try:
         result = result_of(model(input_ids=probe))
-    except Exception:  # as it ran before there were NaNs in it
+    except Exception:  # it ran before there were NaNs in it
         return True
     return not bool(torch.isfinite(result).all())
 
 
 def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> ExternalTokenizer:
-    """The tokenizer in a folder, for a network with that many word vectors.
+    """The tokenizer in a folder, for that network.
 
     Raises:
-        CannotOpenError: if there is none that tells which characters a token stands for.
+        CannotOpenError: if there is none, or none that fits; see `checked_tokenizer`.
     """
     try:
         fast = transformers.AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
-    except Exception as error:  # of many kinds, also for packages that are not there
+    except Exception as error:  # of many kinds, also where a package is missing
         raise CannotOpenError(
             name, f"its tokenizer cannot be loaded ({in_short(error)}). A tokenizer.json in its "
             "folder is what is needed",
@@ -157,7 +176,7 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Exte
 
 
 def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
-    """A tokenizer of transformers for a network with that many word vectors.
+    """A tokenizer of transformers, wrapped for that network.
 
     Raises:
         CannotOpenError: if it does not tell which characters a token stands for, or has more
@@ -185,7 +204,7 @@ def _n_words(model: Any, name: str) -> int:
     """
     try:
         weight = getattr(model.get_input_embeddings(), "weight", None)
-    except (AttributeError, NotImplementedError):  # of the library, where there is none
+    except (AttributeError, NotImplementedError):  # the library's, where there is no table
         weight = None
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         raise CannotOpenError(

@@ -1,4 +1,4 @@
-"""How much room a network takes, known before it is loaded, and how much there is."""
+"""How much memory a network takes, known before it is loaded, and how much is free."""
 
 import os
 from dataclasses import dataclass
@@ -10,36 +10,36 @@ from torch import nn
 
 from ffnviz.models.card import Sizes
 
-BESIDE_WEIGHTS = 400 * 2**20  # a trace, the pages, and what loading itself needs
-LARGE = 2_000_000_000  # parameters from which on the CPU takes half precision
+RESERVED_BYTES = 400 * 2**20  # a trace, the pages, and what loading itself needs
+LARGE = 2_000_000_000  # parameters; from there on, half precision is usual on the CPU, too
 
 
 @dataclass(frozen=True)
 class Footprint:
     """A network's size, from its shapes alone."""
 
-    n_parameters: int  # weights, those that are used twice counted once
+    n_parameters: int  # weights that are used twice are counted once
     dtype: torch.dtype  # in which it would be loaded
 
     @property
     def n_bytes(self) -> int:
-        """Of the weights in that dtype."""
+        """Bytes of the weights in that dtype."""
         return self.n_parameters * self.dtype.itemsize
 
     @property
     def in_words(self) -> str:
-        """For people."""
+        """Its size, for people."""
         return (f"{_count(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
                 f"{dtype_name(self.dtype)}")  # fmt: skip
 
 
 def dtype_name(dtype: torch.dtype) -> str:
-    """As people write it: float32."""
+    """The name without its module: float32."""
     return str(dtype).removeprefix("torch.")
 
 
 def gigabytes(n: float) -> str:
-    """As people say it: 16.1 GB."""
+    """Bytes, for people: 16.1 GB."""
     return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
 
 
@@ -50,28 +50,23 @@ def _count(n: int) -> str:
     return f"{n:,}"
 
 
-def usual_dtype(n_parameters: int, device: torch.device) -> torch.dtype:
-    """float32 on the CPU below 2 billion parameters, else bfloat16."""
-    small = n_parameters < LARGE and device.type == "cpu"
-    return torch.float32 if small else torch.bfloat16
-
-
 def footprint(make: Any, device: torch.device, dtype: torch.dtype | None) -> Footprint:
-    """What a network would take, built without any weights.
+    """The size that a network would have, found by building it without weights.
 
     Args:
         make: builds it.
         device: where it is to run.
-        dtype: None takes the usual one.
+        dtype: None takes float32 on the CPU below 2 billion parameters, else bfloat16.
     """
     with torch.device("meta"):
         model: nn.Module = make()
     n = sum(parameter.numel() for parameter in model.parameters())
-    return Footprint(n, dtype or usual_dtype(n, device))
+    small = n < LARGE and device.type == "cpu"
+    return Footprint(n, dtype or (torch.float32 if small else torch.bfloat16))
 
 
 def free_bytes(device: torch.device) -> int:
-    """What can be had now; for the CPU also within what a container is allowed."""
+    """Bytes that are free now; on the CPU, no more than the container may use."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
     try:
@@ -86,23 +81,20 @@ def free_bytes(device: torch.device) -> int:
 def _allowed_by_container() -> int:
     group = Path("/sys/fs/cgroup")
     try:
-        most = int((group / "memory.max").read_text(encoding="ascii"))
-        return most - int((group / "memory.current").read_text(encoding="ascii"))
-    except (OSError, ValueError):  # no container, or one without a bound
+        limit = int((group / "memory.max").read_text(encoding="ascii"))
+        return limit - int((group / "memory.current").read_text(encoding="ascii"))
+    except (OSError, ValueError):  # no container, or one without a limit
         return 2**63
 
 
-def check_room(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
+def check_memory(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
     """See that the streams of so many tokens fit into memory, before they are computed.
 
     Raises:
         MemoryError: in a sentence, if they do not.
     """
     needed = sizes.trace_nbytes(n_tokens)
-    if needed < BESIDE_WEIGHTS:
-        return
-    free = free_bytes(device)
-    if needed + BESIDE_WEIGHTS > free:
+    if needed >= RESERVED_BYTES and needed + RESERVED_BYTES > (free := free_bytes(device)):
         raise MemoryError(
             f"The stream of {n_tokens:,} tokens takes {gigabytes(needed)}, and "
             f"{gigabytes(max(0, free))} of memory are free. Trace a shorter text, or fewer at once."
@@ -110,18 +102,18 @@ def check_room(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
 
 
 def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:
-    """Why it does not fit, and what would; None if it fits."""
-    if needs.n_bytes + BESIDE_WEIGHTS <= free:
+    """Why a network does not fit into what is free, and what would; None if it fits."""
+    if needs.n_bytes + RESERVED_BYTES <= free:
         return None
     where = {"cpu": "this computer's memory", "cuda": "the GPU's memory"}.get(device.type, "memory")
     said = (f"it has {needs.in_words}, and {gigabytes(max(0, free))} of {where} are free. It "
             "would not fit, so it was not loaded.")  # fmt: skip
     half = Footprint(needs.n_parameters, torch.bfloat16)
-    if half.n_bytes < needs.n_bytes and half.n_bytes + BESIDE_WEIGHTS <= free:
+    if half.n_bytes < needs.n_bytes and half.n_bytes + RESERVED_BYTES <= free:
         return f"{said} In bfloat16 it needs {gigabytes(half.n_bytes)} and fits: --dtype bfloat16"
     if device.type == "cuda":
         on_cpu = free_bytes(torch.device("cpu"))
-        if half.n_bytes + BESIDE_WEIGHTS <= on_cpu:
+        if half.n_bytes + RESERVED_BYTES <= on_cpu:
             return f"{said} It fits in this computer's own memory: --device cpu"
-    most = max(0, free - BESIDE_WEIGHTS) // torch.bfloat16.itemsize
+    most = max(0, free - RESERVED_BYTES) // torch.bfloat16.itemsize
     return f"{said} In bfloat16, {_count(most)} parameters would fit here; choose a smaller network"

@@ -1,4 +1,4 @@
-"""A proved network of somebody else, seen through the same protocol as ours."""
+"""A proved network of somebody else, behind the same protocol as ours."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,28 +14,21 @@ from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.external import views
 from ffnviz.models.external.compare import error, rows
-from ffnviz.models.external.hooks import (
-    Recording,
-    SeenBlock,
-    install,
-    passed,
-    record,
-    row_of,
-    unwatched,
-)
-from ffnviz.models.external.hooks import there as there_or_fail
-from ffnviz.models.external.memory import check_room
+from ffnviz.models.external.hooks import install
+from ffnviz.models.external.memory import check_memory
 from ffnviz.models.external.proof import Proof
+from ffnviz.models.external.recording import (
+    RecordedBlock,
+    Recording,
+    record,
+    recorded,
+    row_of,
+    unrecorded,
+)
 from ffnviz.models.external.stream_roles import POST, PRE
 from ffnviz.models.external.tail import AT_ONCE, result_of, tail
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.external.tracing import (
-    AttentionPass,
-    RecordedPass,
-    as_kept,
-    attention_stages,
-    block_trace,
-)
+from ffnviz.models.external.tracing import attention_stages, block_trace, in_shape
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.network import NotForThisNetwork
@@ -60,12 +53,12 @@ class ExternalNetwork:
     name: str  # what a link calls it
     label: str  # what a page calls it
     colour: str  # on pages
-    # the network itself, unmodified but for hooks that look on
+    # the network itself, unmodified but for hooks
     model: nn.Module = field(repr=False)
     tokenizer: ExternalTokenizer  # text to ids and spans, and back
-    proof: Proof = field(repr=False)  # what was proved of it
+    proof: Proof = field(repr=False)
     probe: Tensor = field(repr=False)  # the ids it was proved on, (B, T)
-    max_tokens: int  # the longest text that is read
+    max_tokens: int  # of the longest text that it reads
     about: str = ""  # in a line, where it comes from and how it was loaded
 
     def __post_init__(self) -> None:
@@ -78,6 +71,8 @@ class ExternalNetwork:
         head, first = self.head, self.proof.blocks[0]
         index = index_for(self)
         streams = [proved.stream for proved in self.proof.blocks]
+        kinds = {stream.kind for stream in streams}
+        sandwich = any(stream.written_norm for stream in streams)
         return Card(
             id=self.name,
             label=self.label,
@@ -88,10 +83,9 @@ class ExternalNetwork:
             has_mask=self.tokenizer.mask_id is not None and not self.proof.causal,
             has_word_head=head is not None,
             has_word_vectors=head is not None and head.words is not None,
-            pre_norm=all(s.kind != POST and s.written_norm is None for s in streams),
+            pre_norm=POST not in kinds and not sandwich,
             attention_seen=all(p.attention and p.attention.heads for p in self.proof.blocks),
-            in_order={s.kind for s in streams} in ({PRE}, {POST})
-            and all(s.written_norm is None for s in streams),
+            in_order=kinds in ({PRE}, {POST}) and not sandwich,
             provenance=None if index is None else Provenance(index=index),
             proof=(self.about, *self.proof.in_words),
         )
@@ -99,10 +93,9 @@ class ExternalNetwork:
     @cached_property
     def sizes(self) -> Sizes:
         """How large it is."""
-        first = self.proof.blocks[0]
         return Sizes(
             d_model=self.proof.last.shape[-1],
-            d_ff=first.ffn.d_ff,
+            d_ff=self.proof.blocks[0].ffn.d_ff,
             n_blocks=len(self.proof.blocks),
             vocab_size=self.tokenizer.vocab_size,
             max_tokens=self.max_tokens,
@@ -111,7 +104,7 @@ class ExternalNetwork:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of its weights; see model/fingerprint.py."""
+        """16 hexadecimal digits that follow from its weights alone; see models/fingerprint.py."""
         return fingerprint(self.sizes, self.model.state_dict().values())
 
     @cached_property
@@ -124,7 +117,7 @@ class ExternalNetwork:
         """The vectors that words enter the stream with, (vocab_size, d_model).
 
         Raises:
-            NotForThisNetwork: if they are of another width than the stream.
+            NotForThisNetwork: if their width is not the stream's.
         """
         words = views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
         if words is None:
@@ -135,8 +128,8 @@ class ExternalNetwork:
 
     @cached_property
     def head(self) -> WordHead | None:
-        """How the last stream becomes a score a word; None without a word head."""
-        with unwatched():
+        """How the last stream becomes a score for each word; None without a word head."""
+        with unrecorded():
             return views.word_head(self.model, self.proof)
 
     def ffn(self, block: int) -> FfnView:
@@ -172,33 +165,33 @@ class ExternalNetwork:
     ) -> Iterator[Trace]:
         """The traces of many texts, in their order, `batch` of them read at a time.
 
-        See Model.traces. Texts of one length alone are read together where the network does not
-        leave padding out, which was tried on its probe.
+        See Model.traces. If the network does not ignore padding, which is tried on its probe, only
+        texts of the same length are read together.
         """
-        return traces(self, self._rows, texts, edits, batch, self._pads)
+        return traces(self, self._rows, texts, edits, batch, self._ignores_padding)
 
     @cached_property
-    def _pads(self) -> bool:
-        """Whether a text with padding behind it, and masked, has the stream that it has alone."""
+    def _ignores_padding(self) -> bool:
+        """Whether a text with masked padding behind it has the stream that it has alone."""
         n = self.probe.shape[1] // 2
-        there = torch.ones_like(self.probe, dtype=torch.bool)
-        there[1, n:] = False
+        mask = torch.ones_like(self.probe, dtype=torch.bool)
+        mask[1, n:] = False
         try:
-            padded = there_or_fail(self._seen(self.probe, there=there)[-1].output)
+            padded = recorded(self._recorded(self.probe, attention_mask=mask)[-1].output)
         except Exception:  # each network's code raises what it likes
             return False
-        alone = there_or_fail(self._seen(self.probe[1:, :n])[-1].output)
+        alone = recorded(self._recorded(self.probe[1:, :n])[-1].output)
         return error(padded[1:, :n], alone) <= self.proof.tolerance
 
     @torch.inference_mode()
     def _rows(
-        self, ids: Tensor, there: Tensor | None, edits: Sequence[Edit]
+        self, ids: Tensor, attention_mask: Tensor | None, edits: Sequence[Edit]
     ) -> Iterator[StreamTrace]:
-        check_room(self.sizes, ids.numel(), self.device)
-        seen = self._seen(ids, edits, there=there)
-        lengths = [ids.shape[1]] * len(ids) if there is None else there.sum(1).tolist()
-        for row, n in enumerate(lengths):
-            yield self._traced(ids[row, :n], row_of(seen, row, n), edits)
+        check_memory(self.sizes, ids.numel(), self.device)
+        blocks = self._recorded(ids, edits, attention_mask=attention_mask)
+        mask = torch.ones_like(ids) if attention_mask is None else attention_mask
+        for row, n in enumerate(mask.sum(1).tolist()):
+            yield self._traced(ids[row, :n], row_of(blocks, row, n), edits)
 
     def run(
         self, ids: Tensor, edits: Sequence[Edit] = (), hold: Collection[int] = ()
@@ -210,70 +203,65 @@ class ExternalNetwork:
             ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
                 vocabulary; if an edit is to change what is not there.
         """
-        words: Any = self.model
-        check_ids(ids, len(words.get_input_embeddings().weight))
-        check_room(self.sizes, ids.numel(), self.device)
-        return self._traced(ids, self._seen(ids, edits, hold), edits)
+        model: Any = self.model
+        check_ids(ids, len(model.get_input_embeddings().weight))
+        check_memory(self.sizes, ids.numel(), self.device)
+        return self._traced(ids, self._recorded(ids, edits, hold), edits)
 
-    def _traced(self, ids: Tensor, seen: list[SeenBlock], edits: Sequence[Edit]) -> StreamTrace:
-        blocks, own = list[BlockTrace](), self._as_written(edits)
-        for number, each in enumerate(seen):
+    def _traced(
+        self, ids: Tensor, recorded_blocks: list[RecordedBlock], edits: Sequence[Edit]
+    ) -> StreamTrace:
+        blocks, edits = list[BlockTrace](), self._as_written(edits)
+        for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.
-            same = blocks and each.input is seen[number - 1].output
-            before = blocks[-1].output if same else as_kept(each.input, ids.shape)
-            proved = self.proof.blocks[number]
-            recorded = RecordedPass(proved, each, edits_of(own, number), ids.shape)
-            again = AttentionPass(proved, number, ids, own, self.proof.causal)
-            heads = partial(attention_stages, self.model, again, self.label)
-            blocks.append(block_trace(recorded, before, heads))
+            same = blocks and block.input is recorded_blocks[number - 1].output
+            before = blocks[-1].output if same else in_shape(block.input, ids.shape)
+            attention = partial(
+                attention_stages, self.model, self.proof, self.label, number, ids, edits
+            )
+            proved, own = self.proof.blocks[number], edits_of(edits, number)
+            blocks.append(block_trace(proved, block, own, before, attention))
         return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
 
     def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
-        """The edits in units of what the modules write, which may be multiplied afterwards.
+        """The edits in units of what the modules write, which may be multiplied afterwards."""
+        return tuple(edit.in_units_of(self._multiplier(edit)) for edit in edits)
 
-        Raises:
-            NotForThisNetwork: for one of the attention's output, where no one module writes that.
-        """
-        own = []
-        for edit in edits:
-            proved = self.proof.blocks[edit.block]
-            r = 1.0
-            if edit.at == "ffn" and not proved.stream.written_norm:
-                r = proved.stream.multiplier
-            if edit.at == "attention":
-                if proved.attention is None:
-                    raise NotForThisNetwork(
-                        f"Not for {self.label}: no one module writes what its attention adds to "
-                        "the stream, so that cannot be edited."
-                    )
-                r = proved.attention.multiplier
-            own.append(edit.in_units_of(r))
-        return tuple(own)
+    def _multiplier(self, edit: Edit) -> float:
+        proved = self.proof.blocks[edit.block]
+        if edit.at == "ffn":
+            return proved.ffn_multiplier
+        if edit.at != "attention":
+            return 1.0
+        if proved.attention is None:
+            raise NotForThisNetwork(
+                f"Not for {self.label}: no one module writes what its attention adds to the "
+                "stream, so that cannot be edited."
+            )
+        return proved.attention.multiplier
 
-    def _seen(
+    def _recorded(
         self,
         ids: Tensor,
         edits: Sequence[Edit] = (),
         hold: Collection[int] = (),
         write: Mapping[int, Tensor] | None = None,
-        there: Tensor | None = None,
-    ) -> list[SeenBlock]:
-        n_tokens, sizes = self._checked(ids), self.sizes
+        attention_mask: Tensor | None = None,
+    ) -> list[RecordedBlock]:
+        batch, sizes = self._batched(ids), self.sizes
         for edit in edits:
-            edit.check(sizes.n_blocks, sizes.d_ff, n_tokens, sizes.d_model)
-        batch = ids.reshape(-1, n_tokens)
-        recording = Recording(
-            (len(batch), n_tokens), self._as_written(edits), hold, write or {},
-            chained=self.proof.errors["E4"] == 0,
-        )  # fmt: skip
-        record(self.model, batch, recording, there)
+            edit.check(sizes.n_blocks, sizes.d_ff, batch.shape[1], sizes.d_model)
+        chained = self.proof.errors["E4"] == 0
+        recording = Recording(batch, self._as_written(edits), hold, write or {}, chained=chained)
+        with torch.inference_mode():
+            record(self.model, recording, attention_mask)
         return recording.blocks
 
-    def _checked(self, ids: Tensor) -> int:
+    def _batched(self, ids: Tensor) -> Tensor:
         n_tokens = ids.shape[-1]
         if not 0 < n_tokens <= self.max_tokens:
             raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
-        return n_tokens
+        return ids.reshape(-1, n_tokens)
 
     def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
         """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits.
@@ -284,11 +272,9 @@ class ExternalNetwork:
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
         with torch.inference_mode(False), torch.enable_grad():
-            batch = ids.clone().reshape(-1, self._checked(ids))
-            recording = Recording(
-                (len(batch), batch.shape[1]), self._as_written(edits), to_the_end=True
-            )
-            logits = result_of(passed(self.model, batch, recording, {}))
+            batch = self._batched(ids.clone())
+            recording = Recording(batch, self._as_written(edits), to_the_end=True)
+            logits = result_of(record(self.model, recording))
             return views.plain(logits).reshape(*ids.shape, -1)
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
@@ -303,42 +289,37 @@ class ExternalNetwork:
     ) -> None:
         """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
 
-        They are what the last layer of each FFN reads, the tensor that E1 and E2 were proved of.
-        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
-        to or kept. Nothing behind the last of them is computed.
+        They are what the last layer of each FFN reads, the tensor that E1 and E2 were proved for.
+        They are shown while the pass over ids, (*batch, T), computes them, and are not to be
+        written to or kept. Nothing behind the last of them is computed.
         """
-        left = set(blocks)
+        remaining = set(blocks)
 
         def show(number: int, hidden: Tensor) -> None:
-            left.remove(number)
-            see(views.plain(hidden).reshape(*ids.shape, hidden.shape[-1]))
+            remaining.remove(number)
+            see(in_shape(hidden, ids.shape))
 
-        batch = ids.reshape(-1, self._checked(ids))
         shown = {number: partial(show, number) for number in blocks}
-        record(self.model, batch, Recording((len(batch), batch.shape[1]), show=shown))
-        if left:
+        record(self.model, Recording(self._batched(ids), show=shown))
+        if remaining:
             raise RuntimeError("a proved module did not run")
 
     @torch.inference_mode()
     def logits(self, rows_: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size).
 
-        By the network's own norm, head, caps and scales.
+        They pass the network's own norm, head, caps and scales.
 
         Raises:
             NotForThisNetwork: without a word head.
         """
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
-        dtype = self.proof.last.dtype
-        flat = rows(rows_).to(dtype)
-        size = max(1, AT_ONCE // self.sizes.vocab_size)
-        with unwatched():
-            parts = [
-                views.plain(tail(self.model, self.proof.blocks, part, self.device))
-                for part in torch.split(flat, size)
-            ]
-        return torch.cat(parts).reshape(*rows_.shape[:-1], -1)
+        stream = rows(rows_).to(self.proof.last.dtype)
+        parts = torch.split(stream, max(1, AT_ONCE // self.sizes.vocab_size))
+        with unrecorded():
+            logits = torch.cat([views.plain(tail(self.model, part)) for part in parts])
+        return logits.reshape(*rows_.shape[:-1], -1)
 
     @torch.inference_mode()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
@@ -355,15 +336,14 @@ class ExternalNetwork:
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model).
 
-        The network itself does all the rest, from that layer on. Of a part of a trace, the FFN
-        writes for all other tokens what it wrote there.
+        The network itself computes all that follows. For the tokens outside of a slice of a trace,
+        the FFN writes what it wrote in the whole trace.
         """
         if isinstance(trace, TraceSlice):
             kept = slice(trace.first, trace.first + len(output))
             everywhere = trace.whole.blocks[block].ffn.output.clone()
             everywhere[kept] = output.to(everywhere)
             return self.stream_with(trace.whole, block, everywhere)[kept]
-        stream = self.proof.blocks[block].stream
-        written = output if stream.written_norm else output / stream.multiplier
-        last = self._seen(trace.ids, write={block: written})[-1].output
-        return views.plain(there_or_fail(last)).reshape(output.shape)
+        written = output / self.proof.blocks[block].ffn_multiplier
+        last = self._recorded(trace.ids, write={block: written})[-1].output
+        return views.plain(recorded(last)).reshape(output.shape)

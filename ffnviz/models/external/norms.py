@@ -1,4 +1,4 @@
-"""A norm of whatever class as the equation gain ⊙ (x − mean) / scale + bias, found from values."""
+"""A norm of any class as the equation gain ⊙ (x − mean) / scale + bias, found from values."""
 
 import copy
 
@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from ffnviz.models.external.compare import error
 from ffnviz.models.views import Norm
 
-FAR, NEAR = 1e4, 1e-3  # rows so long that ε is nothing beside them, and so short that it shows
+FAR, NEAR = 1e4, 1e-3  # factors that make ε negligible, or noticeable
 FITS = 1e-4
 
 
@@ -16,8 +16,8 @@ FITS = 1e-4
 def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
     """The LayerNorm or RMSNorm that the module is; None if it is neither.
 
-    Long rows tell gain and bias, as ε is nothing beside them: N(x) + N(−x) is twice the bias, and
-    the rest is linear in the normed row. Short rows tell ε.
+    Gain and bias are found from long rows, for which ε is negligible: N(x) + N(−x) is twice the
+    bias, and the rest is linear in the normalised row. ε is found from short rows.
     """
     try:
         norm = copy.deepcopy(module).float().cpu()
@@ -37,18 +37,18 @@ def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
         return None  # it does not even take such rows
     weight = next(module.parameters(), None)
     device = torch.device("cpu") if weight is None else weight.device
-    bias_there = None if fitted.bias is None else fitted.bias.to(device)
-    return Norm(gain.to(device), bias_there, eps, centred)
+    bias_on_device = None if fitted.bias is None else fitted.bias.to(device)
+    return Norm(gain.to(device), bias_on_device, eps, centred)
 
 
-def _normed(x: Tensor, centred: bool) -> Tensor:
+def _normalised(x: Tensor, centred: bool) -> Tensor:
     rest = x - x.mean(-1, keepdim=True) if centred else x
     return rest / rest.square().mean(-1, keepdim=True).sqrt()
 
 
 def _closest(x: Tensor, written: Tensor) -> tuple[Tensor, bool] | None:
     for centred in (True, False):
-        unit = _normed(x, centred)
+        unit = _normalised(x, centred)
         gain = (written * unit).sum(0) / unit.square().sum(0)
         if error(gain * unit, written) < FITS:
             return gain, centred
@@ -56,8 +56,8 @@ def _closest(x: Tensor, written: Tensor) -> tuple[Tensor, bool] | None:
 
 
 def _eps(norm: nn.Module, x: Tensor, gain: Tensor, bias: Tensor, centred: bool) -> float:
-    """From how much shorter a short row becomes than its length alone would have it."""
-    unit = _normed(x, centred)
+    """ε, from how much shorter a short row becomes than it would be without ε."""
+    unit = _normalised(x, centred)
     expected = (gain * unit).double()
     short = (norm(NEAR * unit) - bias).double()
     share = float((short * expected).sum() / expected.square().sum())

@@ -7,6 +7,7 @@ import copy
 import os
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,10 @@ from torch import Tensor, nn
 from ffnviz.models.external.files import check_tokenizer, check_weights, read_config
 from ffnviz.models.external.hub import SMALL, WEIGHTS, fetch
 from ffnviz.models.external.loading import (
+    LoadRequest,
     kind_of,
+    library_config,
     loaded,
-    read_by_library,
     tokenizer_of,
     without_chance,
 )
@@ -28,11 +30,10 @@ from ffnviz.models.external.probe import find_probe, longest_text
 from ffnviz.models.external.proof import prove
 from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.installing import install
 
-NO_NAMES = ("model", "checkpoint")  # of a folder that say nothing
-COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of coming
+NO_NAMES = ("model", "checkpoint")  # folder names that say nothing
+COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of opening
 DEPTH = re.compile(r"(^|_)(n_layer|layers|num_blocks)$")  # in config.json
 DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
 Say = Callable[[str], None]
@@ -46,14 +47,14 @@ def open_external(
     label: str = "",
     longest: int | None = None,
 ) -> ExternalNetwork:
-    """A network, proved.
+    """The requested network, loaded and proved.
 
     Args:
-        wanted: which.
-        name: what links are to call it; None makes one of its folder's.
+        wanted: which network, and how it is to be loaded.
+        name: what links call it; None makes one of its folder's name.
         colour: on pages.
-        say: told how large it is before it is loaded, and what was proved.
-        label: what pages call it; empty makes one of its folder's.
+        say: called with lines of text: how large it is before it is loaded, then what was proved.
+        label: what pages call it; empty makes one of its folder's name.
         longest: the most tokens it is to read; None takes as many as it can.
 
     Raises:
@@ -65,11 +66,11 @@ def open_external(
     folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
     settings = read_config(folder, wanted.name)
     _check_depth(settings, wanted.name)
-    config = read_by_library(transformers, folder, wanted.name)
+    config = library_config(transformers, folder, wanted.name)
     kind, part = kind_of(transformers, config, settings), ""
     if config.is_encoder_decoder:
         part = "; its encoder, which reads the text, is shown without its decoder"
-        # A class of encoders alone wants to hear of nothing else.
+        # The class for encoders alone accepts no other configuration.
         config.is_encoder_decoder = kind is not transformers.AutoModelForTextEncoding
     size = _sized(kind, config, wanted)
     in_words = size.in_words + part
@@ -78,17 +79,19 @@ def open_external(
         folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
     check_weights(folder, wanted.name)
     check_tokenizer(folder, wanted.name)
-    model, missing = loaded(kind, config, folder, wanted, size)
+    load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
+    model, missing = load(kind)
     tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
     probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
-    model = without_chance(transformers, model, missing, probe, config, folder, wanted, size)
+    load_base = partial(load, transformers.AutoModel)
+    model = without_chance(model, missing, probe, load_base, wanted.name)
     label = label or default_label(wanted.name)
-    dtype = dtype_name(size.dtype)
-    about = f"{label}: {in_words}"
+    name, about = name or slug(label), f"{label}: {in_words}"
+    if size.dtype != torch.float32:
+        label = f"{label} ({dtype_name(size.dtype)})"
     network = proved_network(
-        model, tokenizer, probe, changed, wanted.name, name or slug(label),
-        label if dtype == "float32" else f"{label} ({dtype})", colour, about, longest,
-    )  # fmt: skip
+        model, tokenizer, probe, changed, wanted.name, name, label, colour, about, longest
+    )
     for line in network.proof.in_words:
         say(line)
     return network
@@ -106,7 +109,7 @@ def proved_network(
     about: str = "",
     longest: int | None = None,
 ) -> ExternalNetwork:
-    """A network in memory, proved on a probe; see `prove` for `probe` and `changed`.
+    """A network in memory, proved on a probe; `prove` explains `probe` and `changed`.
 
     Raises:
         CannotOpenError: if an equation does not hold.
@@ -122,16 +125,15 @@ def proved_network(
 
 
 def default_label(name: str) -> str:
-    """What a page calls a network of that folder or name."""
+    """What pages call a network of that folder or name."""
     path = Path(name).expanduser()
     folder = path.resolve() if path.exists() else path
     return folder.parent.name if folder.name in NO_NAMES and folder.parent.name else folder.name
 
 
 def slug(label: str) -> str:
-    """What a link can call it."""
-    kept = "".join(sign if sign.isascii() and sign.isalnum() else "-" for sign in label.lower())
-    return "-".join(filter(None, kept.split("-"))) or "network"
+    """A label in the letters that a link may have."""
+    return "-".join(re.findall("[a-z0-9]+", label.lower())) or "network"
 
 
 def _looks_like_a_path(name: str) -> bool:

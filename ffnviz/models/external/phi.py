@@ -1,4 +1,4 @@
-"""φ of a network: which function stands between the two matrices, and what a page calls it."""
+"""A network's φ: which function stands between the two matrices, and what a page calls it."""
 
 import copy
 from collections.abc import Callable, Iterator
@@ -10,10 +10,10 @@ from torch.nn import functional as F
 
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.external.compare import error
-from ffnviz.models.external.watch import BlockPass
+from ffnviz.models.external.watch import BlockPass, is_leaf
 
 Phi = Callable[[Tensor], Tensor]
-AS_NEAR = 1e-6
+AS_NEAR = 1e-6  # as a share of REACH
 REACH = 12.0
 GRID = torch.linspace(-REACH, REACH, 4_801)
 
@@ -40,60 +40,57 @@ _PLAIN = sorted(  # identity last: on positive values ReLU is the same
 )
 
 
-def candidates(seen: BlockPass, width: int) -> Iterator[tuple[str, Phi]]:
+def candidates(seen: BlockPass, width: int) -> Iterator[Phi]:
     """The functions that may be φ: modules that ran on d_ff values, then the usual functions.
 
     A network that calls φ as a plain function has no module for it.
     """
-    by_id: dict[int, tuple[str, nn.Module]] = {}
-    for call in seen.calls:
-        leaf = next(call.module.children(), None) is None
-        if leaf and call.input.shape == call.output.shape and call.input.shape[-1] == width:
-            by_id.setdefault(id(call.module), (call.name, call.module))
-    yield from by_id.values()
+    yield from dict.fromkeys(
+        call.module
+        for call in seen.calls
+        if is_leaf(call.module) and call.input.shape == call.output.shape
+        and call.input.shape[-1] == width
+    )  # fmt: skip
     for activation in _PLAIN:
-        yield activation.label, activation.function
+        yield activation.function
 
 
 @torch.inference_mode()
 def is_elementwise(phi: Phi, values: Tensor, tolerance: float) -> bool:
-    """Whether φ treats each value alone: columns changed about stay so. A norm does not."""
+    """Whether φ treats each value alone and alike, which a norm does not."""
     few = values[:2]
-    turned = torch.arange(few.shape[-1] - 1, -1, -1, device=few.device)
     stretched = few.clone()
     stretched[..., 0] += 7
     alone = error(phi(stretched)[..., 1:], phi(few)[..., 1:])
-    return alone <= tolerance and error(phi(few[..., turned]), phi(few)[..., turned]) <= tolerance
+    alike = error(phi(few.flip(-1)), phi(few).flip(-1))
+    return alone <= tolerance and alike <= tolerance
 
 
 @torch.inference_mode()
 def same(one: Phi, other: Phi) -> bool:
-    """Whether two functions have the same values; what is said of φ is said of all blocks."""
+    """Whether two functions have the same values."""
     if one is other:
         return True
-    values = [_on_a_grid(phi) for phi in (one, other)]
-    return float((values[0] - values[1]).abs().max()) < AS_NEAR * REACH
+    return float((_on_cpu(one)(GRID) - _on_cpu(other)(GRID)).abs().max()) < AS_NEAR * REACH
 
 
-def _on_a_grid(phi: Phi) -> Tensor:
-    function = copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
-    return function(GRID)
+def _on_cpu(phi: Phi) -> Phi:
+    return copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
 
 
 @torch.inference_mode()
 def named(phi: Phi, gated: bool) -> Activation:
-    """φ as an Activation: one of ours if its values are ours, else by the name of its class."""
-    function = copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
+    """φ as an Activation: one of ours if the values agree, else one named after its class."""
     for known in _PLAIN:
         if same(known.function, phi):
             return _gated(known) if gated else known
     name = type(phi).__name__ if isinstance(phi, nn.Module) else getattr(phi, "__name__", "φ")
     label = name.removesuffix("Activation") or name
+    function = _on_cpu(phi)
     values = function(GRID)
-    dead, below = bool((values[GRID < 0] == 0).all()), bool((values < 0).any())
     activation = Activation(
         label.lower(), label, r"\varphi(x)", function, "the network's own",
-        exact_zeros=dead, below_zero=below,
+        exact_zeros=bool((values[GRID < 0] == 0).all()), below_zero=bool((values < 0).any()),
     )  # fmt: skip
     return _gated(activation) if gated else activation
 

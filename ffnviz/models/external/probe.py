@@ -11,10 +11,11 @@ from ffnviz.models.external.blocks import find_blocks, text_config
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
 from ffnviz.models.external.tokenizer import ExternalTokenizer
+from ffnviz.models.external.watch import PassEnded
 
 LONGEST = 128  # tokens that pages show; as many as the twins read
 UNSAID = 4_096  # tokens, where a network names no limit
-TRIED = 2_048  # tokens; what reads more has no table of positions that ends early
+TRIED = 2_048  # tokens; networks that read more have no table of positions that ends early
 PROBE = "She opened the door and looked out at the rain."
 PROBED = 24  # tokens of it at most
 
@@ -23,10 +24,10 @@ PROBED = 24  # tokens of it at most
 def find_probe(
     model: Any, tokenizer: ExternalTokenizer, name: str, device: torch.device
 ) -> tuple[Tensor, int]:
-    """The first of `probe_ids`, longest first, that the network runs on.
+    """The longest of `probe_ids` that the network runs on.
 
     Raises:
-        CannotOpenError: if it runs on none; with what its own code says.
+        CannotOpenError: if it runs on none; with its own code's error.
     """
     failures: list[Exception] = []
     for length in _lengths(model):
@@ -60,9 +61,9 @@ def find_probe(
 def probe_ids(
     tokenizer: ExternalTokenizer, device: torch.device, length: int = PROBED
 ) -> tuple[Tensor, int]:
-    """(2, T): a sentence and the same with another word near its end; and that word's place.
+    """(2, T): a sentence and the same with another last word; and that word's place.
 
-    The place is 0 where no word stands behind another token.
+    The place is 0 where no word follows another token.
     """
     tokens = tokenizer.encode(PROBE, length).tokens
     ids = [token.id for token in tokens]
@@ -74,32 +75,27 @@ def probe_ids(
 
 
 def positions(model: Any) -> int | None:
-    """How many tokens its configuration says it reads at once; None if it says nothing."""
+    """How many tokens it reads at once, by its configuration; None if that does not say."""
     length = getattr(text_config(model), "max_position_embeddings", None)
     return length if isinstance(length, int) and length > 0 else None
 
 
 def _lengths(model: Any) -> Iterator[int]:
-    """Tables of positions may be offset, so that the last few do not exist."""
+    """Lengths to try; the last entries of an offset table of positions are missing."""
     most = min(PROBED, positions(model) or PROBED)
     yield most
     yield from (length for length in (most - 2, most // 2, most // 4) if length > 1)
-
-
-class _BehindTheFirstBlock(Exception):  # noqa: N818, as nothing is wrong
-    """The network's tables of positions have been used."""
 
 
 @torch.inference_mode()
 def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
     """The most tokens it reads, at most `longest`: tried as far as the end of the first block.
 
-    Tables of positions may be offset, so that the last few of what the configuration names do not
-    exist.
+    The last entries of an offset table of positions are missing, whatever the configuration says.
     """
-    room = positions(model)
-    most = min(longest or LARGEST, room or UNSAID)
-    if most > TRIED or (room or LARGEST) >= 2 * most:
+    limit = positions(model)
+    most = min(longest or LARGEST, limit or UNSAID)
+    if most > TRIED or (limit or LARGEST) >= 2 * most:
         return most
     for length in (most, most - 2, most // 2):
         if length <= probe.shape[1]:
@@ -111,13 +107,13 @@ def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
 
 def _reads(model: Any, ids: Tensor) -> bool:
     def stop(*_: object) -> None:
-        raise _BehindTheFirstBlock
+        raise PassEnded
 
     hook = find_blocks(model)[0].register_forward_hook(stop)
     try:
         model(input_ids=ids)
-    except _BehindTheFirstBlock:
-        return True
+    except PassEnded:
+        pass
     except Exception:  # each network's code raises what it likes
         return False
     finally:

@@ -1,4 +1,4 @@
-"""The proof: five equations for every block of a network, each with its largest error.
+"""The proof of a network: five equations for every block, each with its largest error.
 
 E1  hidden W₂ + b₂ = what the FFN's last layer wrote
 E2  φ(pre) [· value] = hidden
@@ -10,20 +10,18 @@ E5  the rest of the network, from the last stream alone = the network's own resu
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ffnviz.models.external.attention_roles import AttentionRoles, find_attention
-from ffnviz.models.external.blocks import find_blocks
+from ffnviz.models.external.blocks import find_blocks, n_experts
 from ffnviz.models.external.compare import TOLERANCE, error, rows
-from ffnviz.models.external.experts import n_experts
 from ffnviz.models.external.ffn_roles import FfnRoles, find_ffn
 from ffnviz.models.external.phi import same
 from ffnviz.models.external.refusal import NotProvedError, in_short
 from ffnviz.models.external.stream_roles import StreamRoles, find_stream
-from ffnviz.models.external.tail import result_of, tail
+from ffnviz.models.external.tail import make_skippable, result_of, tail
 from ffnviz.models.external.watch import BlockPass, watch
 
 EQUATIONS = {
@@ -42,39 +40,38 @@ MIXTURE = ("it is a mixture of {n} experts. Its router sends each token to a few
 class ProvedBlock:
     """One pass through one block, with the roles that were proved for it."""
 
-    block: nn.Module  # the module
-    raw: Any  # what it returned on the probe
-    ffn: FfnRoles  # who does what in its FFN
-    stream: StreamRoles  # how that is added
-    attention: AttentionRoles | None = None  # what the attention adds; None: no one module does
+    block: nn.Module
+    ffn: FfnRoles  # which of its modules makes which stage of the FFN
+    stream: StreamRoles  # how what the FFN writes is added
+    attention: AttentionRoles | None  # None if no one module writes what the attention adds
+
+    @property
+    def ffn_multiplier(self) -> float:
+        """What the FFN's last layer wrote is multiplied with this; 1 if a norm reads it instead."""
+        return 1.0 if self.stream.written_norm else self.stream.multiplier
 
 
 @dataclass(frozen=True, eq=False)
 class Proof:
     """A network whose equations hold."""
 
-    blocks: tuple[ProvedBlock, ...]  # one a pass through a block, in their order
+    blocks: tuple[ProvedBlock, ...]  # one for each pass through a block, in their order
     # the largest error of each equation by its name, as a share of the largest value
     errors: dict[str, float]
-    tolerance: float  # the most that was allowed
+    tolerance: float  # the largest error that was allowed
     embedding: Tensor  # the first stream on the probe, (B, T, d_model)
-    last: Tensor  # the last, (B, T, d_model)
-    # the network's own logits there, (B, T, vocab_size); without a head, what it gives
+    last: Tensor  # the last stream on it, (B, T, d_model)
+    # the network's own logits on it, (B, T, vocab_size); without a head, what it returns
     result: Tensor
-    causal: bool  # whether no token hears what comes later
+    causal: bool  # whether no token depends on later ones
 
     @property
     def in_words(self) -> list[str]:
-        """A line an equation: what it says, and its largest error."""
+        """A line for each equation: what it says, and its largest error."""
         n = len(self.blocks)
         one = f"all {n} blocks" if n > 1 else "its one block"
         return [f"{name} ({one}): {says}; {_off(self.errors[name])}"
                 for name, says in EQUATIONS.items()]  # fmt: skip
-
-    @property
-    def worst(self) -> float:
-        """The largest error of all."""
-        return max(self.errors.values())
 
 
 def _off(largest: float) -> str:
@@ -88,13 +85,12 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     Args:
         model: as transformers made it, in evaluation mode.
         ids: (2, T), two texts that differ at one place alone.
-        changed: that place: whoever reads from left to right hears nothing of it before.
+        changed: that place: in a causal network, no earlier token depends on it.
 
     Raises:
         NotProvedError: naming the first equation that does not hold, and its block.
     """
-    blocks = find_blocks(model)
-    returned, passes = watch(model, blocks, ids)
+    returned, passes = watch(model, find_blocks(model), ids)
     if not passes:
         raise NotProvedError(
             "E4", "what seem to be its blocks are never called as modules with a stream of "
@@ -111,9 +107,11 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
         raise NotProvedError("E4", f"a block reads something else than what the one before it "
                              f"wrote ({chained:.0e} off)")  # fmt: skip
     result = result_of(returned)
+    for seen in passes:
+        make_skippable(seen.block, seen.raw)
     try:
-        again = tail(model, proved, rows(last), ids.device)
-    except Exception as failure:  # of the network's own code, which ran before
+        again = tail(model, rows(last))
+    except Exception as failure:  # the network's own code, which ran before, raises what it likes
         raise NotProvedError(
             "E5", f"it does not run on from the last stream alone ({in_short(failure)})"
         ) from failure
@@ -123,7 +121,7 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
             "E5", "its result does not follow from the last stream alone, or the stream ends "
             f"elsewhere ({apart:.0e} off)",
         )  # fmt: skip
-    heard = error(last[0, :changed], last[1, :changed]) if changed else float("inf")
+    before_change = error(last[0, :changed], last[1, :changed]) if changed else float("inf")
     errors = {
         "E1": max(each.ffn.product_error for each in proved),
         "E2": max(each.ffn.phi_error for each in proved),
@@ -132,7 +130,7 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
         "E5": apart,
     }
     return Proof(
-        proved, errors, tolerance, passes[0].input, last, result, causal=heard <= tolerance
+        proved, errors, tolerance, passes[0].input, last, result, before_change <= tolerance
     )
 
 
@@ -151,5 +149,4 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
             if not n:
                 raise
             raise NotProvedError(failure.equation, MIXTURE.format(n=n), number) from failure
-        attention = find_attention(seen, ffn, stream)
-        yield ProvedBlock(seen.block, seen.raw, ffn, stream, attention)
+        yield ProvedBlock(seen.block, ffn, stream, find_attention(seen, ffn, stream))

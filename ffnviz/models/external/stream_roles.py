@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ffnviz.models.external.compare import TOLERANCE, error, rows, same
+from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
 from ffnviz.models.external.ffn_roles import FfnRoles
 from ffnviz.models.external.linear import is_linear
 from ffnviz.models.external.refusal import NotProvedError
-from ffnviz.models.external.watch import BlockPass, Call
+from ffnviz.models.external.watch import BlockPass, Call, is_leaf
 
 PRE, POST, PARALLEL = "pre", "post", "parallel"
 
@@ -24,7 +24,7 @@ class StreamRoles:
     """
 
     kind: str  # "pre", "post" or "parallel"
-    # the norm that the FFN reads through; None if it reads the stream itself
+    # between the stream and the FFN; None if the FFN reads the stream itself
     norm_before: Call | None
     middle_norm: Call | None  # post, the norm that made the stream that the FFN reads
     written_norm: Call | None  # the norm of what the FFN wrote, if there is one ("sandwich")
@@ -32,16 +32,14 @@ class StreamRoles:
     attention: Call | None  # parallel, what wrote a
     multiplier: float  # r, fitted
     error: float  # the largest error of E3, as a share of the largest value written
-    beyond_rounding: float  # how much of that rounding of the sum itself cannot have made
+    beyond_rounding: float  # what is left of it without what rounding of the sum may make
 
     @property
     def in_words(self) -> str:
         """The equation, for people."""
-        written = "norm(w)" if self.written_norm else "w"
-        if self.multiplier != 1:
-            written = f"{self.multiplier:g} {written}"
+        r = "" if self.multiplier == 1 else f"{self.multiplier:g} "
+        written = f"{r}norm(w)" if self.written_norm else f"{r}w"
         if self.kind == PARALLEL:
-            r = "" if self.multiplier == 1 else f"{self.multiplier:g} "
             return f"parallel: y = x + {r}a + {written}"
         if self.kind == POST:
             return f"post-norm: y = norm(m + {written})"
@@ -67,8 +65,8 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
 
 def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
     x, y = rows(seen.input), rows(seen.output)
-    read = rows(ffn.up.input)
-    norms, place = _norms(seen), seen.calls.index(ffn.down)
+    read, place = rows(ffn.up.input), seen.calls.index(ffn.down)
+    norms = _norms(seen)
     later = [norm for norm in norms if seen.calls.index(norm) > place]
     before = next((norm for norm in norms if same(norm.output, read)), None)
     writes: list[tuple[Tensor, Call | None]] = [(rows(ffn.down.output), None)]
@@ -92,12 +90,12 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
 
 
 def _norms(seen: BlockPass) -> list[Call]:
-    """Leaves that change a row of the stream's width and are no linear layers."""
+    """Leaves that change rows of the stream's width and are no linear layers."""
     width = seen.input.shape[-1]
     return [
         call
         for call in seen.calls
-        if next(call.module.children(), None) is None
+        if is_leaf(call.module)
         and not is_linear(call.module)
         and call.input.shape[-1] == call.output.shape[-1] == width
         and not same(call.input, call.output)
@@ -106,15 +104,15 @@ def _norms(seen: BlockPass) -> list[Call]:
 
 @torch.inference_mode()
 def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
-    """The r for which first + r·written is nearest to the sum, and how far it is off.
+    """The r for which first + r·written is nearest to the sum, and two errors of that.
 
-    It is measured against what was written, so that a large stream hides nothing. The second error
-    leaves out what rounding of the sum itself may make.
+    They are shares of what was written, so that a large stream hides nothing. The second leaves
+    out what rounding of the sum itself may make.
     """
     if first.numel() != sum_.numel() or written.numel() != sum_.numel():
         return 1.0, float("inf"), float("inf")
-    change, w = (sum_.float() - first.float()), written.float()
-    r = float((w * change).sum() / (w * w).sum().clamp_min(1e-30))
+    change, w = sum_.float() - first.float(), written.float()
+    r = best_multiple(w, change)
     round_r = float(f"{r:.3g}")
     close = 1e-4 if sum_.dtype in (torch.float32, torch.float64) else 1e-2
     r = round_r if abs(round_r - r) < close * abs(r) else r

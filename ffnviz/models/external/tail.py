@@ -1,32 +1,21 @@
 """The rest of a network, from the last stream on: its own norm, head, caps and scales."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MethodType
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from ffnviz.models.external.watch import stream_out, with_stream
 
-# Set while blocks hand on a given stream instead of computing one.
+# While it is set, blocks hand on this stream instead of computing one.
 GIVEN: ContextVar[Tensor | None] = ContextVar("given stream", default=None)
-AT_ONCE = 2**27  # logits that are made at once
-
-
-class HasBlock(Protocol):
-    """A block and what it returned when it was watched."""
-
-    @property
-    def block(self) -> nn.Module: ...  # noqa: D102
-    @property
-    def raw(self) -> Any: ...  # noqa: D102
+AT_ONCE = 2**27  # logits that are computed at once
 
 
 def result_of(returned: Any) -> Tensor:
-    """The logits if the network makes any, else the first tensor it returns."""
+    """The logits if the network computes any, else the first tensor it returns."""
     logits = getattr(returned, "logits", None)
     if isinstance(logits, Tensor):
         return logits
@@ -35,19 +24,10 @@ def result_of(returned: Any) -> Tensor:
     return result
 
 
-@contextmanager
-def _skipped(blocks: Sequence[HasBlock], stream: Tensor) -> Iterator[None]:
-    token = GIVEN.set(stream)
-    try:
-        for each in blocks:
-            if not getattr(each.block, "_ffnviz_skips", False):
-                _make_skippable(each.block, each.raw)
-        yield
-    finally:
-        GIVEN.reset(token)
-
-
-def _make_skippable(block: nn.Module, raw: Any) -> None:
+def make_skippable(block: nn.Module, raw: Any) -> None:
+    """Have a block hand on the stream that is given, if one is, as it returned its own (`raw`)."""
+    if getattr(block, "_ffnviz_skips", False):
+        return
     inner: Any = block.forward
     method = getattr(inner, "__func__", None)
 
@@ -63,13 +43,15 @@ def _make_skippable(block: nn.Module, raw: Any) -> None:
 
 
 @torch.inference_mode()
-def tail(
-    model: nn.Module, blocks: Sequence[HasBlock], stream: Tensor, device: torch.device
-) -> Tensor:
-    """What the network makes of rows of the last stream, (n, d_model) -> (n, vocab_size).
+def tail(model: nn.Module, stream: Tensor) -> Tensor:
+    """What a network with skippable blocks makes of rows of its last stream.
 
-    Each row is a text of one token, so nothing but the stream can tell the result.
+    Each row is a text of one token, so nothing but the stream can decide the result:
+    (n, d_model) -> (n, vocab_size).
     """
-    with _skipped(blocks, stream[:, None]):
-        ids = torch.zeros((len(stream), 1), dtype=torch.long, device=device)
+    token = GIVEN.set(stream[:, None])
+    try:
+        ids = torch.zeros((len(stream), 1), dtype=torch.long, device=stream.device)
         return result_of(model(input_ids=ids))[:, 0]
+    finally:
+        GIVEN.reset(token)

@@ -1,8 +1,7 @@
 """Any fast tokenizer of transformers, with every token tied to the person's own characters."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,20 +11,11 @@ _MASK = re.compile(re.escape(MASK), re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-@dataclass(frozen=True)
-class _Typed:
-    """A typed text as the tokenizer gets it: [MASK] is written as the tokenizer's own mask."""
-
-    text: str  # for the tokenizer
-    # for each of its characters, and for its end, the place in the typed text
-    places: tuple[int, ...]
-
-
 class ExternalTokenizer:
     """Text to ids and spans, and back; special tokens are put where the network expects them."""
 
     def __init__(self, fast: Any, vocab_size: int) -> None:
-        """Take over a PreTrainedTokenizerFast, for a network of that many embedding rows."""
+        """Wrap a PreTrainedTokenizerFast, for a network with that many embedding rows."""
         self._fast: Any = fast.backend_tokenizer
         self._fast.no_truncation()
         self._fast.no_padding()
@@ -37,7 +27,7 @@ class ExternalTokenizer:
             for id_, token in fast.added_tokens_decoder.items()
             if token.special
         }
-        # Rows of the embedding that no text leads to are no text either.
+        # Embedding rows that no token has are no text either.
         unused = frozenset(range(vocab_size)) - frozenset(self._fast.get_vocab().values())
         self.special_ids = frozenset(self._special) | unused
         self._words: dict[int, str] = {}
@@ -45,34 +35,38 @@ class ExternalTokenizer:
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         """The tokens of any text; of a long one the first, with the special ones at its end.
 
-        Special tokens that were not typed have no stretch of the text. Characters that are no
-        Unicode scalar values (lone surrogates) are read as U+FFFD.
+        Special tokens that were not typed have an empty span. Characters that are no Unicode
+        scalar values (lone surrogates) are read as U+FFFD.
         """
         if not text:
             return Encoding(text, (), 0)
-        typed = self._typed(text)
-        raw = self._fast.encode(typed.text)
-        put = [bool(flag) for flag in self._put(raw)]
-        at_end = next((n for n, flag in enumerate(reversed(put)) if not flag), 0)
+        written, places = self._with_own_mask(text)
+        raw = self._fast.encode(written)
+        # Whether the tokenizer added the token; a mask that was typed stands for a word.
+        added = [
+            bool(special) and start == end
+            for special, (start, end) in zip(raw.special_tokens_mask, raw.offsets, strict=True)
+        ]
+        at_end = next((n for n, flag in enumerate(reversed(added)) if not flag), 0)
         n = len(raw.ids)
-        room = n if max_tokens is None else min(n, max_tokens)
-        kept = [*range(room - at_end), *range(n - at_end, n)] if room < n else list(range(n))
+        n_kept = n if max_tokens is None else min(n, max_tokens)
+        kept = [*range(n_kept - at_end), *range(n - at_end, n)] if n_kept < n else list(range(n))
         tokens, position = [], 0
-        last_word = max((i for i in kept if not put[i]), default=-1)
+        last_word = max((i for i in kept if not added[i]), default=-1)
         for i in kept:
             end = position
-            if not put[i]:
-                end = max(position, typed.places[raw.offsets[i][1]])
-                # What the tokenizer passes over at the end still belongs to somebody.
-                end = len(text) if i == last_word and room == n else end
-            name = self._special.get(raw.ids[i], "") if put[i] else ""
+            if not added[i]:
+                end = max(position, places[raw.offsets[i][1]])
+                # Characters that the tokenizer skips at the end belong to the last word.
+                end = len(text) if i == last_word and n_kept == n else end
+            name = self._special.get(raw.ids[i], "") if added[i] else ""
             tokens.append(Token(raw.ids[i], text[position:end], position, end, name))
             position = end
         return Encoding(text, tuple(tokens), n - len(tokens))
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
-        """The ids alone of many texts at once, on all cores."""
-        raw = self._fast.encode_batch([self._typed(line).text for line in lines])
+        """The ids alone of many texts, computed at once on all cores."""
+        raw = self._fast.encode_batch([self._with_own_mask(line)[0] for line in lines])
         return [encoding.ids for encoding in raw]
 
     def decode(self, ids: list[int]) -> str:
@@ -82,28 +76,27 @@ class ExternalTokenizer:
 
     def word(self, id_: int) -> str:
         """What one entry reads as, with its leading space if it has one."""
-        known = self._words.get(id_)
-        if known is None:
-            known = self._words[id_] = self._special.get(id_) or self._read(id_)
-        return known
+        if id_ not in self._words:
+            self._words[id_] = self._special.get(id_) or self._decoded(id_)
+        return self._words[id_]
 
-    def _read(self, id_: int) -> str:
-        # Alone, many decoders take its space away: it is read behind another.
+    def _decoded(self, id_: int) -> str:
+        # Many decoders strip the first token's leading space, so it is decoded behind another.
         before = self._fast.decode([self._anchor], skip_special_tokens=False)
         both: str = self._fast.decode([self._anchor, id_], skip_special_tokens=False)
         return both[len(before) :]
 
     def label(self, id_: int) -> str:
-        """One entry as a person would want to see it listed.
+        """One entry as a list for people shows it.
 
-        A word without its space, a piece that goes on with a word after a hyphen, a special token
+        A word without its space, a piece that continues a word after a hyphen, a special token
         by its name, bytes that are no whole character in hexadecimal.
         """
         if id_ in self._special:
             return self._special[id_]
         word, name = self.word(id_), self._fast.id_to_token(id_)
         if name is None:
-            return f"#{id_}"  # a row of the embedding that no text uses
+            return f"#{id_}"  # an embedding row that no token has
         if not word or "\ufffd" in word or not word.strip(" \n\t").isprintable():
             if name and all(symbol in BYTE_OF for symbol in name):
                 return "bytes " + " ".join(f"{BYTE_OF[symbol]:02x}" for symbol in name)
@@ -119,10 +112,11 @@ class ExternalTokenizer:
         ids: list[int] = self._fast.encode("a", add_special_tokens=False).ids
         return ids[-1]
 
-    def _typed(self, text: str) -> _Typed:
+    def _with_own_mask(self, text: str) -> tuple[str, Sequence[int]]:
+        """The text with [MASK] as the tokenizer writes it, and where its characters were typed."""
         clean = _SURROGATE.sub("\ufffd", text)
         if self.mask is None:
-            return _Typed(clean, tuple(range(len(clean) + 1)))
+            return clean, range(len(clean) + 1)
         pieces, places, at = [], [], 0
         for match in _MASK.finditer(clean):
             pieces += [clean[at : match.start()], self.mask]
@@ -130,9 +124,4 @@ class ExternalTokenizer:
             at = match.end()
         pieces.append(clean[at:])
         places += range(at, len(clean) + 1)
-        return _Typed("".join(pieces), tuple(places))
-
-    def _put(self, raw: Any) -> Iterator[int]:
-        """1 for what the tokenizer put there itself; a mask that was typed is a word's place."""
-        for special, (start, end) in zip(raw.special_tokens_mask, raw.offsets, strict=True):
-            yield int(bool(special) and start == end)
+        return "".join(pieces), places

@@ -1,6 +1,7 @@
 """A proved network's parts as the equations have them: its FFNs, its words, its word head."""
 
-from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,18 +10,18 @@ from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
-from ffnviz.models.external.compare import TOLERANCE, error, rows, same
-from ffnviz.models.external.hooks import unwatched
+from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
 from ffnviz.models.external.norms import fitted_norm
 from ffnviz.models.external.phi import named
 from ffnviz.models.external.proof import Proof, ProvedBlock
+from ffnviz.models.external.recording import unrecorded
 from ffnviz.models.external.tail import tail
-from ffnviz.models.external.watch import Call, stream_in, stream_out
+from ffnviz.models.external.watch import Call, is_leaf, watch_module
 from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
 
 
 def plain(values: Tensor) -> Tensor:
-    """In float32 where it was half of that, so that NumPy and float32 sums can take it."""
+    """Half precision as float32, which NumPy and our own sums take; all else as it is."""
     return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
 
 
@@ -29,16 +30,16 @@ def _plain(values: Tensor | None) -> Tensor | None:
 
 
 def added(proved: ProvedBlock, written: Tensor) -> Tensor:
-    """What the FFN adds to the stream, where that is a multiple of what its last layer wrote."""
-    r = proved.stream.multiplier
-    return written if r == 1 or proved.stream.written_norm else r * written
+    """What the FFN adds to the stream (before any norm of it), of what its last layer wrote."""
+    r = proved.ffn_multiplier
+    return written if r == 1 else r * written
 
 
 @torch.inference_mode()
 def ffn_stages(proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor) -> FeedForwardRecord:
     """All stages for the FFN's input, (…, T, d_model), by the network's own modules."""
     weight: Any = proved.ffn.down.module.weight
-    with unwatched():
+    with unrecorded():
         pre, value, hidden = proved.ffn.stages(x.to(weight.dtype))
         hidden = edited(hidden, edits)
         written = edited(proved.ffn.down.module(hidden), edits, "ffn")
@@ -53,7 +54,7 @@ def as_record(
     hidden: Tensor,
     written: Tensor,
 ) -> FeedForwardRecord:
-    """The stages as a record of ours."""
+    """The stages as one of our own records."""
     x, pre, hidden, output = (plain(each) for each in (x, pre, hidden, added(proved, written)))
     if value is None:
         return FeedForwardRecord(x, pre, hidden, output)
@@ -66,8 +67,6 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
     keys, key_bias, gated_value, gated_bias = ffn.projections()
     bias = None if ffn.output_bias is None else added(proved, ffn.output_bias)
     norm = _norm(stream.norm_before, d_model)
-    word_norm = norm or _norm(stream.middle_norm, d_model)
-    stages: Callable[[Tensor], FeedForwardRecord] = partial(_batched_stages, proved)
     return FfnView(
         keys=plain(keys),
         key_bias=_plain(key_bias),
@@ -77,29 +76,25 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
         gated_value_bias=_plain(gated_bias),
         phi=named(ffn.phi, ffn.gated),
         norm=norm,
-        word_norm=word_norm,
-        stages=stages,
+        word_norm=norm or _norm(stream.middle_norm, d_model),
+        stages=partial(ffn_stages, proved, ()),
         write_norm=_norm(stream.written_norm, d_model),
     )
-
-
-def _batched_stages(proved: ProvedBlock, x: Tensor) -> FeedForwardRecord:
-    return ffn_stages(proved, (), x)
 
 
 def _norm(call: Call | None, d_model: int) -> Norm | None:
     if call is None:
         return None
-    with unwatched():
+    with unrecorded():
         return fitted_norm(call.module, d_model)
 
 
 @torch.inference_mode()
 def word_head(model: Any, proof: Proof) -> WordHead | None:
-    """How the last stream becomes a score a word; None if the network makes no logits.
+    """How the last stream becomes a score for each word; None if the network computes no logits.
 
-    Its vectors are told only where the logits are seen to be s · norm(stream) · E_w + b, with the
-    scale s inside the norm's gain.
+    It has word vectors only where the logits are seen to be s · norm(stream) · E_w + b; its norm's
+    gain includes the scale s.
     """
     output = model.get_output_embeddings()
     weight = getattr(output, "weight", None)
@@ -112,50 +107,40 @@ def word_head(model: Any, proof: Proof) -> WordHead | None:
     vectors = plain(weight)
     if vectors.shape[1] != stream.shape[1]:
         return WordHead(None, None, None, tied)
-    fitted = [_norm(call, stream.shape[1]) for call in _behind(model, proof, stream)]
+    fitted = [_norm(call, stream.shape[1]) for call in _final_norms(model, proof, stream)]
     for norm in (*(each for each in fitted if each is not None), None):
         read = plain(stream) if norm is None else norm(plain(stream))
         products = read @ vectors.mT
         wanted = logits if bias is None else logits - bias
-        s = float((products * wanted).sum() / products.square().sum().clamp_min(1e-30))
+        s = best_multiple(products, wanted)
         s = 1.0 if abs(s - 1) < 1e-5 else s
         if error(s * products, wanted) <= 5 * TOLERANCE[stream.dtype] and (s == 1 or norm):
-            return WordHead(norm and _scaled(norm, s), WordVectors(vectors), bias, tied)
+            if norm is not None:
+                norm_bias = None if norm.bias is None else s * norm.bias
+                norm = replace(norm, gain=s * norm.gain, bias=norm_bias)
+            return WordHead(norm, WordVectors(vectors), bias, tied)
     return WordHead(None, None, None, tied)
 
 
-def _scaled(norm: Norm, s: float) -> Norm:
-    bias = None if norm.bias is None else s * norm.bias
-    return Norm(s * norm.gain, bias, norm.eps, norm.centred)
-
-
-def _behind(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
-    """The leaves outside of all blocks that read the last stream and write one as wide."""
-    inside = {id(m) for proved in proof.blocks for m in proved.block.modules()}
+def _final_norms(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
+    """The calls of leaves behind the blocks that read the last stream and wrote one as wide."""
+    inside = {module for proved in proof.blocks for module in proved.block.modules()}
     calls: list[Call] = []
-
-    def seen(module: nn.Module, args: Any, kwargs: Any, returned: Any) -> None:
-        read, wrote = stream_in(args, kwargs), stream_out(returned)
-        if isinstance(wrote, Tensor) and read is not None and read.shape == wrote.shape:
-            calls.append(Call(module, "", read, wrote))
-
-    leaves = [m for m in model.modules() if id(m) not in inside and not list(m.children())]
-    hooks = [m.register_forward_hook(seen, with_kwargs=True) for m in leaves]
-    try:
-        tail(model, proof.blocks, stream, stream.device)
-    finally:
-        for hook in hooks:
-            hook.remove()
-    return [call for call in calls if same(call.input, stream)]
+    with ExitStack() as hooks:
+        for module in model.modules():
+            if module not in inside and is_leaf(module):
+                watch_module(module, "", calls.append, hooks)
+        tail(model, stream)
+    return [c for c in calls if c.input.shape == c.output.shape and same(c.input, stream)]
 
 
 @torch.inference_mode()
 def input_words(model: Any, proof: Proof, ids: Tensor, d_model: int) -> WordVectors | None:
-    """The vectors that words enter the stream with; None where no one vector a word is as wide.
+    """The vectors that words enter the stream with; None if they are not as wide as the stream.
 
     Args:
         model: whose input embeddings they are.
-        proof: with the first stream on the probe.
+        proof: has the first stream on the probe.
         ids: the probe, (B, T).
         d_model: width of the stream.
     """
@@ -164,6 +149,6 @@ def input_words(model: Any, proof: Proof, ids: Tensor, d_model: int) -> WordVect
         return None
     table, first = plain(weight), plain(proof.embedding)
     looked_up = table[ids]
-    s = float((looked_up * first).sum() / looked_up.square().sum().clamp_min(1e-30))
+    s = best_multiple(looked_up, first)
     scaled = abs(s - 1) > 1e-3 and error(s * looked_up, first) <= TOLERANCE[weight.dtype] * 50
     return WordVectors(s * table if scaled else table)

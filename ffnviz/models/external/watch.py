@@ -1,4 +1,4 @@
-"""One pass through an unmodified network, watched: what each module of a block read and wrote."""
+"""One watched pass through an unmodified network: what each module of a block read and wrote."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -8,7 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.external.attention_mix import Mix, SeesMixes
+from ffnviz.models.external.attention_mix import Mix, MixRecorder
+
+
+class PassEnded(Exception):  # noqa: N818, as nothing is wrong
+    """Raised by a hook to end a pass once everything that is needed was computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +35,7 @@ class BlockPass:
     input: Tensor
     output: Tensor
     raw: Any = None  # all that the block returned, the stream first
-    # of the modules within, in the order in which they were done
+    # of the modules within, in the order in which they ended
     calls: list[Call] = field(default_factory=list)
     mixes: list[Mix] = field(default_factory=list)  # products of patterns and values, in order
 
@@ -59,66 +63,78 @@ def stream_out(returned: Any) -> Any:
 
 
 def with_stream(returned: Any, stream: Tensor) -> Any:
-    """The same as a block returned, with another stream."""
+    """What a module returned, with another stream."""
     if isinstance(returned, tuple | list):
         return type(returned)((stream, *returned[1:]))
     return stream
+
+
+def is_leaf(module: nn.Module) -> bool:
+    """Whether no other module is within it."""
+    return next(module.children(), None) is None
 
 
 @torch.inference_mode()
 def watch(
     model: nn.Module, blocks: Sequence[nn.Module], ids: Tensor
 ) -> tuple[Any, list[BlockPass]]:
-    """What the network returned for ids, (B, T), and each pass through a block.
-
-    Everything is copied when it is seen: some networks add in place afterwards.
-    """
+    """What the network returned for ids, (B, T), and each pass through a block."""
     passes: list[BlockPass] = []
-    open_: list[BlockPass] = []  # those that are running, the innermost last
+    running: list[BlockPass] = []  # the innermost last
+
+    def keep(call: Call) -> None:
+        if running:
+            running[-1].calls.append(call)
+
     with ExitStack() as hooks:
         for block in blocks:
-            _watch_block(block, passes, open_, hooks)
+            _watch_block(block, passes, running, hooks)
             for name, module in block.named_modules():
                 if module is not block:
-                    _watch_module(module, name, open_, hooks)
-        with SeesMixes(lambda mix: open_[-1].mixes.append(mix), lambda: bool(open_)):
+                    watch_module(module, name, keep, hooks)
+        with MixRecorder(lambda: running[-1].mixes if running else None):
             returned = model(input_ids=ids)
     return returned, passes
 
 
 def _watch_block(
-    block: nn.Module, passes: list[BlockPass], open_: list[BlockPass], hooks: ExitStack
+    block: nn.Module, passes: list[BlockPass], running: list[BlockPass], hooks: ExitStack
 ) -> None:
     def enter(_: nn.Module, args: Any, kwargs: Any) -> None:
-        stream = stream_in(args, kwargs)
-        stream = torch.empty(0) if stream is None else stream.clone()
-        open_.append(BlockPass(block, stream, stream))
+        stream = _copied_input(args, kwargs)
+        running.append(BlockPass(block, stream, stream))
 
-    def leave(_: nn.Module, _args: Any, _kwargs: Any, returned: Any) -> None:
-        done, wrote = open_.pop(), stream_out(returned)
-        if done.input.numel() and isinstance(wrote, Tensor):
-            done.output, done.raw = wrote.clone(), returned
-            passes.append(done)
+    def leave(_: nn.Module, _args: Any, returned: Any) -> None:
+        ended, wrote = running.pop(), stream_out(returned)
+        if ended.input.numel() and isinstance(wrote, Tensor):
+            ended.output, ended.raw = wrote.clone(), returned
+            passes.append(ended)
 
     hooks.callback(block.register_forward_pre_hook(enter, with_kwargs=True).remove)
-    hooks.callback(block.register_forward_hook(leave, with_kwargs=True).remove)
+    hooks.callback(block.register_forward_hook(leave).remove)
 
 
-def _watch_module(module: nn.Module, name: str, open_: list[BlockPass], hooks: ExitStack) -> None:
-    read: list[Tensor] = []
+def watch_module(
+    module: nn.Module, name: str, keep: Callable[[Call], None], hooks: ExitStack
+) -> None:
+    """Hand each of the module's calls to `keep`, for as long as the hooks stay.
+
+    Everything is copied when it is seen: some networks add in place afterwards.
+    """
+    inputs: list[Tensor] = []
 
     def before(_: nn.Module, args: Any, kwargs: Any) -> None:
-        stream = stream_in(args, kwargs)
-        read.append(torch.empty(0) if stream is None else stream.clone())
+        inputs.append(_copied_input(args, kwargs))
 
-    def after(_: nn.Module, _args: Any, _kwargs: Any, returned: Any) -> None:
-        seen, wrote = read.pop(), stream_out(returned)
-        floats = isinstance(wrote, Tensor) and wrote.is_floating_point()
-        if open_ and floats and seen.numel():
-            open_[-1].calls.append(Call(module, name, seen, wrote.clone()))
+    def after(_: nn.Module, _args: Any, returned: Any) -> None:
+        read, wrote = inputs.pop(), stream_out(returned)
+        if isinstance(wrote, Tensor) and wrote.is_floating_point() and read.numel():
+            keep(Call(module, name, read, wrote.clone()))
 
     hooks.callback(module.register_forward_pre_hook(before, with_kwargs=True).remove)
-    hooks.callback(module.register_forward_hook(after, with_kwargs=True).remove)
+    hooks.callback(module.register_forward_hook(after).remove)
 
 
-Forward = Callable[..., Any]
+def _copied_input(args: Any, kwargs: Any) -> Tensor:
+    stream = stream_in(args, kwargs)
+    return torch.empty(0) if stream is None else stream.clone()

@@ -16,7 +16,7 @@ EDITS = [Edit(0, [3, 9], scale=0.0), Edit(1, add=torch.ones(32), tokens=[0], at=
 
 @pytest.mark.parametrize("edits", [[], EDITS], ids=["plain", "edited"])
 def test_each_is_what_it_is_alone(external_network: ExternalNetwork, edits: list[Edit]) -> None:
-    assert external_network._pads
+    assert external_network._ignores_padding
     for text, trace in zip(TEXTS, external_network.traces(TEXTS, edits), strict=True):
         alone = external_network.trace(text, edits)
         assert trace.tokens == alone.tokens
@@ -50,14 +50,14 @@ def test_one_that_does_not_leave_padding_out_reads_texts_of_one_length_together(
     guest_of: Callable[[str], ExternalNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = guest_of("BERT")
-    monkeypatch.setitem(network.__dict__, "_pads", False)
+    monkeypatch.setitem(network.__dict__, "_ignores_padding", False)
     same = ["the cat sat", "the mat sat", *TEXTS]
     for text, trace in zip(same, network.traces(same), strict=True):
         assert_allclose(trace.final, network.trace(text).final, atol=1e-5)
     whole = network.model.forward
     monkeypatch.setattr(network.model, "forward", lambda input_ids: whole(input_ids=input_ids))
-    monkeypatch.delitem(network.__dict__, "_pads")
-    assert not network._pads  # its code takes no mask
+    monkeypatch.delitem(network.__dict__, "_ignores_padding")
+    assert not network._ignores_padding  # its code takes no mask
     monkeypatch.setattr(network.model, "forward", lambda input_ids, **_: whole(input_ids=input_ids))
-    monkeypatch.delitem(network.__dict__, "_pads")
-    assert not network._pads  # its code takes one and passes over it
+    monkeypatch.delitem(network.__dict__, "_ignores_padding")
+    assert not network._ignores_padding  # its code takes one and passes over it

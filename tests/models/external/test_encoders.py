@@ -9,9 +9,9 @@ import torch
 import transformers as T  # noqa: N812
 from safetensors.torch import load_file, save_file
 
+from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import LoadRequest
 from tests.models.external.families import T5, build
 from tests.models.external.tokenizers import metaspace
 

@@ -13,10 +13,10 @@ from torch import nn
 import ffnviz
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.in_memory import from_module
+from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.probe import LONGEST, UNSAID, longest_text
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.registry import load
 from tests.models.external.families import FAMILIES, GPT2, SIZES, build, two_texts
 from tests.models.external.folders import TOKENIZERS, save
@@ -147,7 +147,7 @@ def test_a_stream_that_does_not_fit_is_refused_before_it_is_computed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network = from_module(long_gpt2(), TOKENIZERS["GPT-2"]())
-    monkeypatch.setattr("ffnviz.models.external.memory.BESIDE_WEIGHTS", 1_000)
+    monkeypatch.setattr("ffnviz.models.external.memory.RESERVED_BYTES", 1_000)
     monkeypatch.setattr("ffnviz.models.external.memory.free_bytes", lambda _: 20_000)
     assert network.trace("a cat").tokens
     with pytest.raises(MemoryError, match=r"The stream of 300 tokens takes 0\.2 MB"):

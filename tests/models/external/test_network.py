@@ -10,8 +10,8 @@ from torch import Tensor
 
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
-from ffnviz.models.external.hooks import Recording, record
 from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.recording import Recording, record
 from ffnviz.models.network import Network, NotForThisNetwork
 from tests.models.external.families import FAMILIES, build, two_texts
 
@@ -35,9 +35,9 @@ def test_it_is_a_network(external_network: ExternalNetwork) -> None:
 def test_hooks_leave_the_result_as_it_is_to_the_bit(external_network: ExternalNetwork) -> None:
     bare = result(build(FAMILIES[external_network.label]), IDS)
     assert torch.equal(result(external_network.model, IDS), bare)
-    recording = Recording((1, len(IDS)), hold=range(9), to_the_end=True)
-    told = record(external_network.model, IDS[None], recording)
-    assert torch.equal(told.logits if hasattr(told, "logits") else told[0], bare)
+    recording = Recording(IDS[None], hold=range(9), to_the_end=True)
+    returned = record(external_network.model, recording)
+    assert torch.equal(returned.logits if hasattr(returned, "logits") else returned[0], bare)
 
 
 def test_hidden_recomputed_is_hidden_seen(external_network: ExternalNetwork) -> None:

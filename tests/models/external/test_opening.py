@@ -17,9 +17,9 @@ from huggingface_hub import errors
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external import memory, opening
+from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.installing import install
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.folders import BROKEN, save
@@ -150,11 +150,11 @@ def test_offline_is_honoured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 def test_what_does_not_fit_is_not_loaded(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening, "free_bytes", lambda _: memory.BESIDE_WEIGHTS + 70_000)
+    monkeypatch.setattr(opening, "free_bytes", lambda _: memory.RESERVED_BYTES + 70_000)
     monkeypatch.setattr(opening, "loaded", pytest.fail)
     said = refused(folders("GPT-2"))
     assert "--dtype bfloat16" in said
-    monkeypatch.setattr(opening, "free_bytes", lambda _: memory.BESIDE_WEIGHTS + 20_000)
+    monkeypatch.setattr(opening, "free_bytes", lambda _: memory.RESERVED_BYTES + 20_000)
     assert "10,000 parameters would fit" in refused(folders("GPT-2"))
 
 
@@ -195,7 +195,8 @@ def test_a_large_network_is_sized_by_its_shapes_and_takes_half_precision() -> No
     )
     assert size.n_parameters == 8_030_261_248  # as Meta counts Llama 3 8B
     assert size.in_words == "8.03B parameters, 16.1 GB in bfloat16"
-    assert memory.usual_dtype(124_000_000, cpu) == torch.float32
+    small = memory.footprint(lambda: torch.nn.Linear(4, 4), cpu, None)
+    assert small.dtype == torch.float32
     assert memory.free_bytes(cpu) > 0
     assert memory.too_large(size, cpu, 2 * size.n_bytes) is None
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
+from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
-from ffnviz.models.external.wanted import LoadRequest
 from ffnviz.models.network import NotForThisNetwork
 
 TEXT = "Paris is the capital of [MASK]."

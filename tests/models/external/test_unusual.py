@@ -12,9 +12,9 @@ import transformers as T  # noqa: N812
 from click.testing import CliRunner
 
 from ffnviz.cli import main
+from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.external.wanted import LoadRequest
 from tests.models.external.families import GPT2, HEADS, SIZES, build
 from tests.models.external.folders import save
 from tests.models.external.tokenizers import byte_level, word_piece
