@@ -20,15 +20,10 @@ PRODUCT = (torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm
 
 @dataclass(frozen=True, eq=False)
 class Mix:
-    """One product of patterns and values.
+    """One product of patterns and values."""
 
-    Attributes:
-        weights: how much each token attends to each, (B, n_heads, T, T).
-        values: what each token offers, (B, n_heads, T, d_head); grouped ones repeated.
-    """
-
-    weights: Tensor
-    values: Tensor
+    weights: Tensor  # how much each token attends to each, (B, n_heads, T, T)
+    values: Tensor  # what each token offers, (B, n_heads, T, d_head); grouped ones repeated
 
     @property
     def gathered(self) -> Tensor:

@@ -20,30 +20,19 @@ from ffnviz.models.external.watch import BlockPass, Call
 
 @dataclass(frozen=True, eq=False)
 class HeadRoles:
-    """Where a block's heads are recorded.
+    """Where a block's heads are recorded."""
 
-    Attributes:
-        place: of their product of patterns and values, among those of a pass through the block.
-        reads: the first module that reads what the attention reads.
-    """
-
-    place: int
-    reads: nn.Module
+    place: int  # of their product among the block's products of patterns and values
+    reads: nn.Module  # the first module that reads what the attention reads
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionRoles:
-    """m = x + r a, before any norm of the sum.
+    """m = x + r a, before any norm of the sum."""
 
-    Attributes:
-        module: writes a.
-        multiplier: r, fitted.
-        heads: where its heads are recorded; None if A1 and A2 hold for no product that was seen.
-    """
-
-    module: nn.Module
-    multiplier: float
-    heads: HeadRoles | None
+    module: nn.Module  # writes a
+    multiplier: float  # r, fitted
+    heads: HeadRoles | None  # None if A1 and A2 hold for no product of patterns and values
 
 
 @torch.inference_mode()

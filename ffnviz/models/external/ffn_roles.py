@@ -43,13 +43,9 @@ class FfnRoles:
     def stages(self, x: Tensor) -> tuple[Tensor, Tensor | None, Tensor]:
         """Pre-activation, value if gated, and hidden, (…, d_ff), by the network's own modules."""
         gate = None if self.gate is None else self.gate.module(x)
-        pre, value = self.split(self.up.module(x), gate)
+        pre, value = split(self.up.module(x), gate, self.half)
         hidden = self.phi(pre)
         return pre, value, hidden if value is None else hidden * value
-
-    def split(self, up: Tensor, gate: Tensor | None) -> tuple[Tensor, Tensor | None]:
-        """Pre-activation and value from what the first linear layers wrote."""
-        return _split(up, gate, self.half)
 
     def projections(self) -> tuple[Tensor, Tensor | None, Tensor | None, Tensor | None]:
         """Keys, key bias, gated value and its bias, (d_ff, d_model) and (d_ff,) each."""
@@ -65,7 +61,8 @@ class FfnRoles:
         return halves[self.half], biases[self.half], halves[other], biases[other]
 
 
-def _split(up: Tensor, gate: Tensor | None, half: int | None) -> tuple[Tensor, Tensor | None]:
+def split(up: Tensor, gate: Tensor | None, half: int | None) -> tuple[Tensor, Tensor | None]:
+    """Pre-activation and value from what the first linear layers wrote."""
     if half is not None:
         parts = up.chunk(2, -1)
         return parts[half], parts[1 - half]
@@ -125,7 +122,7 @@ def _phi_of(
     seen: BlockPass, hidden: Tensor, up: Call, gate: Call | None, half: int | None
 ) -> tuple[float, Phi]:
     """The function that comes nearest to hidden, behind its error."""
-    pre, value = _split(up.output, None if gate is None else gate.output, half)
+    pre, value = split(up.output, None if gate is None else gate.output, half)
     best: tuple[float, Phi] = (float("inf"), torch.relu)
     for phi in candidates(seen, hidden.shape[-1]):
         try:

@@ -9,10 +9,10 @@ WEIGHTS = ["*.safetensors"]
 
 
 def fetch(name: str, revision: str | None, patterns: list[str]) -> Path:
-    """The folder in the cache with the files of those patterns at the top of a repository.
+    """The folder in the cache that holds a repository's top-level files of those patterns.
 
     Raises:
-        CannotOpenError: in plain words, if there is nothing of that name or it cannot be had.
+        CannotOpenError: in plain words, if there is no such repository or it cannot be fetched.
     """
     from huggingface_hub import errors, snapshot_download
 

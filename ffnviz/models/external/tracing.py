@@ -10,6 +10,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.attention import AttentionPatterns
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
+from ffnviz.models.external.ffn_roles import split
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.recording import RecordedBlock, record_heads, recorded, unrecorded
 from ffnviz.models.external.stream_roles import PARALLEL
@@ -48,7 +49,7 @@ def block_trace(
 
     held = None
     if block.up is not None and block.hidden is not None and block.written is not None:
-        x, (pre, value) = recorded(block.ffn_input), proved.ffn.split(block.up, block.gate)
+        x, (pre, value) = recorded(block.ffn_input), split(block.up, block.gate, proved.ffn.half)
         record = views.as_record(proved, x, pre, value, block.hidden, block.written)
         held = _reshaped(record, shape)
     after = in_shape(recorded(block.output), shape)
