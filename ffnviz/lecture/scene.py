@@ -1,4 +1,4 @@
-"""What a lecture is: scenes, each a State, what to say about it, and perhaps a question."""
+"""A lecture: scenes, each a State with what to say about it and perhaps a question."""
 
 from dataclasses import dataclass
 
@@ -7,65 +7,42 @@ from ffnviz.state.state import State
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked before a scene is told.
+    """What is asked before a scene is shown."""
 
-    Attributes:
-        ask: the question, with {names} as in what is said.
-        options: to choose from.
-        answer: which of them is right, from 0.
-    """
-
-    ask: str
-    options: tuple[str, ...]
-    answer: int
+    ask: str  # the question, with {names} as in Scene.say
+    options: tuple[str, ...]  # to choose from
+    answer: int  # the right option, from 0
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One step of a lecture.
+    """One step of a lecture."""
 
-    Attributes:
-        title: in a few words.
-        state: what is looked at.
-        say: what to say of it; {names} in it stand for numbers, computed from what is shown.
-        look: the picture that is lit, by the name of its note; all are, if empty.
-        question: asked before; None if there is none.
-        notes: for the speaker, with {names} likewise.
-        short: whether the scene belongs to the shorter path.
-    """
-
-    title: str
-    state: State
-    say: str
-    look: str = ""
-    question: Question | None = None
-    notes: str = ""
-    short: bool = False
+    title: str  # in a few words
+    state: State  # what is shown
+    say: str  # what to say of it; {names} stand for numbers that are computed from what is shown
+    look: str = ""  # the picture that is lit, by the name of its note; if empty, all are
+    question: Question | None = None  # asked before
+    notes: str = ""  # for the speaker, with {names} likewise
+    short: bool = False  # whether the scene belongs to the shorter path
 
 
 @dataclass(frozen=True)
 class Lecture:
-    """Scenes in their order.
-
-    Attributes:
-        title: of all.
-        scenes: at least one.
-        minutes: how long it takes.
-        short_minutes: how long the shorter path takes; 0 if there is none.
-    """
+    """Scenes in their order."""
 
     title: str
-    scenes: tuple[Scene, ...]
-    minutes: int = 0
-    short_minutes: int = 0
+    scenes: tuple[Scene, ...]  # at least one
+    minutes: int = 0  # how long it takes
+    short_minutes: int = 0  # how long the shorter path takes; 0 if there is none
 
     def path(self, short: bool) -> list[int]:
-        """The scenes on a path, by their places; all of them where there is no shorter one."""
+        """The places of the scenes on a path; of all scenes where there is no shorter path."""
         places = [place for place, scene in enumerate(self.scenes) if scene.short or not short]
         return places or list(range(len(self.scenes)))
 
     def planned(self, short: bool) -> int:
-        """The minutes that a path takes; 0 if nobody has said."""
+        """The minutes that a path takes; 0 if the lecture does not say."""
         return self.short_minutes if short and self.has_short else self.minutes
 
     @property

@@ -96,7 +96,7 @@ def class_routes(hub: Hub) -> list[Route]:
                 hub.store.come, code, who, ticket, lambda: arrivals.admit(address)
             )
         return StreamingResponse(
-            hub.told(code, who), media_type="text/event-stream", headers=STREAM
+            hub.events(code, who), media_type="text/event-stream", headers=STREAM
         )
 
     async def vote(request: Request, code: str) -> Response:

@@ -45,7 +45,7 @@ def test_a_student_at_one_server_follows_the_lecturer_at_another(
     here, there = Hub(kept.another()), Hub(kept.another())
 
     async def follow() -> None:
-        lecturer, student = here.told(opened.code, ""), there.told(opened.code, ANNA)
+        lecturer, student = here.events(opened.code, ""), there.events(opened.code, ANNA)
         assert '"scene": null' in await anext(student)
         await anext(lecturer)
         for scene in range(2):
@@ -62,7 +62,7 @@ def test_a_student_at_one_server_follows_the_lecturer_at_another(
             await anext(student)
 
     run_alone(follow())
-    assert not here._rooms
+    assert not here._audiences
     assert not there._work
 
 
@@ -78,7 +78,7 @@ def test_many_who_wait_share_one_look_at_the_store(kept: Kept, opened: Opened) -
     kept.store.course = counted  # type: ignore[method-assign,assignment]
 
     async def listen() -> None:
-        streams = [hub.told(opened.code, f"{n:032}") for n in range(50)]
+        streams = [hub.events(opened.code, f"{n:032}") for n in range(50)]
         await asyncio.gather(*(anext(stream) for stream in streams))
         before = looks
         waiting = [asyncio.ensure_future(until(stream, '"scene": 1')) for stream in streams]
@@ -96,7 +96,7 @@ def test_what_a_student_answers_wakes_the_lecturer_alone(kept: Kept, opened: Ope
     hub = Hub(kept.store)
 
     async def listen() -> None:
-        lecturer, student = hub.told(opened.code, ""), hub.told(opened.code, BEN)
+        lecturer, student = hub.events(opened.code, ""), hub.events(opened.code, BEN)
         await anext(lecturer)
         await anext(student)
         waiting = asyncio.ensure_future(anext(student))
@@ -116,7 +116,7 @@ def test_who_is_there_is_said_now_and_then_and_who_has_gone_is_noticed(
     hub = Hub(kept.store)
 
     async def listen() -> None:
-        lecturer, student = hub.told(opened.code, ""), hub.told(opened.code, ANNA)
+        lecturer, student = hub.events(opened.code, ""), hub.events(opened.code, ANNA)
         assert '"people": 2' in await anext(lecturer)
         await anext(student)
         assert await anext(student) == BEAT  # a proxy sees that the answer goes on
@@ -136,7 +136,7 @@ def test_who_waits_goes_on_waiting_while_the_store_is_gone(
         raise ClassStoreError("gone")
 
     async def listen() -> None:
-        student = hub.told(opened.code, ANNA)
+        student = hub.events(opened.code, ANNA)
         await anext(student)
         hub.store.course = hub.store.stay = gone  # type: ignore[method-assign,assignment]
         assert [await anext(student) for _ in range(3)] == [BEAT] * 3
@@ -153,7 +153,7 @@ def test_a_server_that_is_to_stop_ends_all_waiting(kept: Kept, opened: Opened) -
     hub = Hub(kept.store)
 
     async def listen() -> None:
-        student = hub.told(opened.code, ANNA)
+        student = hub.events(opened.code, ANNA)
         await anext(student)
         waiting = asyncio.ensure_future(anext(student))
         await asyncio.sleep(0)

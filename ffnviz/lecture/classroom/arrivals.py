@@ -1,4 +1,4 @@
-"""How many may join classes at once from one address: a whole lecture hall may have only one."""
+"""How many may join at once from one address, which may be that of a whole lecture hall."""
 
 import threading
 import time
@@ -6,18 +6,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-AT_ONCE = 100  # of one address, at one process; then so many more each second
-EACH_S = 10.0
+AT_ONCE = 100  # from one address, at one process
+EACH_S = 10.0  # so many more each second
 MOST_ADDRESSES = 10_000
 
 
 class RushError(RuntimeError):
-    """More students come at once from one address than are let in."""
+    """More students arrive at once from one address than are let in."""
 
 
 @dataclass
 class Arrivals:
-    """Recent arrivals by address; 300 students behind one are in after 20 seconds."""
+    """Recent arrivals by address: 300 students behind one are let in within 20 seconds."""
 
     clock: Callable[[], float] = time.monotonic
     _rush: OrderedDict[str, tuple[float, float]] = field(default_factory=OrderedDict)
@@ -27,7 +27,7 @@ class Arrivals:
         """Count an arrival, or refuse it.
 
         Raises:
-            RushError: if they have to wait; in words for them.
+            RushError: if the student has to wait; the message tells them.
         """
         with self._lock:
             now = self.clock()

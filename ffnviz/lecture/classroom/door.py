@@ -1,4 +1,4 @@
-"""Who is let into a class: whoever has a ticket, as long as the lecturer lets others in."""
+"""The door of a class: it lets in who has a ticket, unless the lecturer has closed it."""
 
 import hmac
 from collections.abc import Callable
@@ -25,10 +25,10 @@ class TicketError(PermissionError):
 
 
 def ticket_of(written: str, lists: int, who: str) -> str:
-    """The ticket that lets a student into a class; only what the store keeps can make it.
+    """The ticket that lets a student into a class; only the store can compute it.
 
     Args:
-        written: what the store has of the lecturer's secret.
+        written: the hash of the lecturer's secret.
         lists: how often everybody was removed so far.
         who: the student.
     """
@@ -43,15 +43,15 @@ def pass_door(
     known: bool,
     admit: Callable[[], None],
 ) -> None:
-    """Let somebody in, or say why not.
+    """Let a student in, or say why not.
 
     Args:
         who: the student.
         ticket: theirs.
-        written: what the store has of the lecturer's secret.
-        door: whether nobody else is let in, and how often everybody was removed.
+        written: the hash of the lecturer's secret.
+        door: whether it is closed, and how often everybody was removed.
         known: whether they were there before.
-        admit: called for whoever was not; may raise.
+        admit: called if they were not; may raise.
 
     Raises:
         TicketError: if the ticket is not this student's.
@@ -60,8 +60,7 @@ def pass_door(
     closed, lists = door
     if not hmac.compare_digest(ticket.encode(), ticket_of(written, lists, who).encode()):
         raise TicketError
-    if known:
-        return
-    if closed:
-        raise ClosedClassError("The lecturer has closed the door of this class.")
-    admit()
+    if not known:
+        if closed:
+            raise ClosedClassError("The lecturer has closed the door of this class.")
+        admit()

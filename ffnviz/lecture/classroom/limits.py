@@ -1,10 +1,10 @@
-"""How much there may be of a class, and how long it lasts."""
+"""How large a class may become, and how long it lasts."""
 
 MOST_PEOPLE = 1_200
 LONGEST_SENTENCE = 500
 MOST_OPTIONS = 6
 LIVES_S = 3 * 3_600.0  # after the last action
-AWAY_AFTER_S = 60.0  # of whom nothing was heard for so long counts as gone
+AWAY_AFTER_S = 60.0  # after their last sign of life, students count as gone
 
 
 def sentence_text(typed: str) -> str:

@@ -32,19 +32,19 @@ class ClassPosition:
 class LiveClass:
     """A class as it is now."""
 
-    code: str  # its code
+    code: str
     revision: int  # grows with every change of any kind
     moved: int  # grows when the lecturer goes elsewhere
     place: ClassPosition  # where the lecturer is
     revealed: frozenset[int]  # the scenes whose answers were shown
     counts: dict[int, list[int]]  # answers by scene and option
-    people: int  # students of whom something was heard lately
-    sentences: int  # how many were sent in, less those that are hidden
+    people: int  # students who gave a sign of life lately
+    sentences: int  # how many were sent in, without hidden ones
     closed: bool = False  # whether nobody else is let in
-    lists: int = 0  # how often everybody was removed; tickets are of one list
+    lists: int = 0  # how often everybody was removed, which makes older tickets worthless
 
     def to_event(self, lecturer: bool) -> dict[str, Any]:
-        """What a browser is told, as JSON: students see answers once they are revealed."""
+        """What a browser is sent, as JSON: students see answers once they are revealed."""
         shown = self.counts if lecturer else {
             scene: each for scene, each in self.counts.items() if scene in self.revealed
         }  # fmt: skip
@@ -72,7 +72,7 @@ NOWHERE = ClassPosition("").to_text()
 
 
 def counted(votes: Iterable[Sequence[int]]) -> dict[int, list[int]]:
-    """Answers by scene and option, of scene, option and number of votes each."""
+    """Answers by scene and option, from triples of scene, option and number of votes."""
     counts: dict[int, list[int]] = {}
     for scene, option, n in votes:
         counts.setdefault(scene, [0] * MOST_OPTIONS)[option] = n

@@ -1,42 +1,38 @@
-"""What changes a class in Redis: each script is run as a whole, while Redis serves nobody else."""
+"""The scripts that change a class in Redis, which runs each as a whole and serves nobody else."""
 
 from ffnviz.lecture.classroom.limits import LIVES_S
 
 CHANNEL = "ffnviz:changed"  # the codes of classes that have changed
-# Of a class: a hash of its fields; who was there when; answers by scene and student, and their
-# numbers by scene and option; scenes revealed; sentences by number, whose each is, and the hidden.
+# Of a class: a hash of its fields; when each student was last seen; answers by scene and student,
+# and their numbers by scene and option; the revealed scenes; sentences by number, the number of
+# each student's, and the numbers of hidden ones.
 KEYS = ("class", "people", "votes", "counts", "revealed", "said", "sayers", "hidden")
 OVER, FULL, STRANGER, STALE = "over", "full", "stranger", "stale"
 
-ALL = f"""
+CLOCK = """
+local function now()
+  local time = redis.call('TIME')
+  return tonumber(time[1]) + tonumber(time[2]) / 1000000
+end
+"""
+COUNT_PEOPLE = CLOCK + "return redis.call('ZCOUNT', KEYS[1], now() - ARGV[1], '+inf')"
+PRELUDE = f"""{CLOCK}
 local class, people, votes, counts, revealed, said, sayers, hidden = unpack(KEYS)
 local call = redis.call
-local function live(ms)
-  for _, key in ipairs(KEYS) do call('PEXPIRE', key, ms) end
-end
-local function tell()
+local function publish()
   call('HINCRBY', class, 'revision', 1)
   call('PUBLISH', '{CHANNEL}', call('HGET', class, 'code'))
 end
 local function touch()
-  tell()
-  live({int(LIVES_S * 1_000)})
+  publish()
+  for _, key in ipairs(KEYS) do call('PEXPIRE', key, {int(LIVES_S * 1_000)}) end
 end
-local function now()
-  local time = call('TIME')
-  return tonumber(time[1]) + tonumber(time[2]) / 1000000
-end
-local function there(away)
+local function count_people(away)
   return call('ZCOUNT', people, now() - away, '+inf')
 end
 local function is_stranger(who)
   return not call('ZSCORE', people, who)
 end
-"""
-THERE = """
-local time = redis.call('TIME')
-local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
-return redis.call('ZCOUNT', KEYS[1], now - ARGV[1], '+inf')
 """
 OPEN_ONLY = f"if call('EXISTS', class) == 0 then return '{OVER}' end"
 
@@ -60,7 +56,7 @@ end
 touch()
 """,
     "end": """
-tell()
+publish()
 call('DEL', unpack(KEYS))
 """,
     "set_door": """
@@ -76,16 +72,16 @@ touch()
 if (call('HGET', class, 'lists') or '0') ~= ARGV[4] then return '{STALE}' end
 local seen = call('ZSCORE', people, ARGV[3])
 local is_new = not seen or tonumber(seen) < now() - ARGV[1]
-if is_new and there(ARGV[1]) >= tonumber(ARGV[2]) then return '{FULL}' end
+if is_new and count_people(ARGV[1]) >= tonumber(ARGV[2]) then return '{FULL}' end
 call('ZADD', people, now(), ARGV[3])
 call('PEXPIRE', people, call('PTTL', class))
-if is_new then tell() end
+if is_new then publish() end
 """,
     "see": """
-local before = there(ARGV[1])
+local before = count_people(ARGV[1])
 local seen = ARGV[2] == '1' and now() or 0
 for place = 3, #ARGV do call('ZADD', people, 'XX', seen, ARGV[place]) end
-if there(ARGV[1]) ~= before then tell() end
+if count_people(ARGV[1]) ~= before then publish() end
 """,
     "vote": f"""
 if is_stranger(ARGV[1]) then return '{STRANGER}' end
@@ -120,4 +116,6 @@ call('HSET', class, 'revision', 1, 'moved', 0)
 touch()
 return 1
 """
-SCRIPTS = {"open": ALL + OPEN} | {name: ALL + OPEN_ONLY + lua for name, lua in BODIES.items()}
+SCRIPTS = {"open": PRELUDE + OPEN} | {
+    name: PRELUDE + OPEN_ONLY + lua for name, lua in BODIES.items()
+}

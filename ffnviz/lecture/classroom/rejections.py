@@ -6,10 +6,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-FREE = 30  # wrong codes a minute that anybody may type
+FREE = 30  # wrong codes in a window that cost no delay
 WINDOW_S = 60.0
 WAIT_S = 1.0
-MOST_WAITING = 16  # of one address; more are turned away at once
+MOST_WAITING = 16  # requests of one address; more are turned away at once
 MOST_ADDRESSES = 10_000
 
 
@@ -23,7 +23,7 @@ class WrongCodes:
     _waiting: dict[str, int] = field(default_factory=dict)
 
     async def was_wrong(self, address: str) -> bool:
-        """Wait as long as this address has to; False turns it away, for it asks too much."""
+        """Count a wrong code and wait as long as its address has to; False turns it away."""
         now = self.clock()
         began, n = self._wrong.pop(address, (now, 0))
         if now - began > WINDOW_S:

@@ -1,4 +1,4 @@
-"""The code and the secret of a class, which only its lecturer has."""
+"""The code of a class, and the secret that only its lecturer has."""
 
 import hashlib
 import hmac
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ffnviz.lecture.classroom.errors import NotTheLecturerError
 
-SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that is mistaken for another
+SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that looks like another
 LENGTH = 6
 
 
@@ -16,7 +16,7 @@ class Opened:
     """A class that has just been opened."""
 
     code: str  # what students type
-    secret: str  # what the lecturer's browser keeps; known to nobody else, and not written down
+    secret: str  # what the lecturer's browser keeps; stores keep only its hash
 
     @staticmethod
     def new() -> "Opened":
@@ -26,7 +26,7 @@ class Opened:
 
 
 def check_lecturer(secret: str, written: str) -> None:
-    """Raises NotTheLecturerError if the secret is not the one that was written down."""
+    """Raises NotTheLecturerError if the secret is not the one with that hash."""
     if not is_secret(secret, written):
         raise NotTheLecturerError("Only the lecturer may do this.")
 
@@ -37,5 +37,5 @@ def sum_of(secret: str) -> str:
 
 
 def is_secret(secret: str, written: str) -> bool:
-    """Whether it is the one that was written down, in the same time whatever it is."""
+    """Whether the secret has that hash, compared in constant time."""
     return hmac.compare_digest(sum_of(secret), written)

@@ -1,6 +1,6 @@
 """The SQLite file of classes: its tables, its connections, and when it has changed.
 
-It is written ahead (WAL), so readers wait for nobody.
+It has a write-ahead log (WAL), so readers wait for nobody.
 """
 
 import asyncio
@@ -27,12 +27,12 @@ CREATE TABLE IF NOT EXISTS door (code TEXT PRIMARY KEY, closed INT, lists INT);
 """
 BUSY_MS = 5_000
 MAPPED = 16 * 2**20  # bytes of the file that are read without copying
-LOOK_EVERY_S = 0.2  # whether another has changed the file: a few microseconds each
-AGAIN_S = 1.0
+LOOK_EVERY_S = 0.2  # between two looks whether the file has changed, a few microseconds each
+AGAIN_S = 1.0  # between two tries to connect
 
 
 def usual_path() -> Path:
-    """A file in a folder of this user's alone, where a server that starts again finds it.
+    """A file in a folder of this user alone, where a restarted server finds it.
 
     Raises:
         ClassStoreError: if the folder is somebody else's.
@@ -63,7 +63,9 @@ class ClassFile:
             ClassStoreError: if the file cannot be used, also within the block.
         """
         try:
-            yield self._db
+            if not hasattr(self._own, "db"):
+                self._own.db = self._connected()
+            yield self._own.db
         except sqlite3.Error as error:
             raise ClassStoreError(f"{self.path} cannot be used ({error}).") from error
 
@@ -71,8 +73,8 @@ class ClassFile:
     def changing(self) -> Iterator[sqlite3.Connection]:
         """This thread's connection in a transaction.
 
-        Threads take turns: SQLite's own way to wait is to try again later and later, so that of a
-        thousand votes at once some took seconds.
+        Threads take turns: SQLite waits by trying again later and later, so that of a thousand
+        votes at once some took seconds.
         """
         with self._change, self.reading() as db:
             db.execute("BEGIN IMMEDIATE")
@@ -84,7 +86,7 @@ class ClassFile:
             db.execute("COMMIT")
 
     def empty_the_log(self) -> None:
-        """Remove what was deleted from the write-ahead log, too, if nobody is reading it."""
+        """Remove deleted rows from the write-ahead log, too, unless somebody is reading it."""
         with self.reading() as db:
             db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
@@ -92,7 +94,7 @@ class ClassFile:
         """None whenever another connection has changed the file."""
         while True:
             try:
-                # A connection of its own: what it changes itself, it would not notice.
+                # Its own connection, as none notices changes that it made itself.
                 with closing(self._connected()) as db:
                     seen = -1
                     while True:
@@ -103,14 +105,6 @@ class ClassFile:
                         await asyncio.sleep(LOOK_EVERY_S)
             except sqlite3.Error:
                 await asyncio.sleep(AGAIN_S)
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        """This thread's connection."""
-        db: sqlite3.Connection | None = getattr(self._own, "db", None)
-        if db is None:
-            db = self._own.db = self._connected()
-        return db
 
     def _connected(self) -> sqlite3.Connection:
         try:

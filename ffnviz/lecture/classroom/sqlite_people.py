@@ -1,4 +1,4 @@
-"""Who is in a class of the SQLite file, and its door."""
+"""The students of a class in the SQLite file, and its door."""
 
 import sqlite3
 from collections.abc import Iterable
@@ -37,7 +37,7 @@ def people(db: sqlite3.Connection, code: str, now: float) -> int:
 
 
 def last_seen(db: sqlite3.Connection, code: str, who: str) -> float | None:
-    """When a student was last there; None if they never came."""
+    """When a student was last seen; None if they never came."""
     row = db.execute("SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)).fetchone()
     return None if row is None else float(row["seen"])
 
@@ -46,7 +46,7 @@ def let_in(db: sqlite3.Connection, code: str, who: str, now: float) -> None:
     """Note that a student is there.
 
     Raises:
-        FullClassError: if nobody else has room.
+        FullClassError: if the class is full.
     """
     seen = last_seen(db, code, who)
     is_new = seen is None or seen < now - AWAY_AFTER_S
@@ -57,7 +57,7 @@ def let_in(db: sqlite3.Connection, code: str, who: str, now: float) -> None:
         (code, who, now),
     )
     if is_new:
-        _tell(db, code)
+        _add_revision(db, code)
 
 
 def see(db: sqlite3.Connection, code: str, who: Iterable[str], when: float, now: float) -> None:
@@ -68,8 +68,8 @@ def see(db: sqlite3.Connection, code: str, who: Iterable[str], when: float, now:
         [(when, code, each) for each in who],
     )
     if people(db, code, now) != before:
-        _tell(db, code)
+        _add_revision(db, code)
 
 
-def _tell(db: sqlite3.Connection, code: str) -> None:
+def _add_revision(db: sqlite3.Connection, code: str) -> None:
     db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))

@@ -20,9 +20,9 @@ REDIS = ("redis", "rediss", "unix")  # what its addresses begin with
 class ClassStore(Protocol):
     """The classes of all processes and machines that share it.
 
-    Whatever is asked may be answered with ClassStoreError, if the store cannot be reached; whatever
-    is asked of a class with NoSuchClassError; what takes a secret with NotTheLecturerError. All but
-    `changes` may be asked in any thread, and waits for the store.
+    Every method may raise ClassStoreError, if the store cannot be reached; those that take a code
+    NoSuchClassError; those that take a secret NotTheLecturerError. All but `changes` may be called
+    in any thread, and wait for the store.
     """
 
     def ready(self) -> None:
@@ -32,7 +32,7 @@ class ClassStore(Protocol):
         """A new class, which is shown this lecture (the text of its file)."""
 
     def sweep(self) -> None:
-        """Nothing is left of classes that are over."""
+        """Delete all that is left of classes that are over."""
 
     def course(self, code: str) -> LiveClass:
         """The class as it is now."""
@@ -46,62 +46,62 @@ class ClassStore(Protocol):
     def move(
         self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
     ) -> None:
-        """The lecturer is elsewhere, and perhaps in another lecture."""
+        """Note where the lecturer is now, and perhaps another lecture."""
 
     def reveal(self, code: str, secret: str, scene: int) -> None:
-        """The answers to a scene's question are shown."""
+        """Show the answers to a scene's question."""
 
     def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
-        """A student's sentence is hidden, or shown again."""
+        """Hide a student's sentence, or show it again."""
 
     def end(self, code: str, secret: str) -> None:
-        """The class is over, and gone."""
+        """End the class and delete it."""
 
     def set_door(self, code: str, secret: str, closed: bool) -> None:
-        """Nobody is let in who was not there before, or everybody is again."""
+        """Close the door to all who were not there before, or open it."""
 
     def remove_all(self, code: str, secret: str) -> None:
-        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
+        """Remove everybody, with their answers and sentences, and void their tickets."""
 
     def ticket(self, code: str, who: str) -> str:
-        """What lets a student in; only a page's session hands it out."""
+        """What lets a student in; only a page's session gives it to them."""
 
     def come(
         self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """A student is there.
+        """Let a student in.
 
         Args:
             code: of the class.
             who: the student, who is one of this class from now on.
             ticket: theirs.
-            admit: called before somebody is let in who was not there before; may raise.
+            admit: called before a student is let in who was not there before; may raise.
 
         Raises:
             TicketError: if the ticket is not this student's.
             ClosedClassError: if nobody else is let in.
-            FullClassError: if nobody else has room.
+            FullClassError: if the class is full.
         """
 
     def stay(self, code: str, who: Iterable[str]) -> None:
-        """Students who came are still there."""
+        """Note that students who came are still there."""
 
     def leave(self, code: str, who: str) -> None:
-        """A student who came is there no more, which makes room; they may come back."""
+        """Free the place of a student who has left; they may come back."""
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
-        """A student's answer, which may be changed until all are revealed."""
+        """Note a student's answer, which may be changed until all are revealed."""
 
     def say(self, code: str, who: str, text: str) -> None:
-        """A student's sentence, in the place of an earlier one; an empty one takes it back."""
+        """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
 
     def sentences(self, code: str) -> list[Sentence]:
         """All that were sent in, in their order."""
 
     def changes(self) -> AsyncIterator[str | None]:
-        """The code of each class that changes, as it does; None: any may have, so look at all.
+        """The code of each class that changes, as it does; None if any of them may have changed.
 
-        It never ends, and where the store is gone for a while it goes on once that is back.
+        It never ends: if the store is gone for a while, it goes on once that is back.
         """
 
 

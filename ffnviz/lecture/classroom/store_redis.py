@@ -1,8 +1,8 @@
 """Classes kept in Redis, for servers on several machines.
 
 A class is a few keys that all expire three hours after its last action. What must not be torn apart
-is one script, which Redis runs while nobody else is served; whoever changes a class publishes its
-code, so nobody has to ask. Clocks of servers may differ: the time is Redis's own.
+is one script, which Redis runs while it serves nobody else; every change publishes the class's
+code, so nobody has to poll. Clocks of servers may differ: the time is Redis's own.
 """
 
 import asyncio
@@ -17,39 +17,39 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from ffnviz.lecture.classroom.door import FullClassError, TicketError, pass_door, ticket_of
-from ffnviz.lecture.classroom.errors import ClassStoreError, class_is_over, must_follow_first
+from ffnviz.lecture.classroom.errors import MUST_FOLLOW, ClassStoreError, NoSuchClassError
 from ffnviz.lecture.classroom.limits import AWAY_AFTER_S, MOST_OPTIONS, MOST_PEOPLE, sentence_text
 from ffnviz.lecture.classroom.live_class import NOWHERE, ClassPosition, LiveClass, Sentence, counted
 from ffnviz.lecture.classroom.redis_scripts import (
     CHANNEL,
+    COUNT_PEOPLE,
     FULL,
     KEYS,
     OVER,
     SCRIPTS,
     STALE,
     STRANGER,
-    THERE,
 )
 from ffnviz.lecture.classroom.secret import Opened, check_lecturer, is_secret, sum_of
 
 PATIENCE_S = 2.0  # for an answer
 AGAIN_S = 1.0  # between two tries to listen
-LISTEN_S = 30.0  # without a change; then it is seen that Redis is still there
+LISTEN_S = 30.0  # without a change, until Redis is asked whether it is still there
 
 
 class RedisStore:
     """The classes of one Redis."""
 
     def __init__(self, url: str) -> None:
-        """Nothing is reached yet.
+        """Connects to nothing yet.
 
         Raises:
             ClassStoreError: if that is no address of a Redis.
         """
         self.url = url
-        # No password in a message.
+        # Without its password, for messages.
         self.where = url.rpartition("@")[2].rpartition("://")[2].partition("?")[0]
-        settings: dict[str, Any] = {
+        self._settings: dict[str, Any] = {
             "decode_responses": True,
             "socket_timeout": PATIENCE_S,
             "socket_connect_timeout": PATIENCE_S,
@@ -57,8 +57,7 @@ class RedisStore:
         }
         once_more = Retry(ConstantBackoff(0.1), 1)
         try:
-            self._redis: Any = Redis.from_url(url, retry=once_more, **settings)
-            self._settings = settings
+            self._redis: Any = Redis.from_url(url, retry=once_more, **self._settings)
         except (ValueError, TypeError) as error:
             raise ClassStoreError(
                 f"{self.where} is no address of a Redis ({error}). One is redis://localhost:6379."
@@ -74,29 +73,29 @@ class RedisStore:
         """A new class, which is shown this lecture (the text of its file)."""
         while True:
             opened = Opened.new()
-            given = (opened.code, sum_of(opened.secret), NOWHERE, lecture)
+            fields = (opened.code, sum_of(opened.secret), NOWHERE, lecture)
             with self._reached():
-                if self._scripts["open"](keys=_keys(opened.code), args=given):
+                if self._scripts["open"](keys=[*_keys(opened.code).values()], args=fields):
                     return opened
 
     def sweep(self) -> None:
-        """Nothing is left of classes that are over: Redis itself sees to that."""
+        """Does nothing, as Redis itself deletes classes that are over."""
 
     def course(self, code: str) -> LiveClass:
         """The class as it is now."""
-        keys = dict(zip(KEYS, _keys(code), strict=True))
+        keys = _keys(code)
         with self._reached() as redis, redis.pipeline() as all_at_once:
             all_at_once.hmget(keys["class"], "revision", "moved", "place", "closed", "lists")
             all_at_once.hgetall(keys["counts"])
             all_at_once.smembers(keys["revealed"])
             all_at_once.hlen(keys["said"])
             all_at_once.scard(keys["hidden"])
-            all_at_once.eval(THERE, 1, keys["people"], AWAY_AFTER_S)
+            all_at_once.eval(COUNT_PEOPLE, 1, keys["people"], AWAY_AFTER_S)
             (revision, moved, place, closed, lists), votes, revealed, said, hidden, people = (
                 all_at_once.execute()
             )
         if revision is None:
-            raise class_is_over()
+            raise NoSuchClassError
         return LiveClass(
             code,
             int(revision),
@@ -121,87 +120,82 @@ class RedisStore:
     def move(
         self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
     ) -> None:
-        """The lecturer is elsewhere, and perhaps in another lecture."""
-        self._lecturer_only(code, secret)
-        self._do("move", code, place.to_text(), *([] if lecture is None else [lecture]))
+        """Note where the lecturer is now, and perhaps another lecture."""
+        new_lecture = () if lecture is None else (lecture,)
+        self._do_as_lecturer("move", code, secret, place.to_text(), *new_lecture)
 
     def reveal(self, code: str, secret: str, scene: int) -> None:
-        """The answers to a scene's question are shown."""
-        self._lecturer_only(code, secret)
-        self._do("reveal", code, scene)
+        """Show the answers to a scene's question."""
+        self._do_as_lecturer("reveal", code, secret, scene)
 
     def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
-        """A student's sentence is hidden, or shown again."""
-        self._lecturer_only(code, secret)
-        self._do("hide", code, number, int(hidden))
+        """Hide a student's sentence, or show it again."""
+        self._do_as_lecturer("hide", code, secret, number, int(hidden))
 
     def end(self, code: str, secret: str) -> None:
-        """The class is over, and gone."""
-        self._lecturer_only(code, secret)
-        self._do("end", code)
+        """End the class and delete it."""
+        self._do_as_lecturer("end", code, secret)
 
     def set_door(self, code: str, secret: str, closed: bool) -> None:
-        """Nobody is let in who was not there before, or everybody is again."""
-        self._lecturer_only(code, secret)
-        self._do("set_door", code, int(closed))
+        """Close the door to all who were not there before, or open it."""
+        self._do_as_lecturer("set_door", code, secret, int(closed))
 
     def remove_all(self, code: str, secret: str) -> None:
-        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
-        self._lecturer_only(code, secret)
-        self._do("remove_all", code)
+        """Remove everybody, with their answers and sentences, and void their tickets."""
+        self._do_as_lecturer("remove_all", code, secret)
 
     def ticket(self, code: str, who: str) -> str:
-        """What lets a student in; only a page's session hands it out."""
+        """What lets a student in; only a page's session gives it to them."""
         written, _, lists, _ = self._door(code, who)
         return ticket_of(written, lists, who)
 
     def come(
         self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """A student is there, unless the door is shut to them."""
+        """Let a student in, unless the door is closed to them."""
         written, closed, lists, known = self._door(code, who)
         pass_door(who, ticket, written, (closed, lists), known, admit)
         self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who, lists)
 
     def stay(self, code: str, who: Iterable[str]) -> None:
-        """Students who came are still there."""
+        """Note that students who came are still there."""
         self._do("see", code, AWAY_AFTER_S, 1, *who)
 
     def leave(self, code: str, who: str) -> None:
-        """A student who came is there no more, which makes room; they may come back."""
+        """Free the place of a student who has left; they may come back."""
         self._do("see", code, AWAY_AFTER_S, 0, who)
 
     def _door(self, code: str, who: str) -> tuple[str, bool, int, bool]:
-        """What is written of the secret, the door, how often all were removed; who was there."""
-        keys = dict(zip(KEYS, _keys(code), strict=True))
+        """The hash of the secret, whether the door is closed, lists, and whether `who` came."""
+        keys = _keys(code)
         with self._reached() as redis, redis.pipeline() as all_at_once:
             all_at_once.hmget(keys["class"], "secret", "closed", "lists")
             all_at_once.zscore(keys["people"], who)
             (written, closed, lists), seen = all_at_once.execute()
         if written is None:
-            raise class_is_over()
+            raise NoSuchClassError
         return str(written), closed == "1", int(lists or 0), seen is not None
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
-        """A student's answer, which may be changed until all are revealed."""
+        """Note a student's answer, which may be changed until all are revealed."""
         if not 0 <= option < MOST_OPTIONS:
-            option = -1  # who is a stranger is told so first
+            option = -1  # not refused here, as a stranger is to be refused first
         self._do("vote", code, who, scene, option)
 
     def say(self, code: str, who: str, text: str) -> None:
-        """A student's sentence, in the place of an earlier one; an empty one takes it back."""
+        """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
         self._do("say", code, who, sentence_text(text))
 
     def sentences(self, code: str) -> list[Sentence]:
         """All that were sent in, in their order."""
-        keys = dict(zip(KEYS, _keys(code), strict=True))
+        keys = _keys(code)
         with self._reached() as redis, redis.pipeline() as all_at_once:
             all_at_once.exists(keys["class"])
             all_at_once.hgetall(keys["said"])
             all_at_once.smembers(keys["hidden"])
-            there, said, hidden = all_at_once.execute()
-        if not there:
-            raise class_is_over()
+            exists, said, hidden = all_at_once.execute()
+        if not exists:
+            raise NoSuchClassError
         numbered = sorted((int(number), text) for number, text in said.items())
         return [Sentence(number, text, str(number) in hidden) for number, text in numbered]
 
@@ -229,27 +223,28 @@ class RedisStore:
 
     def _field(self, code: str, name: str) -> str:
         with self._reached() as redis:
-            value = redis.hget(_keys(code)[0], name)
+            value = redis.hget(_keys(code)["class"], name)
         if value is None:
-            raise class_is_over()
+            raise NoSuchClassError
         return str(value)
 
-    def _lecturer_only(self, code: str, secret: str) -> None:
+    def _do_as_lecturer(self, name: str, code: str, secret: str, *args: str | float) -> None:
         check_lecturer(secret, self._field(code, "secret"))
+        self._do(name, code, *args)
 
     def _do(self, name: str, code: str, *args: str | float) -> None:
         with self._reached():
-            outcome = self._scripts[name](keys=_keys(code), args=args)
+            outcome = self._scripts[name](keys=[*_keys(code).values()], args=args)
         if outcome == OVER:
-            raise class_is_over()
+            raise NoSuchClassError
         if outcome == FULL:
             raise FullClassError
         if outcome == STALE:
             raise TicketError
         if outcome == STRANGER:
-            raise must_follow_first()
+            raise NoSuchClassError(MUST_FOLLOW)
 
 
-def _keys(code: str) -> list[str]:
-    """The keys of a class; what stands in braces keeps them on one node of a cluster."""
-    return [f"ffnviz:{{{code}}}:{name}" for name in KEYS]
+def _keys(code: str) -> dict[str, str]:
+    """The keys of a class, by name; the code in braces keeps them on one node of a cluster."""
+    return {name: f"ffnviz:{{{code}}}:{name}" for name in KEYS}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ffnviz.lecture.classroom import sqlite_people
 from ffnviz.lecture.classroom.door import pass_door, ticket_of
-from ffnviz.lecture.classroom.errors import class_is_over, must_follow_first
+from ffnviz.lecture.classroom.errors import MUST_FOLLOW, NoSuchClassError
 from ffnviz.lecture.classroom.limits import LIVES_S, MOST_OPTIONS, sentence_text
 from ffnviz.lecture.classroom.live_class import NOWHERE, ClassPosition, LiveClass, Sentence, counted
 from ffnviz.lecture.classroom.secret import Opened, check_lecturer, is_secret, sum_of
@@ -43,16 +43,32 @@ class SqliteStore:
         return opened
 
     def sweep(self) -> None:
-        """Nothing is left of classes that are over."""
+        """Delete all that is left of classes that are over."""
+        outdated = "SELECT code FROM class WHERE touched <= ?"
         with self._file.changing() as db:
-            self._forget_the_old(db)
-        # Always: whoever was reading when a class ended has kept its sentences in the log.
+            for row in db.execute(outdated, (self.clock() - LIVES_S,)).fetchall():
+                self._delete(db, row["code"])
+        # Always: a reader at the time when a class ended has kept its sentences in the log.
         self._file.empty_the_log()
 
     def course(self, code: str) -> LiveClass:
         """The class as it is now."""
+        votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
+        sentences = "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0"
         with self._file.reading() as db:
-            return self._course(db, code)
+            row, (closed, lists) = self._row(db, code), sqlite_people.door(db, code)
+            return LiveClass(
+                code,
+                row["revision"],
+                row["moved"],
+                ClassPosition.from_text(row["place"]),
+                frozenset(json.loads(row["revealed"])),
+                counted(db.execute(votes, (code,))),
+                sqlite_people.people(db, code, self.clock()),
+                db.execute(sentences, (code,)).fetchone()[0],
+                closed,
+                lists,
+            )
 
     def lecture(self, code: str) -> str:
         """The text of its lecture's file."""
@@ -67,7 +83,7 @@ class SqliteStore:
     def move(
         self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
     ) -> None:
-        """The lecturer is elsewhere, and perhaps in another lecture."""
+        """Note where the lecturer is now, and perhaps another lecture."""
         with self._file.changing() as db:
             row = self._lecturers(db, code, secret)
             written = place.to_text()
@@ -81,7 +97,7 @@ class SqliteStore:
             self._touch(db, code)
 
     def reveal(self, code: str, secret: str, scene: int) -> None:
-        """The answers to a scene's question are shown."""
+        """Show the answers to a scene's question."""
         with self._file.changing() as db:
             row = self._lecturers(db, code, secret)
             revealed = sorted({*json.loads(row["revealed"]), scene})
@@ -89,7 +105,7 @@ class SqliteStore:
             self._touch(db, code)
 
     def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
-        """A student's sentence is hidden, or shown again."""
+        """Hide a student's sentence, or show it again."""
         with self._file.changing() as db:
             self._lecturers(db, code, secret)
             db.execute(
@@ -99,35 +115,35 @@ class SqliteStore:
             self._touch(db, code)
 
     def end(self, code: str, secret: str) -> None:
-        """The class is over, and gone."""
+        """End the class and delete it."""
         with self._file.changing() as db:
             self._lecturers(db, code, secret)
-            self._forget(db, code)
+            self._delete(db, code)
         self._file.empty_the_log()
 
     def set_door(self, code: str, secret: str, closed: bool) -> None:
-        """Nobody is let in who was not there before, or everybody is again."""
+        """Close the door to all who were not there before, or open it."""
         with self._file.changing() as db:
             self._lecturers(db, code, secret)
             sqlite_people.set_door(db, code, closed)
             self._touch(db, code)
 
     def remove_all(self, code: str, secret: str) -> None:
-        """Everybody is out, with their answers and sentences; their tickets are worth nothing."""
+        """Remove everybody, with their answers and sentences, and void their tickets."""
         with self._file.changing() as db:
             self._lecturers(db, code, secret)
             sqlite_people.remove_all(db, code)
             self._touch(db, code)
 
     def ticket(self, code: str, who: str) -> str:
-        """What lets a student in; only a page's session hands it out."""
+        """What lets a student in; only a page's session gives it to them."""
         with self._file.reading() as db:
             return ticket_of(self._row(db, code)["secret"], sqlite_people.door(db, code)[1], who)
 
     def come(
         self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """A student is there, unless the door is shut to them."""
+        """Let a student in, unless the door is closed to them."""
         with self._file.changing() as db:
             written = self._row(db, code)["secret"]
             known = sqlite_people.last_seen(db, code, who) is not None
@@ -135,19 +151,19 @@ class SqliteStore:
             sqlite_people.let_in(db, code, who, self.clock())
 
     def stay(self, code: str, who: Iterable[str]) -> None:
-        """Students who came are still there."""
+        """Note that students who came are still there."""
         with self._file.changing() as db:
             self._row(db, code)
             sqlite_people.see(db, code, who, self.clock(), self.clock())
 
     def leave(self, code: str, who: str) -> None:
-        """A student who came is there no more, which makes room; they may come back."""
+        """Free the place of a student who has left; they may come back."""
         with self._file.changing() as db:
             self._row(db, code)
             sqlite_people.see(db, code, [who], 0.0, self.clock())
 
     def vote(self, code: str, who: str, scene: int, option: int) -> None:
-        """A student's answer, which may be changed until all are revealed."""
+        """Note a student's answer, which may be changed until all are revealed."""
         with self._file.changing() as db:
             row = self._with(db, code, who)
             if scene in json.loads(row["revealed"]) or not 0 <= option < MOST_OPTIONS:
@@ -160,7 +176,7 @@ class SqliteStore:
             self._touch(db, code)
 
     def say(self, code: str, who: str, text: str) -> None:
-        """A student's sentence, in the place of an earlier one; an empty one takes it back."""
+        """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
         with self._file.changing() as db:
             self._with(db, code, who)
             text = sentence_text(text)
@@ -182,37 +198,19 @@ class SqliteStore:
         return [Sentence(row["number"], row["text"], bool(row["hidden"])) for row in rows]
 
     def changes(self) -> AsyncIterator[str | None]:
-        """None whenever somebody else has changed the file."""
+        """None whenever another connection has changed the file."""
         return self._file.changes()
-
-    def _course(self, db: sqlite3.Connection, code: str) -> LiveClass:
-        row = self._row(db, code)
-        votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
-        closed, lists = sqlite_people.door(db, code)
-        return LiveClass(
-            code,
-            row["revision"],
-            row["moved"],
-            ClassPosition.from_text(row["place"]),
-            frozenset(json.loads(row["revealed"])),
-            counted(db.execute(votes, (code,))),
-            sqlite_people.people(db, code, self.clock()),
-            db.execute(
-                "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0", (code,)
-            ).fetchone()[0],
-            closed,
-            lists,
-        )
 
     def _row(self, db: sqlite3.Connection, code: str) -> sqlite3.Row:
         row: sqlite3.Row | None = db.execute(
             "SELECT * FROM class WHERE code = ? AND touched > ?", (code, self.clock() - LIVES_S)
         ).fetchone()
         if row is None:
-            raise class_is_over()
+            raise NoSuchClassError
         return row
 
     def _lecturers(self, db: sqlite3.Connection, code: str, secret: str) -> sqlite3.Row:
+        """The class, if that is its lecturer's secret."""
         row = self._row(db, code)
         check_lecturer(secret, row["secret"])
         return row
@@ -221,7 +219,7 @@ class SqliteStore:
         """The class, if that student is in it."""
         row = self._row(db, code)
         if sqlite_people.last_seen(db, code, who) is None:
-            raise must_follow_first()
+            raise NoSuchClassError(MUST_FOLLOW)
         return row
 
     def _touch(self, db: sqlite3.Connection, code: str) -> None:
@@ -230,12 +228,6 @@ class SqliteStore:
             (self.clock(), code),
         )
 
-    def _forget_the_old(self, db: sqlite3.Connection) -> None:
-        old = "SELECT code FROM class WHERE touched <= ?"
-        rows = db.execute(old, (self.clock() - LIVES_S,)).fetchall()
-        for row in rows:
-            self._forget(db, row["code"])
-
-    def _forget(self, db: sqlite3.Connection, code: str) -> None:
+    def _delete(self, db: sqlite3.Connection, code: str) -> None:
         for table in ("class", "person", "vote", "sentence", "door"):
             db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # names of ours
