@@ -21,7 +21,7 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
     """The lecture of a file.
 
     Raises:
-        LectureError: if it cannot be read or is none; the message names the file.
+        LectureError: if the file cannot be read or is no lecture; the message names it.
     """
     try:
         return read_lecture(path.read_text(encoding="utf-8"), catalog, FACTS)
@@ -36,23 +36,20 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
 _READ: dict[Path, Lecture] = {}  # once for all visitors
 
 
-def _of_server(path: Path, catalog: Catalog) -> Lecture:
-    if path not in _READ:
-        _READ[path] = lecture_file(path, catalog)
-    return _READ[path]
-
-
 def lecture_of(catalog: Catalog, named: str = "") -> Lecture:
     """The lecture of this visitor.
 
     Args:
         catalog: what its scenes can show.
-        named: a built-in one; if it is none, the visitor's own, or else the server's.
+        named: a built-in lecture; with another name, it is the visitor's own, or else the server's.
 
     Raises:
-        LectureError: if the server's file is gone, or is none any more.
+        LectureError: if the server's file is gone, or is no lecture any more.
     """
-    if named in BUILT_IN:
-        return _of_server(BUILT_IN[named], catalog)
     own: Lecture | None = st.session_state.get(OWN)
-    return own or _of_server(config().lecture or OURS, catalog)
+    if own and named not in BUILT_IN:
+        return own
+    path = BUILT_IN.get(named) or config().lecture or OURS
+    if path not in _READ:
+        _READ[path] = lecture_file(path, catalog)
+    return _READ[path]

@@ -1,6 +1,6 @@
 """A lecture as one HTML file: its scenes, each with its picture and its computed numbers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, start_of
 from ffnviz.export.journey_file import made_by
 from ffnviz.export.sheets import cells_shown
-from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.parts import PAGES
@@ -21,7 +20,7 @@ from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, State
 
 RunOf = Callable[[State], Run]
-# What a picture's data say of clicks that a page would answer.
+# Overrides in a picture's data, as no page answers clicks.
 UNANSWERED = {"clickable": False, "stays": True}
 SHOWN = frozenset({*PICTURES, "block_picture", "chart", "passages", "points", "verdicts"})
 KEYS = "The arrow keys lead through the scenes."
@@ -41,7 +40,7 @@ class _Gathered:
     arrays: Arrays = field(default_factory=dict)
     pictures: set[str] = field(default_factory=set)
     notes: set[str] = field(default_factory=set)
-    labels: dict[str, None] = field(default_factory=dict)
+    labels: dict[str, None] = field(default_factory=dict)  # of networks, in order
 
 
 def lecture_html(
@@ -51,25 +50,25 @@ def lecture_html(
     progress: Progress = lambda _: None,
     largest: int = LARGEST,
 ) -> str:
-    """The file's text, with clickable scenes of the Journey if there is room for them.
+    """The file's text; scenes of the Journey can be clicked if there is room for that.
 
     Args:
         lecture: to be saved.
-        catalog: what there is to be looked at.
+        catalog: what its scenes can show.
         device: where the networks run, as PyTorch names it.
-        progress: told which share is done.
+        progress: called with the share that is done.
         largest: bytes that the file may have.
 
     Raises:
-        TooLargeError: if the scenes have no room even without what can be clicked.
-        RuntimeError: if a page cannot be made.
+        TooLargeError: if the scenes have no room even as still pictures.
+        RuntimeError: if a page cannot be computed.
     """
 
-    def run(state: State) -> Run:
+    def run_of(state: State) -> Run:
         return make_run(state, device, catalog.networks)
 
     for clickable in (True, False):
-        contents = _contents(lecture, catalog, run, progress, clickable)
+        contents = _contents(lecture, catalog, run_of, progress, clickable)
         for font in (True, False):
             html = document(replace(contents, font=font))
             if len(html.encode()) <= largest:
@@ -81,12 +80,12 @@ def lecture_html(
 
 
 def _contents(
-    lecture: Lecture, catalog: Catalog, run: RunOf, progress: Progress, clickable: bool
+    lecture: Lecture, catalog: Catalog, run_of: RunOf, progress: Progress, clickable: bool
 ) -> Contents:
     file = _Gathered()
     for place, scene in enumerate(lecture.scenes):
         progress(place / len(lecture.scenes))
-        file.scenes.append(_scene(file, place, scene, catalog, run, clickable))
+        file.scenes.append(_scene(file, place, scene, catalog, run_of, clickable))
     pictures = tuple(sorted(file.pictures))
     header = {
         "plays": "lecture",
@@ -102,10 +101,10 @@ def _contents(
 
 
 def _scene(
-    file: _Gathered, place: int, scene: Scene, catalog: Catalog, make_run: RunOf, clickable: bool
+    file: _Gathered, place: int, scene: Scene, catalog: Catalog, run_of: RunOf, clickable: bool
 ) -> dict[str, Any]:
-    """One scene for play_lecture.js; what its pictures need goes to the rest."""
-    run = make_run(scene.state)
+    """One scene for play_lecture.js; what its pictures need is added to the file."""
+    run = run_of(scene.state)
     file.labels |= dict.fromkeys(traced.card.label for traced in run.both)
     data = {
         "title": scene.title,
@@ -119,39 +118,34 @@ def _scene(
     if scene.state.page == "journey" and clickable:
         return data | {"journey": _journey(file, run), "start": start_of(run), "pictures": []}
     page = next(page for page in PAGES if page.name == scene.state.page)
-    part = page.part(scene.state.part)
-    shown = [
-        p for p in cells_shown(part, scene.state, make_run, catalog) if _is_looked_at(p, scene)
-    ]
-    return data | {
-        "journey": None,
-        "pictures": [_picture(file, f"s{place}.{n} ", each) for n, each in enumerate(shown)],
-    }
+    cells = cells_shown(page.part(scene.state.part), scene.state, run_of, catalog)
+    lit = (cell for cell in cells if _is_lit(cell, scene))
+    pictures = [_picture(file, f"s{place}.{n} ", cell) for n, cell in enumerate(lit)]
+    return data | {"journey": None, "pictures": pictures}
 
 
-def _is_looked_at(picture: Cell, scene: Scene) -> bool:
-    note = picture.data.get("head", {}).get("note")
-    return picture.picture in SHOWN and note is not None and scene.look in ("", note)
+def _is_lit(cell: Cell, scene: Scene) -> bool:
+    note = cell.data.get("head", {}).get("note")
+    return cell.picture in SHOWN and note is not None and scene.look in ("", note)
 
 
 def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
     question = scene.question
     if question is None:
         return None
-    ask: Sentence = computed(question.ask, run)
-    return {"ask": spans(ask), "options": list(question.options), "answer": question.answer}
+    ask = spans(computed(question.ask, run))
+    return {"ask": ask, "options": list(question.options), "answer": question.answer}
 
 
-def _picture(file: _Gathered, prefix: str, picture: Cell) -> dict[str, Any]:
-    file.pictures.add(picture.picture)
-    file.notes.add(picture.data["head"]["note"])
-    file.arrays |= {f"{prefix}{name}": values for name, values in picture.arrays.items()}
-    data: Mapping[str, Any] = {**picture.data, **UNANSWERED}
-    return {"name": picture.picture, "prefix": prefix, "data": data}
+def _picture(file: _Gathered, prefix: str, cell: Cell) -> dict[str, Any]:
+    file.pictures.add(cell.picture)
+    file.notes.add(cell.data["head"]["note"])
+    file.arrays |= {f"{prefix}{name}": values for name, values in cell.arrays.items()}
+    return {"name": cell.picture, "prefix": prefix, "data": {**cell.data, **UNANSWERED}}
 
 
 def _journey(file: _Gathered, run: Run) -> int:
-    """The place of the run's Journey among those of the file; one sentence is in it once."""
+    """The place of the run's Journey among those of the file, where each sentence is once."""
     key = (run.state.sentence, *(traced.card.id for traced in run.both))
     if key not in file.places:
         journey = journey_of(run, most_work=0)

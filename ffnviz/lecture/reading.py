@@ -31,8 +31,8 @@ def read_lecture(text: str, catalog: Catalog, facts: Collection[str]) -> Lecture
 
     Args:
         text: of the file.
-        catalog: what there is to be looked at.
-        facts: the names that may stand in braces in what is said.
+        catalog: what its scenes can show.
+        facts: the names that may stand in braces in its words.
 
     Raises:
         LectureError: if anything in it is wrong.
@@ -43,14 +43,14 @@ def read_lecture(text: str, catalog: Catalog, facts: Collection[str]) -> Lecture
         table = tomllib.loads(text.removeprefix("\ufeff"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LectureError(f"It is not TOML: {error}.") from error
-    given = converted(table, LectureTable)
+    lecture = converted(table, LectureTable)
     read = _Reader(catalog, frozenset(facts)).numbered_scene
-    scenes = tuple(read(number, each) for number, each in enumerate(given.scene, 1))
-    return Lecture(given.title.strip(), scenes, given.minutes, given.short_minutes)
+    scenes = tuple(read(number, scene) for number, scene in enumerate(lecture.scene, 1))
+    return Lecture(lecture.title.strip(), scenes, lecture.minutes, lecture.short_minutes)
 
 
 def written_lecture(lecture: Lecture, catalog: Catalog) -> str:
-    """The text of a file, which `read_lecture` reads back as it was."""
+    """The text of a file from which `read_lecture` reads the same lecture."""
     table = LectureTable(
         title=lecture.title,
         minutes=lecture.minutes,
@@ -98,7 +98,7 @@ class _Reader:
         return Question(self.words("ask", table.ask), table.options, table.answer - 1)
 
     def view(self, given: Mapping[str, Any]) -> State:
-        """The state that parameters ask for, if every one of them is understood."""
+        """The state that parameters stand for, if every one of them is understood."""
         params = {name: str(value) for name, value in given.items()}
         page, pages = params.pop("page", ""), self.catalog.parts
         if (page, params.get("part", "")) in self.catalog.moved:
@@ -128,12 +128,12 @@ class _Reader:
     def words(self, field: str, text: str) -> str:
         """Words of a scene, whose {names} are all known."""
         try:
-            names = [(name, how, turn) for _, name, how, turn in Formatter().parse(text)]
+            fields = list(Formatter().parse(text))
         except ValueError as error:
             why = f"{field}: a brace stands alone: {error}. {{{{ is a brace."
             raise LectureError(why) from error
-        for name, how, turn in names:
-            if name is not None and (name not in self.facts or how or turn):
+        for _, name, format_spec, conversion in fields:
+            if name is not None and (name not in self.facts or format_spec or conversion):
                 known = _listed(sorted(self.facts))
                 why = f"{field}: “{{{name}}}” is no number that is computed."
                 raise LectureError(f"{why} There are: {known}.")
@@ -141,16 +141,16 @@ class _Reader:
 
 
 def _of_link(link: str | None) -> dict[str, str]:
-    """The page and the parameters of a link, without how it shows them."""
+    """The page and the parameters of a link, without its view options."""
     parts = urlsplit(link or "")
-    given = dict(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100))
-    given = {"page": parts.path.strip("/").rpartition("/")[2] or "journey"} | given
-    shown = ("scene", "path", "present", "hide", "class", "embed")
-    return {name: text for name, text in given.items() if name not in shown}
+    page = parts.path.strip("/").rpartition("/")[2] or "journey"
+    params = dict(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100))
+    view_options = ("scene", "path", "present", "hide", "class", "embed")
+    return {n: text for n, text in ({"page": page} | params).items() if n not in view_options}
 
 
 def _means(setting: Setting[Any], text: str) -> bool:
-    """Whether a text is what the setting itself would write, or the same number."""
+    """Whether a text is what the setting would write, or the same number."""
     own = setting.text(setting.parse(text))
     try:
         return own == text or float(own) == float(text)

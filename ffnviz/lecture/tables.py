@@ -1,4 +1,4 @@
-"""The tables of lectures and drafts as types, and their errors in words."""
+"""The tables of lecture files and drafts as types, with their errors in words."""
 
 import re
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ T = TypeVar("T", bound=Struct)
 
 
 class QuestionTable(Struct, forbid_unknown_fields=True):
-    """A question, as [scene.question] has it; its answer counts from 1."""
+    """The table [scene.question]; its answer counts from 1."""
 
     ask: Annotated[Ask, FILLED]
     options: Annotated[tuple[Option, ...], Meta(min_length=2, max_length=MOST_OPTIONS)]
@@ -34,7 +34,7 @@ class QuestionTable(Struct, forbid_unknown_fields=True):
 
 
 class SceneTable(Struct, forbid_unknown_fields=True, omit_defaults=True):
-    """A scene, as [[scene]] has it: with either a view or a link."""
+    """The table [[scene]], with either a view or a link."""
 
     title: Annotated[Title, FILLED]
     say: Annotated[Say, FILLED]
@@ -47,7 +47,7 @@ class SceneTable(Struct, forbid_unknown_fields=True, omit_defaults=True):
 
 
 class LectureTable(Struct, forbid_unknown_fields=True, omit_defaults=True, kw_only=True):
-    """A lecture, as its file has it."""
+    """A whole lecture file."""
 
     title: Annotated[Title, FILLED]
     minutes: Minutes = 0
@@ -83,7 +83,7 @@ class DraftTable(Struct):
 
 
 class LectureError(ValueError):
-    """Why a file is no lecture, in plain words, with the scene and the field that is wrong."""
+    """A file is no lecture; the message says why, with the scene and the field that is wrong."""
 
 
 TABLES = {"scene": SceneTable, "question": QuestionTable}
@@ -105,7 +105,7 @@ def converted(table: Mapping[str, Any], kind: type[T]) -> T:
     """A table as a struct of its kind.
 
     Raises:
-        LectureError: if it has another field, lacks one, or one has a value that it cannot have.
+        LectureError: if a field is unknown, missing, or has a value that it cannot have.
     """
     try:
         return msgspec.convert(table, kind)
@@ -114,13 +114,13 @@ def converted(table: Mapping[str, Any], kind: type[T]) -> T:
 
 
 def in_scene(number: int, title: str) -> str:
-    """Which scene an error is of, as its message begins."""
+    """How the message of an error in a scene begins."""
     return f"Scene {number} (“{title}”): " if title.strip() else f"Scene {number}: "
 
 
-def _in_words(said: str, table: Mapping[str, Any]) -> str:
+def _in_words(error: str, table: Mapping[str, Any]) -> str:
     """The sense of msgspec's “Expected `str`, got `int` - at `$.scene[0].title`”."""
-    what, _, path = said.partition(" - at `$")
+    what, _, path = error.partition(" - at `$")
     scene, names = re.match(r"\.scene\[(\d+)\]", path), re.findall(r"\.(\w+)", path)
     where = in_scene(int(scene[1]) + 1, _title(table, int(scene[1]))) if scene else ""
     if field := re.match("Object missing required field `(.*)`", what):
@@ -133,7 +133,7 @@ def _in_words(said: str, table: Mapping[str, Any]) -> str:
 
 
 def _title(table: Mapping[str, Any], scene: int) -> str:
-    """The scene's title if it has one; a path that a field's name imitates may lead nowhere."""
+    """The scene's title if it has one; a field's name may imitate a path that leads nowhere."""
     try:
         return str(table["scene"][scene]["title"])
     except (LookupError, TypeError):

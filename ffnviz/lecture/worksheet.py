@@ -1,4 +1,4 @@
-"""A lecture as a worksheet: its questions, and its sentences without their numbers, on A4."""
+"""A lecture as a worksheet on A4: its questions, and its sentences without their numbers."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -11,9 +11,9 @@ from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog
 
-# What a sentence is about; without it nobody could look up the rest.
+# The facts that a sentence is about; without them nobody could look up the rest.
 GIVEN = frozenset({"sentence", "token", "block", "network", "partner", "neuron", "cost_tokens"})
-FEWEST_GAPS = 2  # of a sentence that is asked for
+FEWEST_GAPS = 2  # a sentence with fewer is left out
 TICK, TICKED = "☐", "☒"
 STYLE = """
 @page { size: A4; margin: 16mm 18mm }
@@ -34,11 +34,11 @@ Runs = Callable[[Scene], Run]
 
 
 def worksheet_html(lecture: Lecture, catalog: Catalog, device: str = "cpu") -> str:
-    """A page to print: the worksheet, and on sheets of their own its solutions.
+    """A page to print: the worksheet and, on separate sheets, its solutions.
 
     Args:
-        lecture: whose questions and sentences they are.
-        catalog: what there is to be looked at.
+        lecture: has the questions and the sentences.
+        catalog: what its scenes can show.
         device: where the networks run, as PyTorch names it.
     """
 
@@ -57,15 +57,18 @@ def worksheet_html(lecture: Lecture, catalog: Catalog, device: str = "cpu") -> s
 
 
 def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
-    asked = [
+    questions = [
         _question(scene.question, run(scene), solved)
         for scene in lecture.scenes
         if scene.question is not None
     ]
-    gaps = [scene for scene in lecture.scenes if len(_gaps(scene.say)) >= FEWEST_GAPS]
-    sentences = [_told(scene, run(scene), solved) for scene in gaps]
+    sentences = [
+        _sentence(scene, run(scene), solved)
+        for scene in lecture.scenes
+        if _n_gaps(scene.say) >= FEWEST_GAPS
+    ]
     return (
-        _numbered("Guess first", "Tick what you expect before the scene shows it.", asked)
+        _numbered("Guess first", "Tick what you expect before the scene shows it.", questions)
         + _numbered("Look it up", "Each is a scene, and its page shows the numbers.", sentences)
     )  # fmt: skip
 
@@ -84,23 +87,22 @@ def _question(question: Question, run: Run, solved: bool) -> str:
     return f'{escape(_words(question.ask, run))}<span class="options">{options}</span>'
 
 
-def _told(scene: Scene, run: Run, solved: bool) -> str:
-    """A scene's sentence, with a gap or a bold number for each that is computed."""
-    said = [f"<b>{escape(scene.title)}.</b> "]
+def _sentence(scene: Scene, run: Run, solved: bool) -> str:
+    """A scene's sentence, with a gap or a bold number in place of each computed one."""
+    pieces = [f"<b>{escape(scene.title)}.</b> "]
     for text, name, _, _ in Formatter().parse(scene.say):
-        said.append(escape(text))
-        if name in GIVEN:
-            said.append(escape(_words(f"{{{name}}}", run)))
-        elif name is not None:
+        pieces.append(escape(text))
+        if name is not None:
             fact = escape(_words(f"{{{name}}}", run))
-            said.append(f"<b>{fact}</b>" if solved else '<span class="gap">&nbsp;</span>')
-    return "".join(said)
+            gap = f"<b>{fact}</b>" if solved else '<span class="gap">&nbsp;</span>'
+            pieces.append(fact if name in GIVEN else gap)
+    return "".join(pieces)
 
 
-def _gaps(said: str) -> list[str]:
-    names = [name for _, name, _, _ in Formatter().parse(said) if name is not None]
-    return [name for name in names if name not in GIVEN]
+def _n_gaps(say: str) -> int:
+    names = [name for _, name, _, _ in Formatter().parse(say)]
+    return sum(name is not None and name not in GIVEN for name in names)
 
 
-def _words(said: str, run: Run) -> str:
-    return as_text(computed(said, run))
+def _words(text: str, run: Run) -> str:
+    return as_text(computed(text, run))

@@ -15,7 +15,7 @@ for file in iter_modules(__path__):
 
 
 def computed(said: str, run: Run) -> Sentence:
-    """A scene's words with each {name} computed; what this network has not is a dash."""
+    """A scene's words with each {name} computed; a dash if this network has no such fact."""
     sentence: Sentence = []
     for text, name, _, _ in Formatter().parse(said):
         if text:

@@ -1,4 +1,4 @@
-"""Numbers of the hidden layer: how wide it is, who is awake, and what that took."""
+"""Numbers of the hidden layer: its width, its active neurons, and the training that led there."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.state.run import Run, TracedModel
 
-FEW = 0.05  # of the neurons, as “Keep the top k” begins with
+FEW = 0.05  # of the neurons, the first setting of “Keep the top k”
 
 
 def _awake_here(run: Run) -> tuple[int, int]:
@@ -23,53 +23,51 @@ def _awake_of(run: Run, traced: TracedModel) -> Number:
 
 
 @fact_of_both
-def asleep(run: Run, traced: TracedModel) -> Number:
+def asleep(run: Run, traced: TracedModel) -> str:
     """The share of hidden values that are not active, over the sentence."""
-    return number(percent(1 - awake_of(traced, run.state.block).share), traced.card.colour)
+    return percent(1 - awake_of(traced, run.state.block).share)
 
 
 @fact_of_both
-def negative(run: Run, traced: TracedModel) -> Number:
+def negative(run: Run, traced: TracedModel) -> str:
     """The share of values below zero before φ."""
-    before = traced.trace.blocks[run.state.block].ffn.pre_activation
-    return number(percent(float((before < 0).float().mean())), traced.card.colour)
+    pre_activation = traced.trace.blocks[run.state.block].ffn.pre_activation
+    return percent(float((pre_activation < 0).float().mean()))
 
 
 @fact_of_both
-def exact_zeros(run: Run, traced: TracedModel) -> Number:
+def exact_zeros(run: Run, traced: TracedModel) -> str:
     """The share of hidden values that are exactly zero."""
     hidden = traced.trace.blocks[run.state.block].ffn.hidden
-    return number(percent(float((hidden == 0).float().mean())), traced.card.colour)
+    return percent(float((hidden == 0).float().mean()))
 
 
 @fact_of_both
-def strongest_carry(run: Run, traced: TracedModel) -> Number:
+def strongest_carry(run: Run, traced: TracedModel) -> str:
     """How much of the FFN's output the strongest 5% of the neurons carry."""
     shares = concentration(traced.network, traced.trace, run.state.block).shares
-    return number(percent(float(shares[max(1, round(FEW * len(shares))) - 1])), traced.card.colour)
+    return percent(float(shares[max(1, round(FEW * len(shares))) - 1]))
 
 
 @fact
-def strongest_off(run: Run) -> Number:
+def strongest_off(run: Run) -> str:
     """How far the FFN's output is off if only the strongest 5% of the neurons stay."""
     n = max(1, round(FEW * run.model.sizes.d_ff))
-    kept = keep_strongest(run.model, run.whole, run.state.block, run.place, n)
-    return number(percent(kept.error))
+    return percent(keep_strongest(run.model, run.whole, run.state.block, run.place, n).error)
 
 
-def _rank(run: Run, after: int) -> str:
-    by_stage = spectra(run.trace, run.state.block)
-    return f"{by_stage[('before φ', 'after φ')[after]].effective_rank:.1f}"
+def _rank(run: Run, stage: str) -> str:
+    return f"{spectra(run.trace, run.state.block)[stage].effective_rank:.1f}"
 
 
 @fact
-def largest_hidden(run: Run) -> Number:
+def largest_hidden(run: Run) -> str:
     """The hidden value furthest from zero on the chosen token."""
     hidden = run.trace.blocks[run.state.block].ffn.hidden[run.token].float().cpu().numpy()
-    return number(signed(float(hidden[np.abs(hidden).argmax()])))
+    return signed(float(hidden[np.abs(hidden).argmax()]))
 
 
-def _born(run: Run, step: int) -> str:
+def _recorded_share(run: Run, step: int) -> str:
     return percent(float(record_of(run.model).above_zero[step, run.state.block]))
 
 
@@ -86,10 +84,14 @@ facts({
                           lambda run: _awake_of(run, run.subject)),
     "partner_awake": ("{awake_in_sentence} in the network beside",
                       lambda run: _awake_of(run, partner(run))),
-    "rank_before": ("The effective rank of the hidden layer before φ", lambda run: _rank(run, 0)),
-    "rank_after": ("The effective rank of the hidden layer after φ", lambda run: _rank(run, 1)),
-    "born_from": ("The share of active neurons before training", lambda run: _born(run, 0)),
-    "born_to": ("The share of active neurons after training", lambda run: _born(run, -1)),
+    "rank_before": ("The effective rank of the hidden layer before φ",
+                    lambda run: _rank(run, "before φ")),
+    "rank_after": ("The effective rank of the hidden layer after φ",
+                   lambda run: _rank(run, "after φ")),
+    "born_from": ("The share of active neurons before training",
+                  lambda run: _recorded_share(run, 0)),
+    "born_to": ("The share of active neurons after training",
+                lambda run: _recorded_share(run, -1)),
     "trained_on": ("How many tokens the network was trained on",
                    lambda run: f"{record_of(run.model).tokens[-1] / 1e6:.1f} million"),
     "never_awake": ("The share of neurons that were never active at the end of training",

@@ -7,7 +7,7 @@ from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
-from ffnviz.figures.wording import Number, neuron_name, number, percent, quoted, signed
+from ffnviz.figures.wording import neuron_name, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.models.edit import Edit
 from ffnviz.parts.neuron_shown import neuron_shown
@@ -23,29 +23,29 @@ def _values(run: Run) -> NDArray[np.float32]:
 
 
 @fact
-def neuron_meaning(run: Run) -> Number:
+def neuron_meaning(run: Run) -> str:
     """What that neuron responds to on our sentences, if that has a name."""
     shown = neuron_shown(run)
-    known = next((each for each in clear_neurons(run) if each.neuron == shown), None)
-    return number(", ".join(known.words) or known.tag if known else "nothing that has a name")
+    clear = next((each for each in clear_neurons(run) if each.neuron == shown), None)
+    return ", ".join(clear.words) or clear.tag if clear else "nothing that has a name"
 
 
 @fact
-def neuron_examples(run: Run) -> Number:
+def neuron_examples(run: Run) -> str:
     """The words at which that neuron is strongest on our sentences."""
     index = index_at_hand(run)
     passages = strongest_passages(run, index, neuron_shown(run)) if index else []
     words = dict.fromkeys(passage.at for passage in passages)
-    return number(", ".join(list(words)[:SHOWN]) or "nothing")
+    return ", ".join(list(words)[:SHOWN]) or "nothing"
 
 
 @fact
-def says_share_without_neuron(run: Run) -> Number:
+def says_share_without_neuron(run: Run) -> str:
     """The probability of {says} with that neuron at zero."""
     word = int(predict(run.model, run.trace, run.token, 1).ids[0])
     edit = Edit(block=run.state.block, neurons=(neuron_shown(run),), scale=0.0)
     edited = run.model.trace(run.state.sentence, [edit])
-    return number(percent(float(edited.logits_at(run.place).softmax(dim=-1)[word])))
+    return percent(float(edited.logits_at(run.place).softmax(dim=-1)[word]))
 
 
 facts({

@@ -19,7 +19,7 @@ from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
-from ffnviz.figures.wording import Number, number, percent, signed
+from ffnviz.figures.wording import percent, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.dimensions.rank import reached_by_first_layer
 from ffnviz.parts.experiments import cached_result
@@ -30,8 +30,8 @@ def _path(run: Run) -> FfnPath:
     return ffn_path(run.trace, run.state.block, run.token)
 
 
-def _norm(values: Vector) -> Number:
-    return number(f"{float(np.linalg.norm(values)):.1f}")
+def _norm(values: Vector) -> str:
+    return f"{float(np.linalg.norm(values)):.1f}"
 
 
 def _contributions(run: Run) -> Contributions:
@@ -39,18 +39,17 @@ def _contributions(run: Run) -> Contributions:
     return contributions(run.model, run.trace, run.token, word)
 
 
-def _added(run: Run, part: str) -> Number:
+def _added(run: Run, part: str) -> str:
     shares = _contributions(run)
-    place = shares.parts.index(f"{part} {run.state.block + 1}")
-    return number(signed(float(shares.added[place])))
+    return signed(float(shares.added[shares.parts.index(f"{part} {run.state.block + 1}")]))
 
 
 @fact
-def most_added(run: Run) -> Number:
+def most_added(run: Run) -> str:
     """The part that adds most to the likeliest word's logit, and how much."""
     shares = _contributions(run)
     place = int(shares.added.argmax())
-    return number(f"{shares.parts[place]}, {signed(float(shares.added[place]))}")
+    return f"{shares.parts[place]}, {signed(float(shares.added[place]))}"
 
 
 def _shape(run: Run) -> Shape:
@@ -63,12 +62,12 @@ def _share(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
 
 
 @fact
-def ffn_of_block(run: Run) -> Number:
+def ffn_of_block(run: Run) -> str:
     """The FFN's share of one block's parameters."""
     shape, counts = _shape(run), parameters(_shape(run))
-    # The LayerNorms within the blocks; the last stands behind all.
+    # Of the LayerNorms within the blocks; the final one is in none.
     norms = (shape.n_attentions + shape.n_blocks) * shape.norm_vectors * shape.d_model
-    return number(percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + norms)))
+    return percent(counts["FFN"] / (counts["FFN"] + counts["attention"] + norms))
 
 
 def _over_attention(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
@@ -81,10 +80,10 @@ def _linearity(run: Run) -> Linearity:
 
 
 @fact
-def out_of_reach(run: Run) -> Number:
+def out_of_reach(run: Run) -> str:
     """The share of the hidden layer that φ put outside what W₁x + b₁ reaches."""
     outside = rank.out_of_reach(reached_by_first_layer(run), run.trace, run.state.block)
-    return number(percent(outside.after))
+    return percent(outside.after)
 
 
 facts({

@@ -1,4 +1,4 @@
-"""Names and words: what is looked at, and what the network says, whole or with a part taken out."""
+"""Names and words: what is looked at, and the likeliest word, also with a part taken out."""
 
 import torch
 
@@ -12,14 +12,14 @@ from ffnviz.analysis.lab.bend_deleted import (
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
-from ffnviz.figures.wording import Number, number, percent, quoted, signed
+from ffnviz.figures.wording import number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.lab.without_phi import folded
 from ffnviz.state.run import Run
 
 
-def _told(run: Run) -> Prediction:
+def _prediction(run: Run) -> Prediction:
     return predict(run.model, run.trace, run.token)
 
 
@@ -32,39 +32,39 @@ def _deleted(run: Run) -> WithoutPhi:
     return cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix))
 
 
-def _word(prediction: Prediction) -> Number:
-    return number(f"“{prediction.words[0]}”")
+def _word(prediction: Prediction) -> str:
+    return f"“{prediction.words[0]}”"
 
 
-def _word_if(run: Run, without: str) -> Number:
+def _word_if(run: Run, without: str) -> str:
     return _word(_deleted(run).predictions[without])
 
 
-def _share(prediction: Prediction) -> Number:
-    return number(percent(float(prediction.probabilities[0])))
+def _share(prediction: Prediction) -> str:
+    return percent(float(prediction.probabilities[0]))
 
 
 @fact
-def says_share_without_ffn(run: Run) -> Number:
+def says_share_without_ffn(run: Run) -> str:
     """The probability of {says} without this block's FFN."""
-    word, n = int(_told(run).ids[0]), run.model.sizes.vocab_size
+    word, n = int(_prediction(run).ids[0]), run.model.sizes.vocab_size
     without = predict_without_ffn(run.model, run.whole, run.state.block, run.place, n)
     place = without.ids.tolist().index(word)
-    return number(percent(float(without.probabilities[place])))
+    return percent(float(without.probabilities[place]))
 
 
-def _moved(run: Run, without: str) -> Number:
-    return number(f"{short(_deleted(run).divergences[without])} nats")
+def _divergence(run: Run, without: str) -> str:
+    return f"{short(_deleted(run).divergences[without])} nats"
 
 
-def _straight(run: Run) -> tuple[float, float]:
-    """How many times as long, without φ, what this block's FFN writes here is; and the cosine."""
+def _without_phi(run: Run) -> tuple[float, float]:
+    """The norm and the cosine of this block's output without φ, against that with φ."""
     ffn = run.trace.blocks[run.state.block].ffn
     compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
     with torch.inference_mode():
-        written, straight = ffn.output[run.token], compress(ffn.pre_activation[run.token])
-    cosine = torch.nn.functional.cosine_similarity(written, straight, dim=0)
-    return float(straight.norm() / written.norm()), float(cosine)
+        output, linear = ffn.output[run.token], compress(ffn.pre_activation[run.token])
+    cosine = torch.nn.functional.cosine_similarity(output, linear, dim=0)
+    return float(linear.norm() / output.norm()), float(cosine)
 
 
 facts({
@@ -77,8 +77,8 @@ facts({
                 if run.partner else "–"),
     "block": ("The chosen block", lambda run: run.state.block + 1),
     "vocabulary": ("How many entries the vocabulary has", lambda run: run.model.sizes.vocab_size),
-    "says": ("The likeliest word at the chosen token", lambda run: _word(_told(run))),
-    "says_share": ("The likeliest word's probability", lambda run: _share(_told(run))),
+    "says": ("The likeliest word at the chosen token", lambda run: _word(_prediction(run))),
+    "says_share": ("The likeliest word's probability", lambda run: _share(_prediction(run))),
     "without_ffn": ("The likeliest word without this block's FFN",
                     lambda run: _word(_without(run))),
     "without_ffn_share": ("The probability of {without_ffn} there",
@@ -88,12 +88,12 @@ facts({
                      lambda run: _word_if(run, WITHOUT_ATTENTION)),
     "no_phi": ("The likeliest word without φ", lambda run: _word_if(run, WITHOUT_PHI)),
     "no_phi_nats": ("How far removing φ moves the prediction: KL divergence, in nats",
-                    lambda run: _moved(run, WITHOUT_PHI)),
+                    lambda run: _divergence(run, WITHOUT_PHI)),
     "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
-                     lambda run: _moved(run, WITHOUT_FFN)),
+                     lambda run: _divergence(run, WITHOUT_FFN)),
     "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: _deleted(run).rank),
     "no_phi_times": ("How many times as long what this block's FFN writes would be without φ",
-                     lambda run: f"{_straight(run)[0]:.1f}"),
+                     lambda run: f"{_without_phi(run)[0]:.1f}"),
     "no_phi_cosine": ("The cosine of what this block's FFN writes with φ and without it",
-                      lambda run: signed(_straight(run)[1])),
+                      lambda run: signed(_without_phi(run)[1])),
 })  # fmt: skip
