@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 
 from ffnviz.lecture.chosen import OURS
-from ffnviz.lecture.classroom.arrivals import AT_ONCE
 from ffnviz.lecture.classroom.limits import MOST_OPTIONS
 from ffnviz.lecture.classroom.live_class import ClassPosition
+from ffnviz.lecture.classroom.rate_limits import AT_ONCE
 from ffnviz.lecture.classroom.secret import Opened
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore

@@ -44,9 +44,13 @@ def read_lecture(text: str, catalog: Catalog, facts: Collection[str]) -> Lecture
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise LectureError(f"It is not TOML: {error}.") from error
     lecture = converted(table, LectureTable)
-    read = _Reader(catalog, frozenset(facts)).numbered_scene
-    scenes = tuple(read(number, scene) for number, scene in enumerate(lecture.scene, 1))
-    return Lecture(lecture.title.strip(), scenes, lecture.minutes, lecture.short_minutes)
+    reader, scenes = _Reader(catalog, frozenset(facts)), []
+    for number, scene in enumerate(lecture.scene, 1):
+        try:
+            scenes.append(reader.scene(scene))
+        except LectureError as error:
+            raise LectureError(f"{in_scene(number, scene.title)}{error}") from error
+    return Lecture(lecture.title.strip(), tuple(scenes), lecture.minutes, lecture.short_minutes)
 
 
 def written_lecture(lecture: Lecture, catalog: Catalog) -> str:
@@ -76,12 +80,6 @@ class _Reader:
     catalog: Catalog
     facts: frozenset[str]
 
-    def numbered_scene(self, number: int, table: SceneTable) -> Scene:
-        try:
-            return self.scene(table)
-        except LectureError as error:
-            raise LectureError(f"{in_scene(number, table.title)}{error}") from error
-
     def scene(self, table: SceneTable) -> Scene:
         if (table.view is None) == (table.link is None):
             raise LectureError("it must have either a view or a link.")
@@ -105,10 +103,10 @@ class _Reader:
             page, part, shown = self.catalog.place(page, params["part"], params)
             params = {**shown, "part": part}
         if page not in pages:
-            raise LectureError(f"page must be one of {_listed(pages)}; it is “{page}”.")
+            raise LectureError(f"page must be one of {', '.join(pages)}; it is “{page}”.")
         part = params.get("part", next(iter(pages[page])))
         if part not in pages[page]:
-            raise LectureError(f"part must be one of {_listed(pages[page])}; it is “{part}”.")
+            raise LectureError(f"part must be one of {', '.join(pages[page])}; it is “{part}”.")
         settings = {name: s for s in self.catalog.settings_of(page, part) for name in s.names}
         state = from_url(page, params, self.catalog)
         url = to_url(state, self.catalog) | {"part": part}
@@ -119,7 +117,7 @@ class _Reader:
                 usual_order = (name, text) == ("order", self.catalog.orders[0])
                 understood = with_masks(text) == url.get(name) or usual_order
             else:
-                known = _listed((*OF_STATE, *settings))
+                known = ", ".join((*OF_STATE, *settings))
                 raise LectureError(f"“{name}” cannot be set on this part. There are: {known}.")
             if not understood:
                 raise LectureError(f"{name} cannot be “{text[:60]}” here.")
@@ -134,7 +132,7 @@ class _Reader:
             raise LectureError(why) from error
         for _, name, format_spec, conversion in fields:
             if name is not None and (name not in self.facts or format_spec or conversion):
-                known = _listed(sorted(self.facts))
+                known = ", ".join(sorted(self.facts))
                 why = f"{field}: “{{{name}}}” is no number that is computed."
                 raise LectureError(f"{why} There are: {known}.")
         return text.strip()
@@ -156,7 +154,3 @@ def _means(setting: Setting[Any], text: str) -> bool:
         return own == text or float(own) == float(text)
     except ValueError:
         return False
-
-
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(names)

@@ -14,7 +14,6 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from ffnviz.lecture.classroom.arrivals import Arrivals, RushError
 from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
 from ffnviz.lecture.classroom.errors import (
     GONE,
@@ -23,7 +22,7 @@ from ffnviz.lecture.classroom.errors import (
     NotTheLecturerError,
 )
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.rejections import WrongCodes
+from ffnviz.lecture.classroom.rate_limits import Arrivals, RushError, WrongCodes
 from ffnviz.server.headers import same_origin
 from ffnviz.state.view_options import LARGEST, class_code
 

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from ffnviz.lecture.classroom.errors import GONE, ClassStoreError
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.rejections import FREE, MOST_WAITING, WrongCodes
+from ffnviz.lecture.classroom.rate_limits import FREE, MOST_WAITING, WrongCodes
 from ffnviz.lecture.classroom.secret import Opened
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.server.classroom_routes import LONGEST_BODY, SECRET, class_routes

@@ -20,6 +20,7 @@ from ffnviz.models.external.watch import (
 )
 
 Register = Callable[[nn.Module], RemovableHandle]
+Condition = Callable[[Recording], bool]
 
 # A network in memory may be proved again: its modules have one set of hooks all the same.
 _INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDictionary()
@@ -43,7 +44,7 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
 
     def end_block(_: nn.Module, _args: Any, returned: Any) -> Any:
         recording = _in_a_block()
-        if recording is None or not recording.keeps:
+        if recording is None or recording.show:
             return None
         returned = _edited(recording, returned, "output")
         recording.block.output = recording.copied(stream_out(returned))
@@ -54,20 +55,20 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
     yield "begin", proved.block, _before(_begin_block)
     yield "end", proved.block, _after(end_block)
     if stream.norm_before is not None and stream.kind != PARALLEL:
-        yield "middle", stream.norm_before.module, _before(_recorder_of_input("middle"))
-    yield "ffn input", ffn.up.module, _before(_recorder_of_input("ffn_input"))
-    yield "up", ffn.up.module, _after(_recorder_of_output("up", always=False))
+        yield "middle", stream.norm_before.module, _before(_input_recorder("middle"))
+    yield "ffn input", ffn.up.module, _before(_input_recorder("ffn_input"))
+    yield "up", ffn.up.module, _after(_output_recorder("up", lambda r: r.holds))
     if ffn.gate is not None:
-        yield "gate", ffn.gate.module, _after(_recorder_of_output("gate", always=False))
+        yield "gate", ffn.gate.module, _after(_output_recorder("gate", lambda r: r.holds))
     yield "hidden", ffn.down.module, _before(_edit_hidden)
     yield "written", ffn.down.module, _after(_edit_written)
     if attention is not None:
         yield "edit attention", attention.module, _after(_edit_attention)
         if attention.heads is not None:
-            yield "heads", attention.heads.reads, _before(_record_heads_input)
+            record_heads = _input_recorder("heads_read", lambda r: r.records_heads)
+            yield "heads", attention.heads.reads, _before(record_heads)
     if stream.attention is not None:
-        record = _recorder_of_output("attention", always=True)
-        yield "attention", stream.attention.module, _after(record)
+        yield "attention", stream.attention.module, _after(_output_recorder("attention"))
 
 
 def _before(hook: Any) -> Register:
@@ -101,7 +102,7 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     chained = recording.chained and recording.blocks and not edits
     before = recording.block.output if chained else None
     if before is None:
-        before = recording.copied(stream) if recording.keeps else stream.new_empty(0)
+        before = stream.new_empty(0) if recording.show else recording.copied(stream)
     recording.blocks.append(RecordedBlock(edited(before, edits, "input")))
     if not edits:
         return None
@@ -119,25 +120,19 @@ def _edit_attention(_: nn.Module, _args: Any, returned: Any) -> Any:
     return returned
 
 
-def _record_heads_input(_: nn.Module, args: Any, _kwargs: Any) -> None:
-    recording = _in_a_block()
-    if recording is not None and recording.records_heads:
-        recording.block.heads_read = recording.copied(args[0])
-
-
-def _recorder_of_input(name: str) -> Any:
+def _input_recorder(name: str, condition: Condition = lambda r: not r.show) -> Any:
     def record(_: nn.Module, args: Any, kwargs: Any) -> None:
         recording, stream = _in_a_block(), stream_in(args, kwargs)
-        if recording is not None and recording.keeps and stream is not None:
+        if recording is not None and condition(recording) and stream is not None:
             setattr(recording.block, name, recording.copied(stream))
 
     return record
 
 
-def _recorder_of_output(name: str, always: bool) -> Any:
+def _output_recorder(name: str, condition: Condition = lambda r: not r.show) -> Any:
     def record(_: nn.Module, _args: Any, returned: Any) -> None:
         recording = _in_a_block()
-        if recording is not None and ((always and recording.keeps) or recording.holds):
+        if recording is not None and condition(recording):
             setattr(recording.block, name, recording.copied(stream_out(returned)))
 
     return record

@@ -125,14 +125,7 @@ def without_chance(
     """The network if its result depends on no missing weight, else without its word head.
 
     The library fills missing weights with random numbers and goes on. Here they become NaN, which
-    spreads to all that depends on them.
-
-    Args:
-        model: as it was loaded.
-        missing: its weights that no file had.
-        probe: ids, (B, T).
-        load_base: loads the network without a head, as `loaded` does.
-        name: of the network, for messages.
+    spreads to all that depends on them. `load_base` loads the network without a head.
 
     Raises:
         CannotOpenError: if the result depends on a missing weight without the head, too.

@@ -35,8 +35,7 @@ def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
             return None
     except (RuntimeError, TypeError, ValueError):
         return None  # it does not even take such rows
-    weight = next(module.parameters(), None)
-    device = torch.device("cpu") if weight is None else weight.device
+    device = next(module.parameters(), gain).device
     bias_on_device = None if fitted.bias is None else fitted.bias.to(device)
     return Norm(gain.to(device), bias_on_device, eps, centred)
 

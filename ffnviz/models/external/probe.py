@@ -1,6 +1,5 @@
 """The probe: a sentence that a network is proved on, as long as its own code runs on it."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -30,7 +29,9 @@ def find_probe(
         CannotOpenError: if it runs on none; with its own code's error.
     """
     failures: list[Exception] = []
-    for length in _lengths(model):
+    most = min(PROBED, positions(model) or PROBED)
+    # Shorter ones, too: the last entries of an offset table of positions are missing.
+    for length in [most, *(n for n in (most - 2, most // 2, most // 4) if n > 1)]:
         ids, changed = probe_ids(tokenizer, device, length)
         if not changed:
             break
@@ -78,13 +79,6 @@ def positions(model: Any) -> int | None:
     """How many tokens it reads at once, by its configuration; None if that does not say."""
     length = getattr(text_config(model), "max_position_embeddings", None)
     return length if isinstance(length, int) and length > 0 else None
-
-
-def _lengths(model: Any) -> Iterator[int]:
-    """Lengths to try; the last entries of an offset table of positions are missing."""
-    most = min(PROBED, positions(model) or PROBED)
-    yield most
-    yield from (length for length in (most - 2, most // 2, most // 4) if length > 1)
 
 
 @torch.inference_mode()

@@ -52,8 +52,8 @@ class Recording:
     to_the_end: bool = False
     # whether a block reads to the bit what the one before it wrote: it is then kept once
     chained: bool = False
-    # called with hidden, (B, T, d_ff), as soon as it is computed, by the block's place. Then
-    # nothing is kept, and the pass ends behind the last of them
+    # called with hidden, (B, T, d_ff), as soon as it is computed, by the block's place. If there
+    # are any, nothing is kept, and the pass ends behind the last of them
     show: Mapping[int, Callable[[Tensor], None]] = field(default_factory=dict)
     heads_of: int | None = None  # the block whose heads are recorded: the pass ends behind them
     blocks: list[RecordedBlock] = field(default_factory=list)  # those that have begun
@@ -77,11 +77,6 @@ class Recording:
     def records_heads(self) -> bool:
         """Whether the running block's heads are recorded."""
         return self.number == self.heads_of
-
-    @property
-    def keeps(self) -> bool:
-        """Whether the streams are kept."""
-        return not self.show
 
     def batched(self, values: Tensor) -> Tensor:
         """The values as (B, T, width), in whatever shape the network has them."""

@@ -31,15 +31,7 @@ def block_trace(
     before: Tensor,
     attention: Callable[[], AttentionPatterns],
 ) -> BlockTrace:
-    """A block's part of a trace.
-
-    Args:
-        proved: which of its modules does what.
-        block: what was recorded of it.
-        edits: those made in it.
-        before: the stream that it reads, (*batch, T, d_model).
-        attention: computes what its heads did.
-    """
+    """A block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
     shape = before.shape[:-1]
     middle = in_shape(_middle(proved, block), shape)
     ffn_input = _recomputed_input(proved, block, before, middle)
