@@ -58,7 +58,7 @@ def _divergence(run: Run, without: str) -> str:
 
 
 def _without_phi(run: Run) -> tuple[float, float]:
-    """The norm and the cosine of this block's output without φ, against that with φ."""
+    """This block's FFN output without φ: its norm over that with φ, and the cosine of both."""
     ffn = run.trace.blocks[run.state.block].ffn
     compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
     with torch.inference_mode():

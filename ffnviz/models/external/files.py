@@ -1,4 +1,4 @@
-"""What lies in a folder that transformers would load, seen before it does."""
+"""Checks of a folder's files before transformers loads them."""
 
 import json
 from pathlib import Path
@@ -16,10 +16,10 @@ TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "s
 
 
 def read_config(folder: Path, name: str) -> dict[str, Any]:
-    """What config.json says, once it is clear that a network is there that can be loaded.
+    """The contents of config.json, if they describe a network that can be loaded.
 
     Raises:
-        CannotOpenError: if there is none, or if it is quantised or needs code of its own.
+        CannotOpenError: if they do not, or if it is quantised or needs code of its own.
     """
     if not folder.exists():
         raise CannotOpenError(name, "there is no such folder. Check the spelling")
@@ -65,10 +65,10 @@ def _without_config(folder: Path) -> str:
 
 
 def check_weights(folder: Path, name: str) -> None:
-    """See that the weights are there, whole, and safetensors.
+    """See that the weights are complete, undamaged and safetensors.
 
     Raises:
-        CannotOpenError: saying which file and why.
+        CannotOpenError: if they are not; the message says which file and why.
     """
     files = sorted(folder.glob("*.safetensors"))
     if (folder / INDEX).is_file():
@@ -83,7 +83,7 @@ def check_weights(folder: Path, name: str) -> None:
                 f"{missing[0]}. Download it again",
             )  # fmt: skip
     if not files:
-        if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.pth")):
+        if any(file.suffix in (".bin", ".pt", ".pth") for file in folder.iterdir()):
             raise CannotOpenError(
                 name, "its weights are a pickle (.bin), which could run any code. Only safetensors "
                 "are read: save it again with save_pretrained",

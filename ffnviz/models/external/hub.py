@@ -1,4 +1,4 @@
-"""A network by its name on the Hugging Face Hub: fetched into the usual cache, or why not."""
+"""Fetching a network from the Hugging Face Hub into the usual cache."""
 
 from pathlib import Path
 

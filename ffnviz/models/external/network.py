@@ -1,4 +1,4 @@
-"""A proved network of somebody else, behind the same protocol as ours."""
+"""A proved external network, behind the same protocol as our own."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 @dataclass(frozen=True, eq=False)
 class ExternalNetwork:
-    """A network that transformers made and whose equations are proved; a Network.
+    """A Network that transformers made and whose equations are proved.
 
     Examples:
         >>> model = ffnviz.from_module(gpt2, tokenizer)  # or ffnviz.load("gpt2")
@@ -68,8 +68,7 @@ class ExternalNetwork:
     @cached_property
     def card(self) -> Card:
         """What it is, as far as its proof says."""
-        head, first = self.head, self.proof.blocks[0]
-        index = index_for(self)
+        head, index = self.head, index_for(self)
         streams = [proved.stream for proved in self.proof.blocks]
         kinds = {stream.kind for stream in streams}
         sandwich = any(stream.written_norm for stream in streams)
@@ -78,7 +77,7 @@ class ExternalNetwork:
             label=self.label,
             phi=self.ffn(0).phi,
             colour=self.colour,
-            gated=first.ffn.gated,
+            gated=self.proof.blocks[0].ffn.gated,
             causal=self.proof.causal,
             has_mask=self.tokenizer.mask_id is not None and not self.proof.causal,
             has_word_head=head is not None,
@@ -196,7 +195,7 @@ class ExternalNetwork:
     def run(
         self, ids: Tensor, edits: Sequence[Edit] = (), hold: Collection[int] = ()
     ) -> StreamTrace:
-        """The same for ids, (*batch, T); the stages of the blocks in `hold` are kept.
+        """What it computes for ids, (*batch, T); the stages of the blocks in `hold` are kept.
 
         Raises:
             TypeError: if the ids are no tensor of whole numbers.

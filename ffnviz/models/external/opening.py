@@ -1,6 +1,6 @@
-"""A network of somebody else from its folder or name: sized, loaded, proved, or refused in words.
+"""An external network from its folder or name: sized, loaded and proved, or refused in words.
 
-transformers is imported when the first network of somebody else is asked for.
+transformers is imported when the first one is opened.
 """
 
 import copy

@@ -20,7 +20,7 @@ from ffnviz.models.external.watch import PassEnded
 
 @dataclass(eq=False)
 class RecordedBlock:
-    """What was recorded of one block; None is what nobody asked for."""
+    """What was recorded of one block; what was not is None."""
 
     # input, middle, output: the stream before it, before its FFN, and after it, (B, T, d_model)
     input: Tensor

@@ -1,4 +1,4 @@
-"""Why a network of somebody else cannot be shown, in plain words."""
+"""Why an external network cannot be shown, in plain words."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from ffnviz.models.encoder.folder import ModelFolderError
 
 
 class CannotOpenError(ModelFolderError):
-    """A network that cannot be opened: says what was wrong, and what to do."""
+    """A network cannot be opened; the message says what was wrong, and what to do."""
 
     def __init__(self, name: str | Path, why: str) -> None:
         super().__init__(Path(name), why)
@@ -14,11 +14,11 @@ class CannotOpenError(ModelFolderError):
 
 
 class NotProvedError(ValueError):
-    """A network whose blocks do not obey the equations: says which, and where.
+    """An equation does not hold for a network.
 
     Attributes:
         equation: "E1" to "E5".
-        block: from 0; None where it is of no single block.
+        block: from 0; None if it is about no single block.
     """
 
     def __init__(self, equation: str, why: str, block: int | None = None) -> None:
@@ -28,6 +28,6 @@ class NotProvedError(ValueError):
 
 
 def in_short(error: Exception) -> str:
-    """What an error of a library says, in a line."""
+    """A library's error in a line."""
     line = " ".join(str(error).split())
     return f"{type(error).__name__}: {line[:160]}{' …' if len(line) > 160 else ''}"

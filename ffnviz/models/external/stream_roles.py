@@ -32,7 +32,7 @@ class StreamRoles:
     attention: Call | None  # parallel, what wrote a
     multiplier: float  # r, fitted
     error: float  # the largest error of E3, as a share of the largest value written
-    beyond_rounding: float  # what is left of it without what rounding of the sum may make
+    beyond_rounding: float  # the same without the difference that rounding may make
 
     @property
     def in_words(self) -> str:

@@ -1,4 +1,4 @@
-"""A proved network's parts as the equations have them: its FFNs, its words, its word head."""
+"""A proved network's parts as the equations name them: FFNs, word vectors, word head."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -126,12 +126,17 @@ def _final_norms(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
     """The calls of leaves behind the blocks that read the last stream and wrote one as wide."""
     inside = {module for proved in proof.blocks for module in proved.block.modules()}
     calls: list[Call] = []
+
+    def keep(call: Call) -> None:
+        if call.input.shape == call.output.shape and same(call.input, stream):
+            calls.append(call)
+
     with ExitStack() as hooks:
         for module in model.modules():
             if module not in inside and is_leaf(module):
-                watch_module(module, "", calls.append, hooks)
+                watch_module(module, "", keep, hooks)
         tail(model, stream)
-    return [c for c in calls if c.input.shape == c.output.shape and same(c.input, stream)]
+    return calls
 
 
 @torch.inference_mode()
