@@ -27,12 +27,7 @@ OF_STATE = ("page", "part", "text", "twin", "block", "token", "neuron", "order",
 
 
 def read_lecture(text: str, catalog: Catalog, facts: Collection[str]) -> Lecture:
-    """The lecture that a file holds.
-
-    Args:
-        text: of the file.
-        catalog: what its scenes can show.
-        facts: the names that may stand in braces in its words.
+    """The lecture that a file's text holds; `facts` may stand in braces in its words.
 
     Raises:
         LectureError: if anything in it is wrong.

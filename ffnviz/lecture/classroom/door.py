@@ -27,10 +27,7 @@ class TicketError(PermissionError):
 def ticket_of(written: str, lists: int, who: str) -> str:
     """The ticket that lets a student into a class; only the store can compute it.
 
-    Args:
-        written: the hash of the lecturer's secret.
-        lists: how often everybody was removed so far.
-        who: the student.
+    `written` is the hash of the lecturer's secret, `lists` how often everybody was removed so far.
     """
     return hmac.new(written.encode(), f"{lists}:{who}".encode(), "sha256").hexdigest()
 
@@ -48,8 +45,8 @@ def pass_door(
     Args:
         who: the student.
         ticket: theirs.
-        written: the hash of the lecturer's secret.
-        door: whether it is closed, and how often everybody was removed.
+        written: as for `ticket_of`.
+        door: whether it is closed, and `lists`.
         known: whether they were there before.
         admit: called if they were not; may raise.
 

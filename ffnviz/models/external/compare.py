@@ -1,5 +1,7 @@
 """How far apart two tensors of a pass are, whatever shapes the network keeps them in."""
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -25,10 +27,7 @@ def same(a: Tensor, b: Tensor) -> bool:
 def error(values: Tensor, expected: Tensor, slack: Tensor | None = None) -> float:
     """The largest difference as a share of the largest expected value; infinite if sizes differ.
 
-    Args:
-        values: what was computed here.
-        expected: the network's own, of the same size.
-        slack: the difference that rounding alone may make, of the same size; subtracted first.
+    `slack`, of the same size, is the difference that rounding alone may make; it is subtracted.
     """
     if values.numel() != expected.numel():
         return float("inf")
@@ -36,8 +35,8 @@ def error(values: Tensor, expected: Tensor, slack: Tensor | None = None) -> floa
     apart = (a - b).abs()
     if slack is not None:
         apart = (apart - slack.reshape(-1).float()).clamp_min(0)
-    worst = float(apart.max() / b.abs().max().clamp_min(1e-30))
-    return worst if worst == worst else float("inf")  # not a number is no agreement
+    largest = float(apart.max() / b.abs().max().clamp_min(1e-30))
+    return float("inf") if math.isnan(largest) else largest
 
 
 def best_multiple(values: Tensor, target: Tensor) -> float:

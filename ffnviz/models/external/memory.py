@@ -51,12 +51,9 @@ def _count(n: int) -> str:
 
 
 def footprint(make: Any, device: torch.device, dtype: torch.dtype | None) -> Footprint:
-    """The size that a network would have, found by building it without weights.
+    """The size of the network that `make` builds, found without any weights.
 
-    Args:
-        make: builds it.
-        device: where it is to run.
-        dtype: None takes float32 on the CPU below 2 billion parameters, else bfloat16.
+    Without a dtype it is float32 on the CPU below 2 billion parameters, else bfloat16.
     """
     with torch.device("meta"):
         model: nn.Module = make()

@@ -143,11 +143,7 @@ def _final_norms(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
 def input_words(model: Any, proof: Proof, ids: Tensor, d_model: int) -> WordVectors | None:
     """The vectors that words enter the stream with; None if they are not as wide as the stream.
 
-    Args:
-        model: whose input embeddings they are.
-        proof: has the first stream on the probe.
-        ids: the probe, (B, T).
-        d_model: width of the stream.
+    Their scale is seen from the first stream on the probe, whose ids are (B, T).
     """
     weight = model.get_input_embeddings().weight
     if weight.shape[1] != d_model:
