@@ -24,18 +24,18 @@ class TicketError(PermissionError):
         super().__init__("This page has no ticket for the class.")
 
 
-def ticket_of(written: str, lists: int, who: str) -> str:
+def ticket_of(secret_hash: str, lists: int, student: str) -> str:
     """The ticket that lets a student into a class; only the store can compute it.
 
-    `written` is the hash of the lecturer's secret, `lists` how often everybody was removed so far.
+    `secret_hash` is that of the lecturer's secret, `lists` how often everybody was removed so far.
     """
-    return hmac.new(written.encode(), f"{lists}:{who}".encode(), "sha256").hexdigest()
+    return hmac.new(secret_hash.encode(), f"{lists}:{student}".encode(), "sha256").hexdigest()
 
 
 def pass_door(
-    who: str,
+    student: str,
     ticket: str,
-    written: str,
+    secret_hash: str,
     door: tuple[bool, int],
     known: bool,
     admit: Callable[[], None],
@@ -43,19 +43,19 @@ def pass_door(
     """Let a student in, or say why not.
 
     Args:
-        who: the student.
-        ticket: theirs.
-        written: as for `ticket_of`.
+        student: an id.
+        ticket: the student's.
+        secret_hash: as for `ticket_of`.
         door: whether it is closed, and `lists`.
-        known: whether they were there before.
-        admit: called if they were not; may raise.
+        known: whether the student was there before.
+        admit: called if not; may raise.
 
     Raises:
         TicketError: if the ticket is not this student's.
         ClosedClassError: if nobody else is let in.
     """
     closed, lists = door
-    if not hmac.compare_digest(ticket.encode(), ticket_of(written, lists, who).encode()):
+    if not hmac.compare_digest(ticket.encode(), ticket_of(secret_hash, lists, student).encode()):
         raise TicketError
     if not known:
         if closed:

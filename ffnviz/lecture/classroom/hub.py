@@ -23,7 +23,7 @@ OVER = "event: over\ndata: {}\n\n"
 class Listener:
     """A browser that waits for news of a class."""
 
-    who: str  # a student; empty for the lecturer
+    student: str  # an id; empty for the lecturer
     removed: bool = False  # whether the lecturer has removed everybody
     # set when there is something to send
     woken: asyncio.Event = field(default_factory=asyncio.Event)
@@ -43,13 +43,13 @@ class Audience:
         """Wake those whose event is new: students get none for each other's answers."""
         new = {lecturer for lecturer, text in events.items() if text != self.events.get(lecturer)}
         self.events = events
-        self.wake(each for each in self.listeners if (not each.who) in new)
+        self.wake(each for each in self.listeners if (not each.student) in new)
 
     def note_removals(self, lists: int) -> None:
         """End the students' streams if everybody was removed since the last look."""
         if self.lists not in (None, lists):
             for each in self.listeners:
-                each.removed = bool(each.who)
+                each.removed = bool(each.student)
             self.wake(self.listeners)
         self.lists = lists
 
@@ -70,10 +70,10 @@ class Hub:
         self._any_changed = asyncio.Event()
         self._work: list[asyncio.Task[None]] = []
 
-    async def events(self, code: str, who: str) -> AsyncIterator[str]:
+    async def events(self, code: str, student: str) -> AsyncIterator[str]:
         """A class as server-sent events: at once, at every change, and a sign of life between."""
         audience = self._audiences.setdefault(code, Audience())
-        listener, sent = Listener(who), ""
+        listener, sent = Listener(student), ""
         audience.listeners.add(listener)
         try:
             if not audience.events:
@@ -83,7 +83,7 @@ class Hub:
                               (self._note_changes, self._look_at_changed, self._beat)]  # fmt: skip
             while audience.events and not (self.closing or audience.over or listener.removed):
                 listener.woken.clear()
-                before, sent = sent, audience.events[not who]
+                before, sent = sent, audience.events[not student]
                 yield BEAT if sent == before else sent
                 await listener.woken.wait()
             if audience.over:
@@ -91,20 +91,20 @@ class Hub:
         finally:
             audience.listeners.discard(listener)
             if not (self.closing or audience.over or listener.removed):
-                self._free_place(code, who, audience)
+                self._free_place(code, student, audience)
             if not audience.listeners:
                 self._audiences.pop(code, None)
             if not self._audiences:
                 self._stop()
 
-    def _free_place(self, code: str, who: str, audience: Audience) -> None:
+    def _free_place(self, code: str, student: str, audience: Audience) -> None:
         """Free the place of a student whose last page was closed."""
 
         def leave() -> None:
             with suppress(ClassStoreError, NoSuchClassError):
-                self.store.leave(code, who)
+                self.store.leave(code, student)
 
-        if who and all(each.who != who for each in audience.listeners):
+        if student and all(each.student != student for each in audience.listeners):
             # Not awaited, as nobody waits for the result.
             asyncio.get_running_loop().run_in_executor(None, leave)
 
@@ -146,9 +146,9 @@ class Hub:
         while True:
             await asyncio.sleep(BEAT_S)
             for code, audience in list(self._audiences.items()):
-                who = sorted({each.who for each in audience.listeners} - {""})
+                students = sorted({each.student for each in audience.listeners} - {""})
                 with suppress(ClassStoreError, NoSuchClassError):
-                    await asyncio.to_thread(self.store.stay, code, who)
+                    await asyncio.to_thread(self.store.stay, code, students)
                 await self._look(code)  # somebody may have left, and a class may have run out
                 audience.wake(audience.listeners)
 

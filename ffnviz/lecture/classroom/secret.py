@@ -25,9 +25,9 @@ class Opened:
         return Opened(code, secrets.token_urlsafe(24))
 
 
-def check_lecturer(secret: str, written: str) -> None:
+def check_lecturer(secret: str, secret_hash: str) -> None:
     """Raises NotTheLecturerError if the secret is not the one with that hash."""
-    if not is_secret(secret, written):
+    if not is_secret(secret, secret_hash):
         raise NotTheLecturerError("Only the lecturer may do this.")
 
 
@@ -36,6 +36,6 @@ def sum_of(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def is_secret(secret: str, written: str) -> bool:
+def is_secret(secret: str, secret_hash: str) -> bool:
     """Whether the secret has that hash, compared in constant time."""
-    return hmac.compare_digest(sum_of(secret), written)
+    return hmac.compare_digest(sum_of(secret), secret_hash)

@@ -36,36 +36,37 @@ def people(db: sqlite3.Connection, code: str, now: float) -> int:
     return int(db.execute(seen, (code, now - AWAY_AFTER_S)).fetchone()[0])
 
 
-def last_seen(db: sqlite3.Connection, code: str, who: str) -> float | None:
+def last_seen(db: sqlite3.Connection, code: str, student: str) -> float | None:
     """When a student was last seen; None if they never came."""
-    row = db.execute("SELECT seen FROM person WHERE code = ? AND who = ?", (code, who)).fetchone()
+    seen = "SELECT seen FROM person WHERE code = ? AND who = ?"
+    row = db.execute(seen, (code, student)).fetchone()
     return None if row is None else float(row["seen"])
 
 
-def let_in(db: sqlite3.Connection, code: str, who: str, now: float) -> None:
+def let_in(db: sqlite3.Connection, code: str, student: str, now: float) -> None:
     """Note that a student is there.
 
     Raises:
         FullClassError: if the class is full.
     """
-    seen = last_seen(db, code, who)
+    seen = last_seen(db, code, student)
     is_new = seen is None or seen < now - AWAY_AFTER_S
     if is_new and people(db, code, now) >= MOST_PEOPLE:
         raise FullClassError
     db.execute(
         "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen",
-        (code, who, now),
+        (code, student, now),
     )
     if is_new:
         _add_revision(db, code)
 
 
-def see(db: sqlite3.Connection, code: str, who: Iterable[str], when: float, now: float) -> None:
+def see(db: sqlite3.Connection, code: str, students: Iterable[str], at: float, now: float) -> None:
     """Note when students were last seen."""
     before = people(db, code, now)
     db.executemany(
         "UPDATE person SET seen = ? WHERE code = ? AND who = ?",
-        [(when, code, each) for each in who],
+        [(at, code, student) for student in students],
     )
     if people(db, code, now) != before:
         _add_revision(db, code)

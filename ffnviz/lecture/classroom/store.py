@@ -63,17 +63,17 @@ class ClassStore(Protocol):
     def remove_all(self, code: str, secret: str) -> None:
         """Remove everybody, with their answers and sentences, and void their tickets."""
 
-    def ticket(self, code: str, who: str) -> str:
+    def ticket(self, code: str, student: str) -> str:
         """What lets a student in; only a page's session gives it to them."""
 
     def come(
-        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+        self, code: str, student: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
         """Let a student in.
 
         Args:
             code: of the class.
-            who: the student, who is one of this class from now on.
+            student: who is one of this class from now on.
             ticket: theirs.
             admit: called before a student is let in who was not there before; may raise.
 
@@ -83,16 +83,16 @@ class ClassStore(Protocol):
             FullClassError: if the class is full.
         """
 
-    def stay(self, code: str, who: Iterable[str]) -> None:
+    def stay(self, code: str, students: Iterable[str]) -> None:
         """Note that students who came are still there."""
 
-    def leave(self, code: str, who: str) -> None:
+    def leave(self, code: str, student: str) -> None:
         """Free the place of a student who has left; they may come back."""
 
-    def vote(self, code: str, who: str, scene: int, option: int) -> None:
+    def vote(self, code: str, student: str, scene: int, option: int) -> None:
         """Note a student's answer, which may be changed until all are revealed."""
 
-    def say(self, code: str, who: str, text: str) -> None:
+    def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
 
     def sentences(self, code: str) -> list[Sentence]:

@@ -144,47 +144,47 @@ class RedisStore:
         """Remove everybody, with their answers and sentences, and void their tickets."""
         self._do_as_lecturer("remove_all", code, secret)
 
-    def ticket(self, code: str, who: str) -> str:
+    def ticket(self, code: str, student: str) -> str:
         """What lets a student in; only a page's session gives it to them."""
-        written, _, lists, _ = self._door(code, who)
-        return ticket_of(written, lists, who)
+        secret_hash, _, lists, _ = self._door(code, student)
+        return ticket_of(secret_hash, lists, student)
 
     def come(
-        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+        self, code: str, student: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
         """Let a student in, unless the door is closed to them."""
-        written, closed, lists, known = self._door(code, who)
-        pass_door(who, ticket, written, (closed, lists), known, admit)
-        self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, who, lists)
+        secret_hash, closed, lists, known = self._door(code, student)
+        pass_door(student, ticket, secret_hash, (closed, lists), known, admit)
+        self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, student, lists)
 
-    def stay(self, code: str, who: Iterable[str]) -> None:
+    def stay(self, code: str, students: Iterable[str]) -> None:
         """Note that students who came are still there."""
-        self._do("see", code, AWAY_AFTER_S, 1, *who)
+        self._do("see", code, AWAY_AFTER_S, 1, *students)
 
-    def leave(self, code: str, who: str) -> None:
+    def leave(self, code: str, student: str) -> None:
         """Free the place of a student who has left; they may come back."""
-        self._do("see", code, AWAY_AFTER_S, 0, who)
+        self._do("see", code, AWAY_AFTER_S, 0, student)
 
-    def _door(self, code: str, who: str) -> tuple[str, bool, int, bool]:
-        """The hash of the secret, whether the door is closed, lists, and whether `who` came."""
+    def _door(self, code: str, student: str) -> tuple[str, bool, int, bool]:
+        """The hash of the secret, whether the door is closed, lists, and whether `student` came."""
         keys = _keys(code)
         with self._reached() as redis, redis.pipeline() as all_at_once:
             all_at_once.hmget(keys["class"], "secret", "closed", "lists")
-            all_at_once.zscore(keys["people"], who)
-            (written, closed, lists), seen = all_at_once.execute()
-        if written is None:
+            all_at_once.zscore(keys["people"], student)
+            (secret_hash, closed, lists), seen = all_at_once.execute()
+        if secret_hash is None:
             raise NoSuchClassError
-        return str(written), closed == "1", int(lists or 0), seen is not None
+        return str(secret_hash), closed == "1", int(lists or 0), seen is not None
 
-    def vote(self, code: str, who: str, scene: int, option: int) -> None:
+    def vote(self, code: str, student: str, scene: int, option: int) -> None:
         """Note a student's answer, which may be changed until all are revealed."""
         if not 0 <= option < MOST_OPTIONS:
             option = -1  # not refused here, as a stranger is to be refused first
-        self._do("vote", code, who, scene, option)
+        self._do("vote", code, student, scene, option)
 
-    def say(self, code: str, who: str, text: str) -> None:
+    def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
-        self._do("say", code, who, sentence_text(text))
+        self._do("say", code, student, sentence_text(text))
 
     def sentences(self, code: str) -> list[Sentence]:
         """All that were sent in, in their order."""

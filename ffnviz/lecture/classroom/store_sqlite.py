@@ -85,21 +85,21 @@ class SqliteStore:
     ) -> None:
         """Note where the lecturer is now, and perhaps another lecture."""
         with self._file.changing() as db:
-            row = self._lecturers(db, code, secret)
-            written = place.to_text()
-            if written == row["place"] and lecture in (None, row["lecture"]):
+            row = self._row_for_lecturer(db, code, secret)
+            position = place.to_text()
+            if position == row["place"] and lecture in (None, row["lecture"]):
                 return
             db.execute(
                 "UPDATE class SET place = ?, moved = moved + 1, lecture = coalesce(?, lecture) "
                 "WHERE code = ?",
-                (written, lecture, code),
+                (position, lecture, code),
             )
             self._touch(db, code)
 
     def reveal(self, code: str, secret: str, scene: int) -> None:
         """Show the answers to a scene's question."""
         with self._file.changing() as db:
-            row = self._lecturers(db, code, secret)
+            row = self._row_for_lecturer(db, code, secret)
             revealed = sorted({*json.loads(row["revealed"]), scene})
             db.execute("UPDATE class SET revealed = ? WHERE code = ?", (json.dumps(revealed), code))
             self._touch(db, code)
@@ -107,7 +107,7 @@ class SqliteStore:
     def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
         """Hide a student's sentence, or show it again."""
         with self._file.changing() as db:
-            self._lecturers(db, code, secret)
+            self._row_for_lecturer(db, code, secret)
             db.execute(
                 "UPDATE sentence SET hidden = ? WHERE code = ? AND number = ?",
                 (int(hidden), code, number),
@@ -117,75 +117,76 @@ class SqliteStore:
     def end(self, code: str, secret: str) -> None:
         """End the class and delete it."""
         with self._file.changing() as db:
-            self._lecturers(db, code, secret)
+            self._row_for_lecturer(db, code, secret)
             self._delete(db, code)
         self._file.empty_the_log()
 
     def set_door(self, code: str, secret: str, closed: bool) -> None:
         """Close the door to all who were not there before, or open it."""
         with self._file.changing() as db:
-            self._lecturers(db, code, secret)
+            self._row_for_lecturer(db, code, secret)
             sqlite_people.set_door(db, code, closed)
             self._touch(db, code)
 
     def remove_all(self, code: str, secret: str) -> None:
         """Remove everybody, with their answers and sentences, and void their tickets."""
         with self._file.changing() as db:
-            self._lecturers(db, code, secret)
+            self._row_for_lecturer(db, code, secret)
             sqlite_people.remove_all(db, code)
             self._touch(db, code)
 
-    def ticket(self, code: str, who: str) -> str:
+    def ticket(self, code: str, student: str) -> str:
         """What lets a student in; only a page's session gives it to them."""
         with self._file.reading() as db:
-            return ticket_of(self._row(db, code)["secret"], sqlite_people.door(db, code)[1], who)
+            row, (_, lists) = self._row(db, code), sqlite_people.door(db, code)
+            return ticket_of(row["secret"], lists, student)
 
     def come(
-        self, code: str, who: str, ticket: str, admit: Callable[[], None] = lambda: None
+        self, code: str, student: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
         """Let a student in, unless the door is closed to them."""
         with self._file.changing() as db:
-            written = self._row(db, code)["secret"]
-            known = sqlite_people.last_seen(db, code, who) is not None
-            pass_door(who, ticket, written, sqlite_people.door(db, code), known, admit)
-            sqlite_people.let_in(db, code, who, self.clock())
+            secret_hash = self._row(db, code)["secret"]
+            known = sqlite_people.last_seen(db, code, student) is not None
+            pass_door(student, ticket, secret_hash, sqlite_people.door(db, code), known, admit)
+            sqlite_people.let_in(db, code, student, self.clock())
 
-    def stay(self, code: str, who: Iterable[str]) -> None:
+    def stay(self, code: str, students: Iterable[str]) -> None:
         """Note that students who came are still there."""
         with self._file.changing() as db:
             self._row(db, code)
-            sqlite_people.see(db, code, who, self.clock(), self.clock())
+            sqlite_people.see(db, code, students, self.clock(), self.clock())
 
-    def leave(self, code: str, who: str) -> None:
+    def leave(self, code: str, student: str) -> None:
         """Free the place of a student who has left; they may come back."""
         with self._file.changing() as db:
             self._row(db, code)
-            sqlite_people.see(db, code, [who], 0.0, self.clock())
+            sqlite_people.see(db, code, [student], 0.0, self.clock())
 
-    def vote(self, code: str, who: str, scene: int, option: int) -> None:
+    def vote(self, code: str, student: str, scene: int, option: int) -> None:
         """Note a student's answer, which may be changed until all are revealed."""
         with self._file.changing() as db:
-            row = self._with(db, code, who)
+            row = self._row_for_student(db, code, student)
             if scene in json.loads(row["revealed"]) or not 0 <= option < MOST_OPTIONS:
                 return
             db.execute(
                 "INSERT INTO vote VALUES (?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET option = excluded.option",
-                (code, scene, who, option),
+                (code, scene, student, option),
             )
             self._touch(db, code)
 
-    def say(self, code: str, who: str, text: str) -> None:
+    def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
         with self._file.changing() as db:
-            self._with(db, code, who)
+            self._row_for_student(db, code, student)
             text = sentence_text(text)
-            db.execute("DELETE FROM sentence WHERE code = ? AND who = ?", (code, who))
+            db.execute("DELETE FROM sentence WHERE code = ? AND who = ?", (code, student))
             if text:
                 db.execute(
                     "INSERT INTO sentence SELECT ?, 1 + coalesce(max(number), 0), ?, ?, 0 "
                     "FROM sentence WHERE code = ?",
-                    (code, who, text, code),
+                    (code, student, text, code),
                 )
             self._touch(db, code)
 
@@ -209,16 +210,16 @@ class SqliteStore:
             raise NoSuchClassError
         return row
 
-    def _lecturers(self, db: sqlite3.Connection, code: str, secret: str) -> sqlite3.Row:
+    def _row_for_lecturer(self, db: sqlite3.Connection, code: str, secret: str) -> sqlite3.Row:
         """The class, if that is its lecturer's secret."""
         row = self._row(db, code)
         check_lecturer(secret, row["secret"])
         return row
 
-    def _with(self, db: sqlite3.Connection, code: str, who: str) -> sqlite3.Row:
+    def _row_for_student(self, db: sqlite3.Connection, code: str, student: str) -> sqlite3.Row:
         """The class, if that student is in it."""
         row = self._row(db, code)
-        if sqlite_people.last_seen(db, code, who) is None:
+        if sqlite_people.last_seen(db, code, student) is None:
             raise NoSuchClassError(MUST_FOLLOW)
         return row
 

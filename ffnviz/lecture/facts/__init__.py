@@ -14,10 +14,10 @@ for file in iter_modules(__path__):
     import_module(f"{__name__}.{file.name}")  # adds its facts
 
 
-def computed(said: str, run: Run) -> Sentence:
+def computed(words: str, run: Run) -> Sentence:
     """A scene's words with each {name} computed; a dash if this network has no such fact."""
     sentence: Sentence = []
-    for text, name, _, _ in Formatter().parse(said):
+    for text, name, _, _ in Formatter().parse(words):
         if text:
             sentence.append(text)
         if name is not None:
