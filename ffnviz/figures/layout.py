@@ -36,9 +36,9 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
     }
 
 
-def layout(x: dict[str, Any], y: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """A layout of one pair of axes; more axes and the rest as in Plotly's layout."""
-    return {
+def figure(traces: Sequence[object], x: dict[str, Any], y: dict[str, Any], **more: Any) -> Figure:
+    """Traces in a layout of one pair of axes; more axes and the rest as in Plotly's layout."""
+    layout = {
         "xaxis": x,
         "yaxis": y,
         "margin": {"l": 70, "r": 20, "t": 36, "b": 56},
@@ -47,11 +47,33 @@ def layout(x: dict[str, Any], y: dict[str, Any], **more: Any) -> dict[str, Any]:
         "uirevision": "kept",
         **more,
     }
+    return {"data": traces, "layout": layout}
 
 
-def figure(traces: Sequence[object], x: dict[str, Any], y: dict[str, Any], **more: Any) -> Figure:
-    """Traces in a layout of one pair of axes; more axes and the rest as in Plotly's layout."""
-    return {"data": traces, "layout": layout(x, y, **more)}
+def line_trace(
+    name: str, x: Any, y: Any, colour: str, width: float, dash: str = "solid", **more: Any
+) -> Trace:
+    """A line through points; `more` as in Plotly's scatter."""
+    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y,
+            "line": {"color": colour, "width": width, "dash": dash}, **more}  # fmt: skip
+
+
+def ring(
+    name: str, x: Any, y: Any, colour: str | Sequence[str], size: int = 16, **more: Any
+) -> Trace:
+    """Hollow circles that mark points of a line; `more` as in Plotly's scatter."""
+    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y,
+            "showlegend": False, "hoverinfo": "none",
+            "marker": {"color": "@background", "size": size, "line": {"color": colour, "width": 4}},
+            **more}  # fmt: skip
+
+
+def vertical_line(
+    x: float, width: float = 2, dash: str = "dot", colour: str = "@text", **more: Any
+) -> dict[str, Any]:
+    """A line across the whole height, as a shape; `more` as in Plotly's."""
+    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
+            "line": {"color": colour, "width": width, "dash": dash}, **more}  # fmt: skip
 
 
 def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
@@ -72,18 +94,28 @@ def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
 
 def token_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
     """An axis of tokens, in the person's own spelling; of many, some are named."""
-    every = max(1, -(-len(labels) // 40))
-    places = list(range(0, len(labels), every))
-    names = [escaped(shortened(labels[place])) for place in places]
-    return axis(
-        "token",
-        tickvals=places,
-        ticktext=names,
-        range=[-0.6, len(labels) - 0.4],
-        showgrid=False,
-        zeroline=False,
-        **more,
-    )
+    names = some_named(labels, 40)
+    reach = [-0.6, len(labels) - 0.4]
+    return axis("token", **names, range=reach, showgrid=False, zeroline=False, **more)
+
+
+def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str, Any]:
+    """Ticks at the places of labels, for an axis; at every second or third where there are many.
+
+    Args:
+        labels: not escaped.
+        most: ticks there is room for.
+        longest: characters of a label.
+    """
+    places = list(range(0, len(labels), max(1, -(-len(labels) // most))))
+    names = [escaped(shortened(labels[place], longest)) for place in places]
+    return {"tickvals": places, "ticktext": names}
+
+
+def powers_of_two(title: str, highest: int) -> dict[str, Any]:
+    """A logarithmic axis with a tick at each power of 2 from 1 up to 2 ** highest."""
+    ticks = [2**k for k in range(highest + 1)]
+    return axis(title, type="log", tickvals=ticks, ticktext=[str(each) for each in ticks])
 
 
 def shortened(label: str, longest: int = 14) -> str:
@@ -91,17 +123,16 @@ def shortened(label: str, longest: int = 14) -> str:
     return label if len(label) <= longest else label[: longest - 1] + "…"
 
 
-def marked(place: float, **more: Any) -> dict[str, Any]:
-    """A light band behind the chosen token, as a shape."""
+def band(x0: float, x1: float) -> dict[str, Any]:
+    """A light band behind a stretch of the x axis, as a shape."""
     return {
         "type": "rect",
-        "x0": place - 0.5,
-        "x1": place + 0.5,
+        "x0": x0,
+        "x1": x1,
         "y0": 0,
         "y1": 1,
         "yref": "paper",
         "fillcolor": "@muted/0.18",
         "line": {"width": 0},
         "layer": "below",
-        **more,
     }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, layout
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, vertical_line
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Curve:
 
 def curves(
     steps: NDArray[np.integer],
-    drawn: Sequence[Curve],
+    shown: Sequence[Curve],
     reach: tuple[int, float],
     chosen: int,
     title: str,
@@ -38,35 +38,30 @@ def curves(
 
     Args:
         steps: of each moment, (n,).
-        drawn: the lines.
+        shown: the lines.
         reach: the largest step, and the largest value.
         chosen: the step to mark.
         title: of the y axis.
         base: name and height of a level line.
     """
+    mode = "lines" if len(steps) > 1 else "lines+markers"
+    hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
     traces = [
-        {"type": "scatter", "mode": "lines" if len(steps) > 1 else "lines+markers",
-         "name": curve.name, "x": steps, "y": curve.values,
-         "line": {"color": curve.colour, "width": 3, "dash": curve.dash},
-         "marker": {"size": 12, "color": curve.colour}, "cliponaxis": False,
-         "hovertemplate": "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"}
-        for curve in drawn
+        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash, mode=mode,
+                   marker={"size": 12, "color": curve.colour}, cliponaxis=False,
+                   hovertemplate=hover)
+        for curve in shown
     ]  # fmt: skip
     if base is not None:
         name, height = base
-        traces.append({
-            "type": "scatter", "mode": "lines", "name": name,
-            "x": np.array([0, reach[0]]), "y": np.array([height, height]),
-            "line": {"color": "@muted", "width": 2, "dash": "dash"},
-            "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>",
-        })  # fmt: skip
-    mark = {"type": "line", "x0": chosen, "x1": chosen, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": "@text", "width": 1.5, "dash": "dot"}}  # fmt: skip
-    return {
-        "data": traces,
-        "layout": layout(
-            axis("steps", range=[0, reach[0]], nticks=6),
-            axis(title, range=[0, reach[1]], nticks=5),
-            shapes=[mark],
-        ),
-    }
+        ends = np.array([0, reach[0]])
+        hover = "%{y:.3g}<extra>%{fullData.name}</extra>"
+        traces.append(
+            line_trace(name, ends, np.full(2, height), "@muted", 2, "dash", hovertemplate=hover)
+        )
+    return figure(
+        traces,
+        axis("steps", range=[0, reach[0]], nticks=6),
+        axis(title, range=[0, reach[1]], nticks=5),
+        shapes=[vertical_line(chosen, 1.5)],
+    )

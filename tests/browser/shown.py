@@ -6,7 +6,8 @@ import numpy as np
 
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.rail import rail_cell
-from ffnviz.figures.layout import axis, layout
+from ffnviz.figures.layout import axis
+from ffnviz.figures.layout import figure as plotly_figure
 from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -100,7 +101,7 @@ def figure(seed: int, n_points: int = 6) -> dict[str, object]:
          "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>"}
         for place, name in enumerate(("relu", "gelu"))
     ]  # fmt: skip
-    return {"data": traces, "layout": layout(names, axis("share"))}
+    return plotly_figure(traces, names, axis("share"))
 
 
 def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, marked, shortened, token_axis
+from ffnviz.figures.layout import Figure, axis, band, figure, line_trace, some_named, token_axis
 
 WIDTH = 0.36  # of a bar, in rows
 
@@ -23,22 +23,20 @@ def clock(labels: Sequence[str], ready: NDArray[np.float64], block: float, colou
     begins = np.concatenate([[0.0], ready[:-1]])
 
     def bars(name: str, base: NDArray[np.float64], end: NDArray[np.float64], at: float,
-             paint: str) -> dict[str, object]:  # fmt: skip
+             bar_colour: str) -> dict[str, object]:  # fmt: skip
         return {
             "type": "bar", "orientation": "h", "name": name, "y": rows + at, "x": end - base,
-            "base": base, "width": WIDTH, "marker": {"color": paint}, "customdata": end,
+            "base": base, "width": WIDTH, "marker": {"color": bar_colour}, "customdata": end,
             "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>",
         }  # fmt: skip
 
-    every = max(1, -(-len(labels) // 16))
     return figure(
         [
             bars("RNN", begins, ready, -0.2, "@muted"),
             bars("block", np.zeros(len(labels)), np.full(len(labels), block), 0.2, colour),
         ],
         axis("milliseconds from the start", rangemode="tozero"),
-        axis("", range=[len(labels) - 0.4, -0.6], tickvals=list(rows[::every]),
-             ticktext=[escaped(shortened(label, 10)) for label in labels[::every]],
+        axis("", range=[len(labels) - 0.4, -0.6], **some_named(labels, 16, 10),
              showgrid=False, zeroline=False, tickfont={"size": 16}),
         margin={"l": 96, "r": 20, "t": 44, "b": 56},
         barmode="overlay",
@@ -59,17 +57,13 @@ def arrives(
     """
     return figure(
         [
-            {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.arange(len(labels)),
-             "y": np.where(values > 0, values, np.nan),
-             "line": {"color": paint, "width": 3, "dash": dash},
-             "marker": {"color": paint, "size": 9},
-             "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
-            for name, values, paint, dash in series
+            line_trace(name, np.arange(len(labels)), np.where(values > 0, values, np.nan),
+                       colour, 3, dash, mode="lines+markers", marker={"color": colour, "size": 9},
+                       hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>")
+            for name, values, colour, dash in series
         ],
         token_axis(labels),
-        axis(
-            "length of the gradient that arrives", type="log", dtick=1, exponentformat="power"
-        ),
-        shapes=[marked(token)],
+        axis("length of the gradient that arrives", type="log", dtick=1, exponentformat="power"),
+        shapes=[band(token - 0.5, token + 0.5)],
         margin={"l": 84, "r": 20, "t": 44, "b": 56},
     )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.layout import Figure, axis, escaped, figure, panel_title, shortened
+from ffnviz.figures.layout import Figure, axis, figure, panel_title, some_named
 
 Curve = NDArray[np.float64]
 Series = dict[str, tuple[Curve, str, str]]  # name → values, colour, dash
@@ -43,11 +43,8 @@ def alike(
     """
     gap, traces, axes, titles = 0.14, [], {}, []
     width = (1 - gap * (len(maps) - 1)) / len(maps)
-    every = max(1, -(-len(labels) // 12))
     ticks = {
-        "tickvals": list(range(0, len(labels), every)),
-        "ticktext": [escaped(shortened(label, 8)) for label in labels[::every]],
-        "showgrid": False, "zeroline": False, "tickfont": {"size": 16},
+        **some_named(labels, 12, 8), "showgrid": False, "zeroline": False, "tickfont": {"size": 16},
     }  # fmt: skip
     for place, (title, cosines) in enumerate(maps):
         left, number = place * (width + gap), str(place + 1) if place else ""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, Trace, axis, figure, panel_title
+from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, panel_title
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -38,10 +38,9 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
             "textfont": {"size": 17}, "hoverinfo": "none",
             "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
         })  # fmt: skip
-    sums = [sum(parameters.values()), sum(multiply_adds.values())]
     titles = [
-        panel_title(f"<b>{short(sums[0])}</b> parameters", 0),
-        panel_title(f"<b>{short(sums[1])}</b> multiply-adds", 0.56),
+        panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
+        panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
     ]
     bare = {"range": [0, 150], "showticklabels": False, "showgrid": False, "zeroline": False}
     return figure(
@@ -73,10 +72,9 @@ def share_against_length(
     crossing = [overtaken] if lengths[0] <= overtaken <= lengths[-1] else []
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "FFN", "x": lengths, "y": 100 * shares,
-             "line": {"color": f"@{twin}", "width": 4}, "fill": "tozeroy",
-             "fillcolor": f"@{twin}/0.18",
-             "hovertemplate": "%{y:.1f}% at %{x:,.0f} tokens<extra></extra>"},
+            line_trace("FFN", lengths, 100 * shares, f"@{twin}", 4, fill="tozeroy",
+                       fillcolor=f"@{twin}/0.18",
+                       hovertemplate="%{y:.1f}% at %{x:,.0f} tokens<extra></extra>"),
             {"type": "scatter", "mode": "markers", "name": "now", "x": np.array([now[0]]),
              "y": np.array([100 * now[1]]), "marker": {"size": 15, "color": "@text"},
              "hoverinfo": "skip"},

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, powers_of_two, ring
 from ffnviz.figures.style import Array
 
 
@@ -23,12 +23,10 @@ def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> 
     inside = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "folded", "x": x, "y": folded,
-             "line": {"color": "@muted", "width": 6},
-             "hovertemplate": "%{x:.3f}: %{y:.3f}<extra>folded</extra>"},
-            {"type": "scatter", "mode": "lines", "name": "one layer", "x": x, "y": inside,
-             "line": {"color": colour, "width": 3},
-             "hovertemplate": "%{x:.3f}: %{y:.3f}<extra>one layer</extra>"},
+            line_trace("folded", x, folded, "@muted", 6,
+                       hovertemplate="%{x:.3f}: %{y:.3f}<extra>folded</extra>"),
+            line_trace("one layer", x, inside, colour, 3,
+                       hovertemplate="%{x:.3f}: %{y:.3f}<extra>one layer</extra>"),
             {"type": "scatter", "mode": "markers", "name": "its units", "x": bends,
              "y": np.full(len(bends), -0.15), "hoverinfo": "none",
              "marker": {"color": colour, "symbol": "triangle-up", "size": 10}},
@@ -48,17 +46,15 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
         n: its pieces, at most.
         colour: of one layer, as a figure names it.
     """
-    even, all_ = np.arange(2, 17, 2), 2.0 ** np.arange(9)
+    even, powers = np.arange(2, 17, 2), 2.0 ** np.arange(9)
     return figure(
         [
             _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
-            _line("one layer, at most", all_, all_ + 1, colour, 3),
-            {"type": "scatter", "mode": "markers", "name": "here", "x": np.array([units, layer]),
-             "y": np.array([folded, n]), "showlegend": False, "hoverinfo": "none",
-             "marker": {"color": "@background", "size": 16,
-                        "line": {"color": ["@muted", colour], "width": 4}}},
+            _line("one layer, at most", powers, powers + 1, colour, 3),
+            ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
         ],
-        _powers("units"), _powers("pieces"), margin={"l": 70, "r": 20, "t": 60, "b": 56},
+        powers_of_two("units", 8), powers_of_two("pieces", 8),
+        margin={"l": 70, "r": 20, "t": 60, "b": 56},
     )  # fmt: skip
 
 
@@ -80,12 +76,6 @@ def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, 
     )  # fmt: skip
 
 
-def _line(name: str, x: Any, y: Array, colour: str, width: int) -> dict[str, Any]:
-    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y,
-            "line": {"color": colour, "width": width},
-            "hovertemplate": "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"}  # fmt: skip
-
-
-def _powers(title: str) -> dict[str, Any]:
-    ticks = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-    return axis(title, type="log", tickvals=ticks, ticktext=[str(each) for each in ticks])
+def _line(name: str, x: Any, y: Array, colour: str, width: int) -> Trace:
+    hover = "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"
+    return line_trace(name, x, y, colour, width, hovertemplate=hover)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace
 from ffnviz.figures.style import Array, Series
 
 LINES = {
@@ -22,13 +22,12 @@ def spectra(values: Mapping[str, Array], twin: str) -> Figure:
         colour, dash, symbol = LINES[stage]
         colour = f"@{twin}" if colour == "accent" else colour
         largest = max(float(singular[0]), 1e-30) if len(singular) else 1.0
-        traces.append({
-            "type": "scatter", "mode": "lines+markers", "name": stage,
-            "x": np.arange(1, len(singular) + 1), "y": np.maximum(singular / largest, 1e-6),
-            "line": {"color": colour, "dash": dash, "width": 3},
-            "marker": {"color": colour, "symbol": symbol, "size": 8},
-            "hovertemplate": "%{y:.3f} of the largest<extra>%{fullData.name}</extra>",
-        })  # fmt: skip
+        traces.append(line_trace(
+            stage, np.arange(1, len(singular) + 1), np.maximum(singular / largest, 1e-6),
+            colour, 3, dash, mode="lines+markers",
+            marker={"color": colour, "symbol": symbol, "size": 8},
+            hovertemplate="%{y:.3f} of the largest<extra>%{fullData.name}</extra>",
+        ))  # fmt: skip
     return figure(
         traces,
         axis("singular value, by size", dtick=max(1, len(traces[0]["x"]) // 8)),

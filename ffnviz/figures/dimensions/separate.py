@@ -5,7 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import (
+    Figure,
+    axis,
+    figure,
+    line_trace,
+    powers_of_two,
+    ring,
+    vertical_line,
+)
 from ffnviz.figures.style import Array
 
 CLASSES = (("@positive_mid", "circle"), ("@negative_mid", "square"))
@@ -21,10 +29,10 @@ def lifted(away: Array, across: Array, first: NDArray[np.bool_], names: tuple[st
         names: of the classes.
     """
     traces = [
-        {"type": "scatter", "mode": "markers", "name": name, "x": away[mine], "y": across[mine],
+        {"type": "scatter", "mode": "markers", "name": name, "x": away[chosen], "y": across[chosen],
          "hovertemplate": "%{x:.2f} from the cut<extra></extra>",
          "marker": {"size": 10, "color": colour, "symbol": symbol}}
-        for name, mine, (colour, symbol) in zip(names, (first, ~first), CLASSES, strict=True)
+        for name, chosen, (colour, symbol) in zip(names, (first, ~first), CLASSES, strict=True)
     ]  # fmt: skip
     reach = 1.1 * float(np.abs(away).max(initial=1e-2))
     tall = 1.15 * float(np.abs(across).max(initial=1e-2))
@@ -32,9 +40,8 @@ def lifted(away: Array, across: Array, first: NDArray[np.bool_], names: tuple[st
         traces,
         axis("distance from the flat cut", range=[-reach, reach], zeroline=False),
         axis("along the cut, axis 1", range=[-tall, tall], zeroline=False),
-        shapes=[{"type": "line", "x0": 0, "x1": 0, "y0": 0, "y1": 1, "yref": "paper",
-                 "line": {"color": "@text", "width": 3}}],
-    )  # fmt: skip
+        shapes=[vertical_line(0, 3, "solid")],
+    )
 
 
 def by_width(
@@ -54,19 +61,14 @@ def by_width(
     at = int(np.abs(x - d_ff).argmin())
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "best straight line of all", "x": x,
-             "y": np.full(len(x), 100 * line / max(1, n)), "hoverinfo": "none",
-             "line": {"color": "@muted", "width": 2, "dash": "dash"}},
-            {"type": "scatter", "mode": "lines+markers", "name": "random W₁, φ, a flat cut",
-             "x": x, "y": y, "customdata": right, "meta": {"counts": right.tolist()},
-             "hovertemplate": "d_ff %{x}: %{customdata} points<extra></extra>",
-             "line": {"color": colour, "width": 3}, "marker": {"color": colour, "size": 8}},
-            {"type": "scatter", "mode": "markers", "name": f"d_ff {widths[at]}",
-             "x": x[at : at + 1], "y": y[at : at + 1], "hoverinfo": "none", "showlegend": False,
-             "marker": {"color": "@background", "size": 15,
-                        "line": {"color": colour, "width": 4}}},
+            line_trace("best straight line of all", x, np.full(len(x), 100 * line / max(1, n)),
+                       "@muted", 2, "dash", hoverinfo="none"),
+            line_trace("random W₁, φ, a flat cut", x, y, colour, 3, mode="lines+markers",
+                       customdata=right, meta={"counts": right.tolist()},
+                       hovertemplate="d_ff %{x}: %{customdata} points<extra></extra>",
+                       marker={"color": colour, "size": 8}),
+            ring(f"d_ff {widths[at]}", x[at : at + 1], y[at : at + 1], colour, 15),
         ],
-        axis("d_ff", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256],
-             ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256"]),
+        powers_of_two("d_ff", 8),
         axis("% on the correct side", range=[38, 104]),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
+from ffnviz.figures.layout import Figure, axis, figure, some_named
 from ffnviz.figures.style import Array
 
 
@@ -19,7 +19,6 @@ def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> F
     """
     n_blocks, n_tokens = shares.shape
     ticks = np.arange(0, n_blocks, max(1, -(-n_blocks // 8)))
-    named = np.arange(0, n_tokens, max(1, -(-n_tokens // 40)))
     return figure(
         [{
             "type": "heatmap", "name": "share active", "z": 100 * shares,
@@ -29,8 +28,8 @@ def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> F
             "xgap": 1, "ygap": 1, "meta": {"named": "tokens"},
             "hovertemplate": "block %{y}: %{z:.1f}% active<extra></extra>",
         }],
-        axis("", tickvals=named, showgrid=False, zeroline=False, autotickangles=[0, -40, -90],
-             ticktext=[escaped(shortened(labels[place], 10)) for place in named]),
+        axis("", **some_named(labels, 40, 10), showgrid=False, zeroline=False,
+             autotickangles=[0, -40, -90]),
         axis("block", tickvals=ticks + 1, showgrid=False, zeroline=False,
              range=[0.5, n_blocks + 0.5]),
         shapes=[{"type": "rect", "x0": -0.5, "x1": n_tokens - 0.5, "y0": block + 0.5,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace
 from ffnviz.figures.style import Array
 
 
@@ -28,10 +28,9 @@ def lines(
     """
     return figure(
         [
-            {"type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": values,
-             "line": {"color": colour, "width": 3, "dash": dash},
-             "marker": {"color": colour, "size": 8},
-             "hovertemplate": "%{x}: %{y:.3g}<extra>%{fullData.name}</extra>"}
+            line_trace(name, x, values, colour, 3, dash, mode="lines+markers",
+                       marker={"color": colour, "size": 8},
+                       hovertemplate="%{x}: %{y:.3g}<extra>%{fullData.name}</extra>")
             for name, (values, colour, dash) in series.items()
         ],
         x_axis, y_axis, **more,

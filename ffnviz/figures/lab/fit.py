@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, powers_of_two, ring
 from ffnviz.figures.style import Array
 
 MOST_PIECES = 48
@@ -22,17 +22,14 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
     """
     every = max(1, -(-len(pieces) // MOST_PIECES))
     traces = [
-        {"type": "scatter", "mode": "lines", "name": f"unit {place + 1}", "x": x,
-         "y": pieces[place], "yaxis": "y2", "showlegend": False, "hoverinfo": "none",
-         "line": {"color": f"{colour}/0.6", "width": 1.5}}
+        line_trace(f"unit {place + 1}", x, pieces[place], f"{colour}/0.6", 1.5, yaxis="y2",
+                   showlegend=False, hoverinfo="none")
         for place in range(0, len(pieces), every)
     ]  # fmt: skip
     traces += [
-        {"type": "scatter", "mode": "lines", "name": "the function", "x": x, "y": y,
-         "line": {"color": "@muted", "width": 7}},
-        {"type": "scatter", "mode": "lines", "name": "the network", "x": x, "y": fit,
-         "line": {"color": colour, "width": 3}},
-    ]  # fmt: skip
+        line_trace("the function", x, y, "@muted", 7),
+        line_trace("the network", x, fit, colour, 3),
+    ]
     largest = float(np.quantile(np.abs(pieces), 0.99)) if len(pieces) else 1.0
     return figure(
         traces,
@@ -68,26 +65,19 @@ def errors(
     at = list(widths).index(width)
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "straight pieces: no more than", "x": n,
-             "y": np.maximum(bounds, least),
-             "line": {"color": "@muted", "width": 2, "dash": "dash"}},
-            {"type": "scatter", "mode": "lines", "name": "best straight line", "x": n,
-             "y": np.full(len(n), max(line, least)),
-             "line": {"color": "@text", "width": 2, "dash": "dot"}},
-            {"type": "scatter", "mode": "lines", "name": "network, at most", "x": n,
-             "y": np.maximum(largest, least), "line": {"color": f"{colour}/0.5", "width": 2},
-             "hovertemplate": "%{x} units: at most %{y:.2g}<extra></extra>"},
-            {"type": "scatter", "mode": "lines+markers", "name": "network", "x": n,
-             "y": np.maximum(measured, least), "line": {"color": colour, "width": 3},
-             "marker": {"color": colour, "size": 8}, "customdata": n,
-             "hovertemplate": "%{x} units: %{y:.2g}<extra></extra>"},
-            {"type": "scatter", "mode": "markers", "name": f"{width} units", "x": n[at : at + 1],
-             "y": np.maximum(measured[at : at + 1], least), "hoverinfo": "none",
-             "marker": {"color": "@background", "size": 16,
-                        "line": {"color": colour, "width": 4}}},
+            line_trace("straight pieces: no more than", n, np.maximum(bounds, least), "@muted", 2,
+                       "dash"),
+            line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
+                       "dot"),
+            line_trace("network, at most", n, np.maximum(largest, least), f"{colour}/0.5", 2,
+                       hovertemplate="%{x} units: at most %{y:.2g}<extra></extra>"),
+            line_trace("network", n, np.maximum(measured, least), colour, 3, mode="lines+markers",
+                       marker={"color": colour, "size": 8}, customdata=n,
+                       hovertemplate="%{x} units: %{y:.2g}<extra></extra>"),
+            ring(f"{width} units", n[at : at + 1], np.maximum(measured[at : at + 1], least),
+                 colour, showlegend=True),
         ],
-        axis("units n", type="log", tickvals=[1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-             ticktext=["1", "2", "4", "8", "16", "32", "64", "128", "256", "512"]),
+        powers_of_two("units n", 9),
         axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
         margin={"l": 84, "r": 20, "t": 66, "b": 56},
     )  # fmt: skip

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, vertical_line
 
 LEAST = 1e-17
 
@@ -47,9 +47,7 @@ def off_linear(
         legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
         bargap=0.3,
         margin={"l": 170, "r": 20, "t": 58, "b": 56},
-        shapes=[{"type": "line", "x0": np.log10(allowed), "x1": np.log10(allowed), "y0": 0,
-                 "y1": 1, "yref": "paper", "line": {"color": "@text", "width": 2,
-                                                     "dash": "dot"}}],
+        shapes=[vertical_line(np.log10(allowed))],
         annotations=[{"text": "rounding ends here", "x": np.log10(allowed), "y": 1,
                       "yref": "paper", "yanchor": "bottom", "xanchor": "left",
                       "showarrow": False}],

@@ -6,7 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, panel_title, shortened
+from ffnviz.figures.layout import (
+    Figure,
+    Trace,
+    axis,
+    escaped,
+    figure,
+    line_trace,
+    panel_title,
+    ring,
+    shortened,
+    vertical_line,
+)
 from ffnviz.figures.style import Array
 
 
@@ -40,7 +51,7 @@ def switches(
         _way(ends),
         axis("neurons that change J most", showticklabels=False, showgrid=False,
              zeroline=False),
-        shapes=[_line(share)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
+        shapes=[vertical_line(100 * share, 3)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
     )  # fmt: skip
 
 
@@ -61,9 +72,7 @@ def changes(
     low, high = 100 * float(near[0][0]), 100 * float(near[0][-1])
     traces: list[Trace] = [
         _curve("‖J − J₀‖ / ‖J₀‖", whole, colour, xaxis="x", yaxis="y"),
-        {"type": "scatter", "mode": "markers", "name": "here", "x": [100 * share], "y": [at],
-         "marker": {"color": "@background", "size": 16, "line": {"color": colour, "width": 4}},
-         "hoverinfo": "none"},
+        ring("here", [100 * share], [at], colour),
         _curve("off by, in % of the output", (near[0], 100 * near[1]), "@text", xaxis="x2",
                yaxis="y2"),
     ]  # fmt: skip
@@ -79,26 +88,17 @@ def changes(
             panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
             panel_title("close by: the FFN against J alone", 0, 0.3),
         ],
-        shapes=[_line(share, yref="y2 domain", xref="x2")],
+        shapes=[vertical_line(100 * share, 3, yref="y2 domain", xref="x2")],
         showlegend=False, margin={"l": 76, "r": 24, "t": 10, "b": 56},
     )  # fmt: skip
 
 
 def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: str) -> Trace:
-    return {
-        "type": "scatter", "mode": "lines", "name": name, "x": 100 * points[0], "y": points[1],
-        "line": {"color": colour, "width": 3}, **axes,
-        "hovertemplate": "%{x:.3g}% of the way: %{y:.3g}<extra></extra>",
-    }  # fmt: skip
+    hover = "%{x:.3g}% of the way: %{y:.3g}<extra></extra>"
+    return line_trace(name, 100 * points[0], points[1], colour, 3, hovertemplate=hover, **axes)
 
 
 def _way(ends: Sequence[str], **more: Any) -> dict[str, Any]:
     first, last = (escaped(shortened(each, 12)) for each in ends)
     return axis("", tickvals=[0, 25, 50, 75, 100], range=[-1, 101],
                 ticktext=[first, "25%", "50%", "75%", last], zeroline=False, **more)  # fmt: skip
-
-
-def _line(share: float, **more: str) -> dict[str, Any]:
-    return {"type": "line", "x0": 100 * share, "x1": 100 * share, "y0": 0, "y1": 1,
-            "yref": "paper", "line": {"color": "@text", "width": 3, "dash": "dot"},
-            **more}  # fmt: skip

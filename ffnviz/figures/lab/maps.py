@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, panel_title, shortened
+from ffnviz.figures.layout import Figure, axis, figure, panel_title, some_named
 from ffnviz.figures.style import Array
 
 FAINTEST = "0.14"  # of what is not zero, however little it is
@@ -77,10 +77,8 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
 
 
 def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
-    every = max(1, -(-len(names) // 16))
-    places = list(range(0, len(names), every))
     return axis(
-        "", tickvals=places, ticktext=[escaped(shortened(names[place], 9)) for place in places],
+        "", **some_named(names, 16, 9),
         **{"showgrid": False, "zeroline": False, "tickfont": {"size": 16},
            "showticklabels": bool(names), **more},
     )  # fmt: skip

@@ -19,13 +19,13 @@ class Compared:
         name: of what is compared, escaped.
         differences: a pair each, (n,).
         interval: of their mean.
-        told: beside the name, escaped.
+        note: at the right end of the row, escaped.
     """
 
     name: str
     differences: NDArray[np.float64]
     interval: tuple[float, float]
-    told: str
+    note: str
 
 
 def compared(rows: Sequence[Compared], colour: str) -> Figure:
@@ -42,7 +42,7 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
         beyond = "" if abs(mean) <= reach else "→ " if mean > 0 else "← "
         notes += [
             _note(row.name, place, 0.0, "left"),
-            _note(beyond + row.told, place, 1.0, "right"),
+            _note(beyond + row.note, place, 1.0, "right"),
         ]
         if beyond:
             continue

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace
 from ffnviz.figures.style import Array
 
 Curve = tuple[str, Array, Array, str, str]
@@ -18,14 +18,12 @@ def curves(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Fi
         shown: label, φ(x), φ′(x), colour and dash of each.
         minimum: where GELU is least, and its value.
     """
-    traces = []
+    traces: list[Trace] = []
     for label, value, slope, colour, dash in shown:
-        style = {"color": colour, "width": 3, "dash": dash}
         traces += [
-            {"type": "scatter", "mode": "lines", "name": label, "x": x, "y": value, "line": style,
-             "legendgroup": label},
-            {"type": "scatter", "mode": "lines", "name": f"{label}, slope", "x": x, "y": slope,
-             "line": style, "yaxis": "y2", "legendgroup": label, "showlegend": False},
+            line_trace(label, x, value, colour, 3, dash, legendgroup=label),
+            line_trace(f"{label}, slope", x, slope, colour, 3, dash, yaxis="y2",
+                       legendgroup=label, showlegend=False),
         ]  # fmt: skip
     at, least = minimum
     return figure(

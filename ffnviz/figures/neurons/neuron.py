@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, marked, token_axis
+from ffnviz.figures.layout import Figure, axis, band, escaped, figure, token_axis
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -16,7 +16,7 @@ def values(
     token: int,
     twin: str,
     threshold: float,
-    of: str = "activation h",
+    title: str = "activation h",
 ) -> Figure:
     """A bar a token, the chosen one marked; a click chooses a token.
 
@@ -26,7 +26,7 @@ def values(
         token: the chosen one.
         twin: the accent.
         threshold: how far from zero the neuron is where it fires.
-        of: what the values are.
+        title: of the y axis.
     """
     lowest, highest = min(0.0, float(hidden.min())), max(0.1, float(hidden.max()))
     sides = [threshold] + [-threshold] * (lowest < 0 < threshold)
@@ -37,9 +37,9 @@ def values(
             "hovertemplate": "%{y:.3f}<extra></extra>",
         }],
         token_axis(labels),
-        axis(of, range=[1.1 * lowest, 1.1 * highest]),
+        axis(title, range=[1.1 * lowest, 1.1 * highest]),
         shapes=[
-            marked(token),
+            band(token - 0.5, token + 0.5),
             *({"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": y, "y1": y,
                "line": {"color": "@muted", "width": 1, "dash": "dot"}}
               for y in sides),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
+from ffnviz.figures.layout import Figure, axis, figure, shortened, some_named
 from ffnviz.figures.style import Array
 
 MOST_NAMES = 32  # of tokens and of blocks
@@ -21,7 +21,6 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
     """
     n_blocks, n_tokens = shares.shape
     largest = max(float(np.nanmax(np.abs(shares), initial=0)), 0.01)
-    places = np.arange(0, n_tokens, -(-n_tokens // MOST_NAMES))
     blocks = np.arange(0, n_blocks, -(-n_blocks // MOST_NAMES))
     block, token = chosen
     names = [
@@ -39,8 +38,8 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
                          "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
             "hovertemplate": "block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
         }],
-        axis("token", tickvals=places, tickangle=-60, showgrid=False, zeroline=False,
-             ticktext=[escaped(names[at]) for at in places]),
+        axis("token", **some_named(names, MOST_NAMES, 16), tickangle=-60, showgrid=False,
+             zeroline=False),
         axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
              range=[n_blocks - 0.5, -0.5], showgrid=False, zeroline=False),
         shapes=[{"type": "rect", "x0": token - 0.5, "x1": token + 0.5, "y0": block - 0.5,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, vertical_line
 from ffnviz.figures.style import Array
 
 
@@ -40,10 +40,7 @@ def values(
         axis("activation h", tickvals=[tick + 0.5 for tick in ticks],
              ticktext=[short(float(edges[tick]), 1) for tick in ticks], showgrid=False),
         _percent_axis(),
-        shapes=[
-            {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
-             "line": {"color": "@text", "width": 2, "dash": "dot"}} for _, x in at
-        ],
+        shapes=[vertical_line(x) for _, x in at],
         annotations=[
             {"text": name, "x": x, "y": 1.0 + 0.045 * (place % 2), "yref": "paper",
              "yanchor": "bottom", "showarrow": False} for place, (name, x) in enumerate(at)
@@ -73,19 +70,16 @@ def ranked(series: Mapping[str, tuple[Array, str, float]], chosen: int) -> Figur
         series: name → shares of tokens in order, from 0 to 1, colour, and width of the line.
         chosen: the rank of the neuron that is looked at, in the last series.
     """
-    traces: list[dict[str, object]] = []
-    for name, (shares, colour, width) in series.items():
-        traces.append({
-            "type": "scatter", "mode": "lines", "name": name, "x": np.arange(1, len(shares) + 1),
-            "y": np.where(shares > 0, 100 * shares, np.nan),
-            "line": {"color": colour, "width": width},
-            "hovertemplate": "number %{x}: %{y:.3g}% of tokens<extra>%{fullData.name}</extra>",
-        })  # fmt: skip
+    hover = "number %{x}: %{y:.3g}% of tokens<extra>%{fullData.name}</extra>"
     return figure(
-        traces,
+        [
+            line_trace(name, np.arange(1, len(shares) + 1),
+                       np.where(shares > 0, 100 * shares, np.nan), colour, width,
+                       hovertemplate=hover)
+            for name, (shares, colour, width) in series.items()
+        ],
         axis("neurons, the most often active first", rangemode="tozero"),
         _percent_axis(),
-        shapes=[{"type": "line", "x0": chosen + 1, "x1": chosen + 1, "y0": 0, "y1": 1,
-                 "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        shapes=[vertical_line(chosen + 1)],
         margin={"l": 84, "r": 20, "t": 44, "b": 56},
     )  # fmt: skip

@@ -8,11 +8,13 @@ from ffnviz.figures.layout import (
     Figure,
     Trace,
     axis,
+    band,
     escaped,
     figure,
-    marked,
+    line_trace,
     panel_title,
     token_axis,
+    vertical_line,
 )
 from ffnviz.figures.style import Array, Series
 
@@ -25,7 +27,7 @@ def awake_by_token(
     token: int,
     d_ff: int,
     first: int = 0,
-    beside: str = "",
+    suffix: str = "",
 ) -> Figure:
     """A panel a block, a line a network, trained and untrained.
 
@@ -35,10 +37,11 @@ def awake_by_token(
         token: the chosen one.
         d_ff: of how many neurons these are shares.
         first: which block the first panel shows, from 0.
-        beside: said behind the block's number, where another network's block is another one.
+        suffix: of the panels' titles, where another network's block is another one.
     """
     n_blocks = len(next(iter(shares.values())))
     height = 1 / n_blocks
+    places = np.arange(len(labels))
     traces: list[Trace] = []
     axes = {}
     top = 75 if max(float(each.max()) for each in shares.values()) <= 0.75 else 100
@@ -49,19 +52,17 @@ def awake_by_token(
         )
         for (series, trained), by_block in shares.items():
             dash, symbol, width = LOOKS[trained]
-            traces.append({
-                "type": "scatter", "mode": "lines+markers",
-                "name": escaped(series.label) + " untrained" * (not trained),
-                "legendgroup": f"{series.label}{trained}", "showlegend": block == 0,
-                "x": np.arange(len(labels)), "y": 100 * by_block[block],
-                "customdata": np.arange(len(labels)), "yaxis": f"y{block + 1}",
-                "meta": {"counts": np.rint(d_ff * by_block[block]).astype(int).tolist()},
-                "line": {"color": f"@{series.colour}", "dash": dash, "width": width},
-                "marker": {"color": f"@{series.colour}", "symbol": symbol, "size": 9},
-                "hovertemplate": "%{y:.1f}%<extra>%{fullData.name}</extra>",
-            })  # fmt: skip
+            name = escaped(series.label) + " untrained" * (not trained)
+            traces.append(line_trace(
+                name, places, 100 * by_block[block], f"@{series.colour}", width, dash,
+                mode="lines+markers", yaxis=f"y{block + 1}", customdata=places,
+                legendgroup=f"{series.label}{trained}", showlegend=block == 0,
+                meta={"counts": np.rint(d_ff * by_block[block]).astype(int).tolist()},
+                marker={"color": f"@{series.colour}", "symbol": symbol, "size": 9},
+                hovertemplate="%{y:.1f}%<extra>%{fullData.name}</extra>",
+            ))  # fmt: skip
     titles = [
-        panel_title(f"block {first + block + 1}{escaped(beside)}", 0, 1 - block * height - 0.08)
+        panel_title(f"block {first + block + 1}{escaped(suffix)}", 0, 1 - block * height - 0.08)
         for block in range(n_blocks)
     ]
     return figure(
@@ -69,7 +70,7 @@ def awake_by_token(
         token_axis(labels, anchor=f"y{n_blocks}"),
         axes.pop("yaxis1"),
         **axes,
-        shapes=[marked(token)],
+        shapes=[band(token - 0.5, token + 0.5)],
         annotations=titles,
     )
 
@@ -80,14 +81,11 @@ def share_against_threshold(
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": escaped(series.label), "x": x,
-             "y": 100 * y,
-             "line": {"color": f"@{series.colour}", "width": 4},
-             "hovertemplate": "%{y:.1f}% beyond %{x:.3g}<extra></extra>"}
+            line_trace(escaped(series.label), x, 100 * y, f"@{series.colour}", 4,
+                       hovertemplate="%{y:.1f}% beyond %{x:.3g}<extra></extra>")
             for series, (x, y) in curves.items()
         ],
         axis("threshold on |hidden|", type="log", dtick=1),
         axis("% of values beyond it", range=[0, 102]),
-        shapes=[{"type": "line", "x0": threshold, "x1": threshold, "y0": 0, "y1": 1,
-                 "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        shapes=[vertical_line(threshold)],
     )  # fmt: skip

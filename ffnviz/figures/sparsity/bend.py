@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace
 
 
 def bend(
@@ -32,18 +32,16 @@ def bend(
     # Filled steps, not bars: one path each instead of one a bin, which is drawn much quicker.
     histogram = [
         {"type": "scatter", "mode": "lines", "name": name, "x": middles,
-         "y": np.where(mine, 100 * shares, 0), "yaxis": "y2", "fill": "tozeroy",
+         "y": np.where(selected, 100 * shares, 0), "yaxis": "y2", "fill": "tozeroy",
          "fillcolor": colour, "line": {"shape": "hvh", "width": 0, "color": colour},
          "showlegend": False}
-        for name, mine, colour in (("left near zero by φ", ~kept, "@muted/0.45"),
-                                   ("kept by φ", kept, f"@{twin}"))
+        for name, selected, colour in (("left near zero by φ", ~kept, "@muted/0.45"),
+                                       ("kept by φ", kept, f"@{twin}"))
     ]  # fmt: skip
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": f"φ = {label}", "x": x, "y": value,
-             "line": {"color": f"@{twin}", "width": 4}},
-            {"type": "scatter", "mode": "lines", "name": "slope φ′", "x": x, "y": slope,
-             "line": {"color": "@muted", "width": 2.5, "dash": "dash"}},
+            line_trace(f"φ = {label}", x, value, f"@{twin}", 4),
+            line_trace("slope φ′", x, slope, "@muted", 2.5, "dash"),
             *histogram,
             {"type": "scatter", "mode": "lines", "name": f"{token[0]} alone", "x": middles,
              "y": 100 * token[1], "yaxis": "y2",

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, panel_title
+from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, line_trace, panel_title
 from ffnviz.figures.style import Array, Series
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
@@ -32,18 +32,8 @@ def birth(
     for place, (title, curves) in enumerate(panels):
         y = f"y{place + 1}"
         for (series, block), values in curves.items():
-            name = f"{escaped(series.label)}, block {block + 1}"
-            traces.append(
-                _curve(
-                    name,
-                    series.colour,
-                    millions,
-                    values,
-                    y,
-                    DASHES[block % len(DASHES)],
-                    place == 0,
-                )
-            )
+            name, dash = f"{escaped(series.label)}, block {block + 1}", DASHES[block % len(DASHES)]
+            traces.append(_curve(name, series.colour, millions, values, y, dash, place == 0))
         axes[f"yaxis{place + 1}"] = axis(
             "%", domain=list(DOMAINS[place]), rangemode="tozero", nticks=4
         )
@@ -56,8 +46,7 @@ def birth(
         traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
     titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
-    reach = float(millions[-1])
-    x = axis("million tokens seen", range=[-0.02 * reach, 1.02 * reach], anchor=f"y{last}")
+    reach = [-0.02 * float(millions[-1]), 1.02 * float(millions[-1])]
     bands = [
         {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": value, "y1": value, "yref": "y",
          "line": {"color": "@muted", "width": 1.5, "dash": "dashdot"}}
@@ -71,7 +60,7 @@ def birth(
     ]  # fmt: skip
     return figure(
         traces,
-        x,
+        axis("million tokens seen", range=reach, anchor=f"y{last}"),
         axes.pop("yaxis1"),
         **axes,
         shapes=bands,
@@ -84,9 +73,7 @@ def _curve(
 ) -> Trace:
     ends = np.zeros(len(x))
     ends[[0, -1]] = 11
-    return {
-        "type": "scatter", "mode": "lines+markers", "name": name, "x": x, "y": y, "yaxis": y_axis,
-        "line": {"color": f"@{accent}", "width": 3, "dash": dash}, "showlegend": in_legend,
-        "marker": {"size": ends, "color": f"@{accent}"},
-        "hovertemplate": "%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>",
-    }  # fmt: skip
+    hover = "%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>"
+    return line_trace(name, x, y, f"@{accent}", 3, dash, mode="lines+markers", yaxis=y_axis,
+                      showlegend=in_legend, marker={"size": ends, "color": f"@{accent}"},
+                      hovertemplate=hover)  # fmt: skip

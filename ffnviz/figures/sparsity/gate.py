@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, ring
 from ffnviz.figures.style import Array
 
 
@@ -28,10 +28,8 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
             {"type": "scatter", "mode": "markers", "name": "single draws: 0 or x",
              "x": np.tile(x, len(single)), "y": single.ravel(), "hoverinfo": "skip",
              "marker": {"size": 5, "color": f"@muted/{min(0.5, 1.2 / len(single) + 0.06):.2f}"}},
-            {"type": "scatter", "mode": "lines", "name": "GELU", "x": x, "y": gelu,
-             "line": {"color": "@gelu", "width": 6}},
-            {"type": "scatter", "mode": "lines", "name": f"mean of {n:,} draw{'s' * (n > 1)}",
-             "x": x, "y": mean, "line": {"color": "@text", "width": 2}},
+            line_trace("GELU", x, gelu, "@gelu", 6),
+            line_trace(f"mean of {n:,} draw{'s' * (n > 1)}", x, mean, "@text", 2),
         ],
         axis("x", range=[float(x[0]), float(x[-1])]),
         axis("x · gate", range=[-3.6, 3.6]),
@@ -51,16 +49,12 @@ def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int)
     at = int(np.abs(draws - n).argmin())
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "expected: falls as 1/√n", "x": draws,
-             "y": 100 * expected, "hoverinfo": "none",
-             "line": {"color": "@muted", "width": 2, "dash": "dash"}},
-            {"type": "scatter", "mode": "lines+markers", "name": "drawn", "x": draws,
-             "y": 100 * measured, "hovertemplate": "%{x:,} draws: %{y:.3g}%<extra></extra>",
-             "line": {"color": "@gelu", "width": 3}, "marker": {"color": "@gelu", "size": 8}},
-            {"type": "scatter", "mode": "markers", "name": f"{n:,} draws", "showlegend": False,
-             "x": draws[at : at + 1], "y": 100 * measured[at : at + 1], "hoverinfo": "none",
-             "marker": {"color": "@background", "size": 15,
-                        "line": {"color": "@gelu", "width": 4}}},
+            line_trace("expected: falls as 1/√n", draws, 100 * expected, "@muted", 2, "dash",
+                       hoverinfo="none"),
+            line_trace("drawn", draws, 100 * measured, "@gelu", 3, mode="lines+markers",
+                       hovertemplate="%{x:,} draws: %{y:.3g}%<extra></extra>",
+                       marker={"color": "@gelu", "size": 8}),
+            ring(f"{n:,} draws", draws[at : at + 1], 100 * measured[at : at + 1], "@gelu", 15),
         ],
         axis("draws n", type="log", tickvals=[1, 4, 16, 64, 256, 1024],
              ticktext=["1", "4", "16", "64", "256", "1,024"]),

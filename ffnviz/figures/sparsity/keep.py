@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure
+from ffnviz.figures.layout import Figure, axis, escaped, figure, line_trace, vertical_line
 from ffnviz.figures.style import Array, Series
 
 PERCENTS = np.geomspace(0.1, 100, 61)
@@ -19,16 +19,18 @@ def concentration(curves: Mapping[Series, Array], kept: float) -> Figure:
     """
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": escaped(series.label), "x": PERCENTS,
-             "y": 100 * np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1),
-                                  [0, *shares]),
-             "line": {"color": f"@{series.colour}", "width": 4},
-             "hovertemplate": "strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>"}
+            line_trace(escaped(series.label), PERCENTS, 100 * _at_percents(shares),
+                       f"@{series.colour}", 4,
+                       hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>")
             for series, shares in curves.items()
         ],
         axis("strongest % of each token's neurons", type="log",
              tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
         axis("% of what is written", range=[0, 102]),
-        shapes=[{"type": "line", "x0": 100 * kept, "x1": 100 * kept, "y0": 0, "y1": 1,
-                 "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        shapes=[vertical_line(100 * kept)],
     )  # fmt: skip
+
+
+def _at_percents(shares: Array) -> Array:
+    n = len(shares)
+    return np.interp(PERCENTS / 100 * n, np.arange(n + 1), [0, *shares])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, token_axis
+from ffnviz.figures.layout import Figure, axis, escaped, figure, line_trace, token_axis
 from ffnviz.figures.style import Array, Series
 from ffnviz.figures.wording import percent
 
@@ -28,10 +28,9 @@ def reached(
         for series, y in shares.items()
     ]  # fmt: skip
     lines = [
-        {"type": "scatter", "mode": "lines",
-         "name": f"{escaped(series.label)}, on whole books: {percent(y)}",
-         "x": np.array([-0.6, len(labels) - 0.4]), "y": np.array([100 * y, 100 * y]),
-         "line": {"color": f"@{series.colour}", "width": 2, "dash": "dot"}, "hoverinfo": "skip"}
+        line_trace(f"{escaped(series.label)}, on whole books: {percent(y)}",
+                   np.array([-0.6, len(labels) - 0.4]), np.full(2, 100 * y), f"@{series.colour}",
+                   2, "dot", hoverinfo="skip")
         for series, y in ceilings.items()
     ]  # fmt: skip
     return figure(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, band, figure, line_trace
 from ffnviz.figures.style import Array
 from ffnviz.figures.timing.timing import Times, line_of_times
 
@@ -32,10 +32,9 @@ def left(
     )
     return figure(
         [
-            {"type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(groups),
-             "y": 100 * values, "line": {"color": colour, "width": width, "dash": dash},
-             "marker": {"color": colour, "size": 8},
-             "hovertemplate": "%{x} groups: %{y:.3g}%<extra>%{fullData.name}</extra>"}
+            line_trace(name, np.array(groups), 100 * values, colour, width, dash,
+                       mode="lines+markers", marker={"color": colour, "size": 8},
+                       hovertemplate="%{x} groups: %{y:.3g}%<extra>%{fullData.name}</extra>")
             for name, values, colour, dash, width in lines
         ],
         _groups(groups),
@@ -61,6 +60,4 @@ def _groups(groups: Sequence[int]) -> dict[str, object]:
 
 def _mark(groups: Sequence[int], at: int) -> dict[str, object]:
     """A light band around one number of groups, which stand a factor of 2 apart."""
-    return {"type": "rect", "x0": groups[at] / 1.3, "x1": groups[at] * 1.3, "y0": 0, "y1": 1,
-            "yref": "paper", "fillcolor": "@muted/0.18", "line": {"width": 0},
-            "layer": "below"}  # fmt: skip
+    return band(groups[at] / 1.3, groups[at] * 1.3)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, ring
 from ffnviz.figures.timing.timing import Times, line_of_times
 
 MEGA = 1e6
@@ -27,14 +27,12 @@ def peaks(
     at = list(chunks).index(chunk)
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "4 bytes × numbers alive", "x": x,
-             "y": np.array(expected) / MEGA, "hoverinfo": "none",
-             "line": {"color": "@muted", "width": 9}},
-            {"type": "scatter", "mode": "lines+markers", "name": "measured", "x": x, "y": y,
-             "hovertemplate": "%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>",
-             "line": {"color": f"@{twin}", "width": 3},
-             "marker": {"color": f"@{twin}", "size": 9}},
-            _ring(chunk, chunks[at], measured[at] / MEGA, twin),
+            line_trace("4 bytes × numbers alive", x, np.array(expected) / MEGA, "@muted", 9,
+                       hoverinfo="none"),
+            line_trace("measured", x, y, f"@{twin}", 3, mode="lines+markers",
+                       hovertemplate="%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>",
+                       marker={"color": f"@{twin}", "size": 9}),
+            ring(f"{chunk:,}", x[at : at + 1], y[at : at + 1], f"@{twin}"),
         ],
         _tokens(chunks),
         axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
@@ -55,21 +53,11 @@ def times(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str
     return figure(
         [
             line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
-            _ring(chunk, chunks[at], spreads[at][0], twin),
+            ring(f"{chunk:,}", np.array([chunk]), np.array([spreads[at][0]]), f"@{twin}"),
         ],
         _tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
         showlegend=False,
     )  # fmt: skip
-
-
-def _ring(chunk: int, x: float, y: float, twin: str) -> dict[str, object]:
-    """Around the point that is chosen."""
-    return {
-        "type": "scatter", "mode": "markers", "name": f"{chunk:,}", "showlegend": False,
-        "x": np.array([x]), "y": np.array([y]), "hoverinfo": "none",
-        "marker": {"color": "@background", "size": 16,
-                   "line": {"color": f"@{twin}", "width": 4}},
-    }  # fmt: skip
 
 
 def _tokens(chunks: Sequence[int]) -> dict[str, object]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, vertical_line
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -23,10 +23,10 @@ def stages(
     names = list(times)
     traces = []
     for kind, colour in COLOURS.items():
-        mine = [name for name in names if kinds[name] == kind]
-        median, lower, upper = (np.array([times[name][k] for name in mine]) for k in range(3))
+        chosen = [name for name in names if kinds[name] == kind]
+        median, lower, upper = (np.array([times[name][k] for name in chosen]) for k in range(3))
         traces.append({
-            "type": "bar", "orientation": "h", "name": kind, "x": median, "y": mine,
+            "type": "bar", "orientation": "h", "name": kind, "x": median, "y": chosen,
             "meta": {"named": "stage"},
             "marker": {"color": f"@{twin}" if colour == "accent" else colour},
             "error_x": {"type": "data", "symmetric": False, "array": upper - median,
@@ -122,14 +122,13 @@ def products(
             "y": labels, "hoverinfo": "none", "text": [f"<b>{rate}</b>" for rate in rates],
             "meta": {"labels": list(rates), "named": "matrix product"},
             "textposition": "outside", "textfont": {"size": 17}, "cliponaxis": False,
-            "marker": {"color": [f"@{twin}" if mine else "@muted" for mine in ffn]},
+            "marker": {"color": [f"@{twin}" if is_ffn else "@muted" for is_ffn in ffn]},
         }],
         axis("% of the best on this machine; beside the bars, multiply-adds a second",
              range=[0, max(125.0, 150 * float(shares.max()))]),
         axis("", autorange="reversed", showgrid=False),
         margin={"l": 190, "r": 20, "t": 12, "b": 56},
-        shapes=[{"type": "line", "x0": 100, "x1": 100, "y0": 0, "y1": 1, "yref": "paper",
-                 "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+        shapes=[vertical_line(100)],
     )  # fmt: skip
 
 
@@ -140,17 +139,14 @@ def line_of_times(
     colour: str,
     hover: str,
     dash: str = "solid",
-) -> dict[str, object]:
+) -> Trace:
     """Medians with quartiles against sizes, joined by a line."""
     median, lower, upper = (np.array(part) for part in zip(*spreads, strict=True))
-    return {
-        "type": "scatter", "mode": "lines+markers", "name": name, "x": np.array(x), "y": median,
-        "line": {"color": colour, "width": 3, "dash": dash},
-        "marker": {"color": colour, "size": 9},
-        "error_y": {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
-                    "array": upper - median, "arrayminus": median - lower},
-        "hovertemplate": hover,
-    }  # fmt: skip
+    whiskers = {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
+                "array": upper - median, "arrayminus": median - lower}  # fmt: skip
+    return line_trace(name, np.array(x), median, colour, 3, dash, mode="lines+markers",
+                      marker={"color": colour, "size": 9}, error_y=whiskers,
+                      hovertemplate=hover)  # fmt: skip
 
 
 def growth(

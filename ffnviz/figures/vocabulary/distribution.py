@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure
+from ffnviz.figures.layout import Figure, axis, escaped, figure, line_trace, vertical_line
 from ffnviz.figures.style import Array
 
 
@@ -22,23 +22,18 @@ def distribution(
     """
     ranks = np.arange(1, len(softmax) + 1)
     least = max(float(np.log10(max(softmax.min(), 1e-12))), -9)
-    traces = [
-        {"type": "scatter", "mode": "lines", "name": "softmax", "x": ranks,
-         "y": np.maximum(100 * softmax, 1e-10), "text": [escaped(word) for word in words],
-         "line": {"color": "@muted", "width": 3},
-         "hovertemplate": "%{text} %{y:.3g}%, rank %{x}<extra></extra>"},
-        {"type": "scatter", "mode": "lines", "name": "after the cut", "x": ranks[:n_kept],
-         "y": 100 * cut[:n_kept], "line": {"color": f"@{twin}", "width": 5},
-         "hovertemplate": "%{y:.3g}%, rank %{x}<extra></extra>"},
-    ]  # fmt: skip
-    edge = n_kept + 0.5
     return figure(
-        traces,
+        [
+            line_trace("softmax", ranks, np.maximum(100 * softmax, 1e-10), "@muted", 3,
+                       text=[escaped(word) for word in words],
+                       hovertemplate="%{text} %{y:.3g}%, rank %{x}<extra></extra>"),
+            line_trace("after the cut", ranks[:n_kept], 100 * cut[:n_kept], f"@{twin}", 5,
+                       hovertemplate="%{y:.3g}%, rank %{x}<extra></extra>"),
+        ],
         axis("place of the word, the likeliest first", type="log", dtick=1,
              range=[-0.05, float(np.log10(len(ranks))) + 0.05]),
         axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
              tickvals=[1e-6, 1e-4, 0.01, 1, 100],
              ticktext=["10⁻⁶", "10⁻⁴", "0.01", "1", "100"]),
-        shapes=[{"type": "line", "x0": edge, "x1": edge, "y0": 0, "y1": 1, "yref": "paper",
-                 "line": {"color": f"@{twin}", "width": 2, "dash": "dot"}}],
+        shapes=[vertical_line(n_kept + 0.5, colour=f"@{twin}")],
     )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, some_named
 from ffnviz.figures.style import Array
 
 
@@ -18,18 +18,16 @@ def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) ->
         twin: the accent.
     """
     places = np.arange(len(words))
-    every = max(1, -(-len(words) // 40))
+    names = [word.strip() or "␣" for word in words]
     return figure(
         [{
             "type": "bar", "name": "written", "x": places, "y": 100 * probabilities,
-            "text": [escaped(word.strip() or "␣") for word in words], "textposition": "none",
+            "text": [escaped(name) for name in names], "textposition": "none",
             "customdata": places, "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
             "marker": {"color": [f"@{twin}" if place == chosen else "@muted/0.6"
                                  for place in places]},
         }],
-        axis("word", tickvals=list(range(0, len(words), every)), showgrid=False, zeroline=False,
-             ticktext=[escaped(shortened(words[place].strip() or "␣"))
-                       for place in range(0, len(words), every)],
+        axis("word", **some_named(names, 40), showgrid=False, zeroline=False,
              range=[-0.7, max(len(words), 6) - 0.3]),
         axis("probability, %", range=[0, 102]),
         bargap=0.25,
