@@ -11,7 +11,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-from ffnviz.pictures.payload import unpacked
+from tests.unpacked import unpacked
 
 WORDS = ("the", "old", "man", "opened", "a", "door", "and", "saw", "his", "little", "dog", "run",
          "over", "green", "hills", "while", "rain", "fell", "on", "quiet", "houses")  # fmt: skip

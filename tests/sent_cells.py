@@ -4,7 +4,7 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.pictures.payload import unpacked
+from tests.unpacked import unpacked
 
 
 def sent_cells(app: AppTest) -> dict[str, dict[str, Any]]:

@@ -76,6 +76,15 @@ def vertical_line(
             "line": {"color": colour, "width": width, "dash": dash}, **more}  # fmt: skip
 
 
+def signed_colours(title: str) -> dict[str, Any]:
+    """Colours of a heatmap in which zero looks like the background; their bar stands above it."""
+    return {
+        "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
+        "colorbar": {"title": {"text": title, "side": "right"}, "thickness": 12,
+                     "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
+    }  # fmt: skip
+
+
 def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
     """A title over one panel of a figure, as an annotation in paper coordinates."""
     return {

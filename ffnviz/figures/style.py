@@ -41,7 +41,7 @@ class Palette:
 
 
 class Named(Protocol):
-    """Whose curves and bars they are: what a legend calls it, and its colour."""
+    """Anything with a name in the legend and a colour of its own, such as a network's card."""
 
     @property
     def label(self) -> str:
@@ -52,7 +52,7 @@ class Named(Protocol):
         """A name in the palette, or "#rrggbb"."""
 
 
-Series = TypeVar("Series", bound=Named)  # a network's card, for instance
+Series = TypeVar("Series", bound=Named)
 
 _FILE = Path(__file__).parents[1] / "pictures" / "static" / "palettes.json"
 _PALETTES = json.loads(_FILE.read_text(encoding="utf-8"))

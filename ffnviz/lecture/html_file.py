@@ -14,7 +14,7 @@ from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.parts import PAGES
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.story import spans
+from ffnviz.pictures.head import to_spans
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, State
@@ -108,9 +108,9 @@ def _scene(
     file.labels |= dict.fromkeys(traced.card.label for traced in run.both)
     data = {
         "title": scene.title,
-        "say": spans(computed(scene.say, run)),
+        "say": to_spans(computed(scene.say, run)),
         "look": scene.look,
-        "notes": spans(computed(scene.notes, run)) if scene.notes else [],
+        "notes": to_spans(computed(scene.notes, run)) if scene.notes else [],
         "question": _question(scene, run),
         "accent": run.card.colour,
         "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],
@@ -133,7 +133,7 @@ def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
     question = scene.question
     if question is None:
         return None
-    ask = spans(computed(question.ask, run))
+    ask = to_spans(computed(question.ask, run))
     return {"ask": ask, "options": list(question.options), "answer": question.answer}
 
 

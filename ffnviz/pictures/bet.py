@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 FIRST_OF_CLASS = 9_500  # bets of a class lie beyond its votes on scenes and on misconceptions
 
@@ -32,11 +32,6 @@ def bet_cell(
         begun: whether it is being tried, so that a class sees what it has bet.
         outcome: which option has won; None if that is not known yet.
     """
-
-    def placed(sent: Any) -> Any:
-        option = place(sent, len(options))
-        return None if option is None else on_bet(option)
-
     data = {
         "ask": ask,
         "options": list(options),
@@ -45,4 +40,4 @@ def bet_cell(
         "begun": begun,
         "outcome": outcome,
     }
-    return Cell("bet", key, data, events={"bet": placed})
+    return Cell("bet", key, data, events={"bet": event(on_bet, place, len(options))})

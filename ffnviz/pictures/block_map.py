@@ -45,9 +45,5 @@ def block_map_cell(
         to = None if at is None else place(entry(sent, "part"), len(stations[at].parts))
         return None if at is None or to is None else on_go(at, to)
 
-    drawn = [
-        {"name": each.name, "sign": each.sign, "title": each.title, "lit": each.lit,
-         "parts": [list(part) for part in each.parts], "shown": each.shown}
-        for each in stations
-    ]  # fmt: skip
-    return Cell("block_map", key, {"stations": drawn}, events={"go": go})
+    data = {"stations": [vars(station) for station in stations]}
+    return Cell("block_map", key, data, events={"go": go})

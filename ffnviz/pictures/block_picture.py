@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head, Part
-from ffnviz.pictures.sent import entry, one_of, place
+from ffnviz.pictures.head import Head, Part, to_spans
+from ffnviz.pictures.sent import entry, event, one_of, place
 
 COLUMNS = 128  # of a map at most; it is drawn about as wide
 
@@ -43,7 +43,7 @@ class Station:
 
 
 @dataclass(frozen=True)
-class Shown:
+class BlockView:
     """What of the block is looked at."""
 
     station: str  # its name
@@ -58,7 +58,7 @@ class Shown:
 
 
 @dataclass(frozen=True)
-class Asks:
+class BlockActions:
     """What a person may ask for: each gives the action for what was chosen."""
 
     station: Callable[[str], Any]  # with its name
@@ -74,9 +74,9 @@ def block_cell(
     stations: Sequence[Station],
     words: Sequence[str],
     asked: Sequence[str],
-    shown: Shown,
+    view: BlockView,
     key: str,
-    asks: Asks,
+    actions: BlockActions,
 ) -> Cell:
     """The block from left to right (top to bottom where it is narrow), and one station.
 
@@ -85,50 +85,40 @@ def block_cell(
         stations: in order.
         words: the tokens as typed.
         asked: the tokens that a cross-attention asks, as typed.
-        shown: what of it is looked at.
+        view: what of it is looked at.
         key: unique on the sheet.
-        asks: what a person may ask for.
+        actions: what a person may ask for.
     """
     names = [station.name for station in stations]
     n_heads = max((len(s.weights) for s in stations if s.weights is not None), default=0)
 
-    def call(ask: Callable[[Any], Any], value: Any) -> Any:
-        return None if value is None else ask(value)
-
-    def turned(sent: Any) -> Any:
-        step = place(sent, 2)
-        leads = (shown.before, shown.after)
-        return asks.block((-1, 1)[step]) if step is not None and leads[step] else None
+    def turn(way: int) -> Any:
+        return actions.block((-1, 1)[way]) if (view.before, view.after)[way] else None
 
     def entered(sent: Any) -> Any:
         name = one_of(entry(sent, "station"), names)
         doors = next((each.doors for each in stations if each.name == name), ())
         at = place(entry(sent, "door"), len(doors))
-        return None if name is None or at is None else asks.door(name, at)
+        return None if name is None or at is None else actions.door(name, at)
 
     arrays: dict[str, NDArray[Any]] = {}
-    described = [_described(station, stations, arrays) for station in stations]
-    header: dict[str, Any] = {
-        "stations": described,
+    header = {
+        **vars(view),
+        "stations": [_described(station, stations, arrays) for station in stations],
         "words": list(words),
         "asked": list(asked),
-        "station": shown.station,
-        "chosen_head": shown.head,
-        "token": shown.token,
-        "before": shown.before,
-        "after": shown.after,
-        "variants": [[name, text] for name, text in shown.variants.items()],
-        "variant": shown.variant,
+        "chosen_head": view.head,
+        "variants": [[name, text] for name, text in view.variants.items()],
         "head": head.to_json(),
         "accent": head.accent,
     }
     events = {
-        "station": lambda sent: call(asks.station, one_of(sent, names)),
-        "heed": lambda sent: call(asks.head, place(sent, n_heads + 1)),
-        "token": lambda sent: call(asks.token, place(sent, len(words))),
-        "block": turned,
+        "station": event(actions.station, one_of, names),
+        "heed": event(actions.head, place, n_heads + 1),
+        "token": event(actions.token, place, len(words)),
+        "block": event(turn, place, 2),
         "door": entered,
-        "variant": lambda sent: call(asks.variant, one_of(sent, list(shown.variants))),
+        "variant": event(actions.variant, one_of, list(view.variants)),
     }
     return Cell("block_picture", key, header, arrays, events)
 
@@ -152,7 +142,7 @@ def _described(
         "kind": station.kind,
         "title": station.title,
         "note": station.note,
-        "says": Head(station.says, "", "").to_json()["spans"],
+        "says": to_spans(station.says),
         "source": station.source,
         "doors": list(station.doors),
         "largest": max(_largest(s.output) for s in stations if s.scale == station.scale),

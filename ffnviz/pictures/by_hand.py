@@ -77,14 +77,8 @@ def by_hand_cell(
         "exercise": exercise,
         "longest": LONGEST,
         "steps": [
-            {
-                "equation": step.equation,
-                "tables": [{"name": table.name, "columns": list(table.columns),
-                            "rows": [list(row) for row in table.rows]} for table in step.tables],
-                "gaps": [{**vars(gap), "slips": [list(slip) for slip in gap.slips],
-                          "reads": [list(read) for read in gap.reads],
-                          "uses": [list(use) for use in gap.uses]} for gap in step.gaps],
-            }
+            {"equation": step.equation, "tables": [vars(table) for table in step.tables],
+             "gaps": [vars(gap) for gap in step.gaps]}
             for step in steps
         ],
         "typed": [*typed, *[""] * (n - len(typed))][:n],

@@ -5,7 +5,7 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 
 def chips_cell(
@@ -36,14 +36,6 @@ def chips_cell(
         asks: whether the head asks for something, and so is shown on a phone too.
         on_hide: gives the action for the number of the token whose word is to be hidden.
     """
-
-    def clicked(act: Callable[[int], Any]) -> Callable[[Any], Any]:
-        def ask(sent: Any) -> Any:
-            token = place(sent, len(texts))
-            return None if token is None else act(token)
-
-        return ask
-
     data: dict[str, Any] = {
         "texts": list(texts),
         "shares": list(shares),
@@ -55,4 +47,6 @@ def chips_cell(
     }
     if head is not None:
         data["head"] = head.to_json()
-    return Cell("chips", key, data, events={"token": clicked(on_choose), "hide": clicked(on_hide)})
+    n = len(texts)
+    events = {"token": event(on_choose, place, n), "hide": event(on_hide, place, n)}
+    return Cell("chips", key, data, events=events)

@@ -1,19 +1,19 @@
 """The line of a class: who follows whom, the code to show, and what a student can send."""
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import entry, one_of
+from ffnviz.pictures.sent import entry, event, one_of
 
-ASKS = (
+REQUESTS = (
     "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
 )  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Attending:
+class Attendance:
     """How this page takes part in a class."""
 
     role: str  # "lecturer", "student", or empty
@@ -32,7 +32,7 @@ class Attending:
 
 
 def classroom_cell(
-    attending: Attending,
+    attendance: Attendance,
     key: str,
     on_resume: Callable[[str, str, str], Any],
     on_moved: Callable[[], Any],
@@ -41,12 +41,12 @@ def classroom_cell(
     """The line of a class.
 
     Args:
-        attending: how this page takes part.
+        attendance: how this page takes part.
         key: unique on the page.
         on_resume: called with code, secret and the page's own address, when the browser still has
             the secret of a class that it opened, or has just been given one.
         on_moved: called when the lecturer has gone elsewhere.
-        on_ask: called with one of ASKS.
+        on_ask: called with one of REQUESTS.
     """
 
     def resumed(sent: Any) -> None:
@@ -54,11 +54,9 @@ def classroom_cell(
         if all(isinstance(each, str) and len(each) <= 300 for each in (code, secret, base)):
             on_resume(str(code), str(secret), str(base))
 
-    def asked(sent: Any) -> None:
-        what = one_of(sent, ASKS)
-        if what is not None:
-            on_ask(what)
-
-    data: dict[str, Any] = asdict(attending)
-    events = {"resume": resumed, "moved": lambda _: on_moved(), "ask": asked}
-    return Cell("classroom", key, data, events=events)
+    events = {
+        "resume": resumed,
+        "moved": lambda _: on_moved(),
+        "ask": event(on_ask, one_of, REQUESTS),
+    }
+    return Cell("classroom", key, vars(attendance), events=events)

@@ -36,7 +36,7 @@ def _end_of(magnitude: NDArray[np.floating]) -> float:
 
 
 def _many_are_tall(others: NDArray[np.floating], largest: float) -> bool:
-    # As a rule so many are that the quantile is among them; to count them costs a tenth of it.
+    # As a rule the quantile is among them; counting costs a tenth of computing it.
     n = np.count_nonzero(others > 0)
     tall = np.count_nonzero(others > largest / TOWERING)
     return bool(n and tall >= n - np.floor((n - 1) * QUANTILE))

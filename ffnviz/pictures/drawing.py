@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import numbers
+from ffnviz.pictures.sent import event, numbers
 
 
 def drawing_cell(
@@ -23,14 +23,7 @@ def drawing_cell(
         key: unique on the sheet.
         on_draw: gives the action for as many new values.
     """
-
-    def drew(sent: Any) -> Any:
-        drawn = numbers(sent, len(values), -1.0, 1.0)
-        return None if drawn is None else on_draw(drawn)
-
-    data: dict[str, Any] = {
-        "label": label,
-        "values": list(values),
-        "accent": accent,
-    }
-    return Cell("drawing", key, data, events={"curve": drew})
+    data = {"label": label, "values": list(values), "accent": accent}
+    return Cell("drawing", key, data, events={
+        "curve": event(on_draw, numbers, len(values), -1.0, 1.0)
+    })  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import one_of
+from ffnviz.pictures.sent import event, one_of
 
 
 def examples_cell(
@@ -22,13 +22,8 @@ def examples_cell(
         why: sentence → why it is there.
     """
     sentences = [sentence for _, group in groups for sentence in group]
-
-    def chosen(sent: Any) -> Any:
-        sentence = one_of(sent, sentences)
-        return None if sentence is None else on_choose(sentence)
-
     data = {
         "groups": [{"title": title, "sentences": list(group)} for title, group in groups],
         "why": dict(why or {}),
     }
-    return Cell("examples", key, data, events={"sentence": chosen})
+    return Cell("examples", key, data, events={"sentence": event(on_choose, one_of, sentences)})

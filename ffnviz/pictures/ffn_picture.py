@@ -11,7 +11,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.colour_scale import scale_end
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_order
-from ffnviz.pictures.sent import one_of, place
+from ffnviz.pictures.sent import event, one_of, place
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,6 @@ def ffn_cell(
         on_door: gives the action for such a stage.
     """
     leads_to = doors or {}
-
-    def clicked(sent: Any) -> Any:
-        chosen = place(sent, len(order))
-        return None if chosen is None else on_choose(chosen)
-
     scales = {
         scale: scale_end([stage.values for stage in stages if stage.scale == scale])
         for scale in dict.fromkeys(stage.scale for stage in stages)
@@ -82,9 +77,7 @@ def ffn_cell(
     }
     arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
     arrays["order"] = as_order(order)
-
-    def opened(sent: Any) -> Any:
-        name = one_of(sent, list(leads_to))
-        return None if name is None else on_door(name)
-
-    return Cell("ffn_picture", key, header, arrays, {"neuron": clicked, "door": opened})
+    return Cell("ffn_picture", key, header, arrays, {
+        "neuron": event(on_choose, place, len(order)),
+        "door": event(on_door, one_of, list(leads_to)),
+    })  # fmt: skip

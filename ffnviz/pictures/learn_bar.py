@@ -1,4 +1,4 @@
-"""What starts, pauses and replays a training, and says how far it is."""
+"""The buttons that start, pause and replay a training, and how far it is."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import one_of, place
+from ffnviz.pictures.sent import event, one_of, place
 
-ASKS = ("train", "pause", "step", "go", "stop", "show")
+REQUESTS = ("train", "pause", "step", "go", "stop", "show")
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How a training stands.
+    """How far a training is.
 
     Attributes:
         status: "new", "waits", "runs", "paused" or "ended".
@@ -48,21 +48,16 @@ def learn_bar_cell(
 
     Args:
         key: unique on the sheet.
-        progress: how it stands.
-        on_ask: gives the action for one of ASKS.
+        progress: how far the training is.
+        on_ask: gives the action for one of REQUESTS.
         on_move: gives the action for the place of a moment.
         file: name and content of what can be saved.
         can_show: whether all pages can show it.
     """
-
-    def asked(sent: Any) -> Any:
-        what = one_of(sent, ASKS)
-        return None if what is None else on_ask(what)
-
-    def moved(sent: Any) -> Any:
-        at = place(sent, progress.moments)
-        return None if at is None else on_move(at)
-
     data = {**vars(progress), "file": file and file[0], "can_show": can_show and bool(file)}
     arrays = {"file": np.frombuffer(file[1], np.uint8)} if file else {}
-    return Cell("learn_bar", key, data, arrays, {"ask": asked, "move": moved})
+    events = {
+        "ask": event(on_ask, one_of, REQUESTS),
+        "move": event(on_move, place, progress.moments),
+    }
+    return Cell("learn_bar", key, data, arrays, events)

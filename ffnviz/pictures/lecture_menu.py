@@ -1,4 +1,4 @@
-"""What can be done about a lecture: the menu that stands on every page."""
+"""The lecture's menu, which stands on every page."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -10,11 +10,11 @@ MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
 SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
 
 Entries = Sequence[tuple[str, str]]  # an id and the words of its button, each
-Wanted = Callable[[str, list[str], str], None]
+OnLecture = Callable[[str, list[str], str], None]
 
 
-def wanted(entries: Entries, on_lecture: Wanted) -> Callable[[Any], None]:
-    """What to call with an event of the menu.
+def menu_event(entries: Entries, on_lecture: OnLecture) -> Callable[[Any], None]:
+    """The event of the menu.
 
     Args:
         entries: what can be done.
@@ -23,13 +23,13 @@ def wanted(entries: Entries, on_lecture: Wanted) -> Callable[[Any], None]:
     """
     ids = [name for name, _ in entries]
 
-    def asked(sent: Any) -> None:
+    def choose(sent: Any) -> None:
         what = one_of(entry(sent, "what"), ids)
         if what is not None:
             pictures, thumbnail = entry(sent, "pictures"), entry(sent, "thumbnail")
             on_lecture(what, names(pictures), small_picture(thumbnail))
 
-    return asked
+    return choose
 
 
 def names(sent: object) -> list[str]:

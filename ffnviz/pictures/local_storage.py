@@ -9,7 +9,7 @@ from ffnviz.pictures.cell import Cell
 def storage_cell(
     name: str, text: str | None, longest: int, key: str, on_kept: Callable[[str], Any]
 ) -> Cell:
-    """What has the browser keep a text; nothing is seen of that.
+    """An invisible cell that has the browser keep a text.
 
     Args:
         name: under which it is kept.

@@ -10,7 +10,7 @@ from ffnviz.pictures.sent import entry
 def opening_cell(
     label: str, accept: str, longest: int, key: str, on_text: Callable[[str, str], None]
 ) -> Cell:
-    """What a file can be chosen with.
+    """A button that opens a file.
 
     Args:
         label: says which file.

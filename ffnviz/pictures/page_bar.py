@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.lecture_menu import Entries, Wanted, wanted
+from ffnviz.pictures.lecture_menu import Entries, OnLecture, menu_event
 
 
 def bar_cell(
@@ -16,7 +16,7 @@ def bar_cell(
     key: str,
     on_take: Callable[[], Any] | None = None,
     lecture: Entries = (),
-    on_lecture: Wanted = lambda *_: None,
+    on_lecture: OnLecture = lambda *_: None,
     outcome: str = "",
 ) -> Cell:
     """The page's heading, and a button that copies the page's address.
@@ -32,11 +32,18 @@ def bar_cell(
         key: unique on the page.
         on_take: called when the person wants the page as a file; None where there is no such file.
         lecture: what can be done about a lecture.
-        on_lecture: does it.
+        on_lecture: called with what is to be done; see `menu_event`.
         outcome: what came of it, if that is not seen by itself.
     """
-    data = {"title": title, "part": part, "sentence": sentence, "takes": on_take is not None}
-    menu = {"lecture": [list(each) for each in lecture], "outcome": outcome}
-    shown = {**data, **menu, "network": list(network), "token": token}
-    events = {"take": lambda _: on_take and on_take(), "lecture": wanted(lecture, on_lecture)}
-    return Cell("page_bar", key, shown, events=events)
+    data = {
+        "title": title,
+        "part": part,
+        "sentence": sentence,
+        "network": list(network),
+        "token": token,
+        "takes": on_take is not None,
+        "lecture": [list(each) for each in lecture],
+        "outcome": outcome,
+    }
+    events = {"take": lambda _: on_take and on_take(), "lecture": menu_event(lecture, on_lecture)}
+    return Cell("page_bar", key, data, events=events)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 
 def part_list_cell(
@@ -27,9 +27,4 @@ def part_list_cell(
     """
     data = {"label": label, "parts": [list(part) for part in parts], "chosen": chosen,
             "away": list(away)}  # fmt: skip
-
-    def choose(sent: Any) -> Any:
-        at = place(sent, len(parts))
-        return None if at is None else on_choose(at)
-
-    return Cell("part_list", key, data, events={"part": choose})
+    return Cell("part_list", key, data, events={"part": event(on_choose, place, len(parts))})

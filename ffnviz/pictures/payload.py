@@ -5,7 +5,6 @@ larger and slower.
 """
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -60,7 +59,7 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
             places[name]["kept"] = kept
             body += np.packbits(filled, bitorder="little").tobytes()
             body += bytes(-len(body) % ALIGNMENT)
-            array = np.compress(filled.ravel(), array.ravel())  # the rest is told by the bits
+            array = np.compress(filled.ravel(), array.ravel())
         body += np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes()
         body += bytes(-len(body) % ALIGNMENT)
     text = json.dumps({**header, "arrays": places}).encode()
@@ -69,28 +68,6 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
 
 
 def _filled(array: NDArray[np.float16]) -> NDArray[np.bool_]:
-    # What is not zero has a bit beside its sign's: NumPy compares halves ten times slower.
+    # What is not zero has a bit besides its sign's: NumPy compares halves ten times slower.
     filled: NDArray[np.bool_] = (np.ascontiguousarray(array).view(np.uint16) & 0x7FFF) != 0
     return filled
-
-
-def unpacked(packed: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The header of what `pack` made, without its arrays; and these."""
-    start = 4 + int.from_bytes(packed[:4], "little")
-    header = json.loads(packed[4:start])
-    places = header.pop("arrays")
-    return header, {name: _array(packed, start, place) for name, place in places.items()}
-
-
-def _array(packed: bytes, start: int, place: Mapping[str, Any]) -> NDArray[Any]:
-    shape, at = place["shape"], start + place["offset"]
-    size = math.prod(shape)
-    dtype = np.dtype(place["dtype"]).newbyteorder("<")
-    if "kept" not in place:
-        return np.frombuffer(packed, dtype, size, at).reshape(shape)
-    bits = np.frombuffer(packed, np.uint8, -(-size // 8), at)
-    whole = np.zeros(size, dtype)
-    filled = np.unpackbits(bits, count=size, bitorder="little").astype(bool)
-    values = at + len(bits) + -len(bits) % ALIGNMENT
-    whole[filled] = np.frombuffer(packed, dtype, place["kept"], values)
-    return whole.reshape(shape)

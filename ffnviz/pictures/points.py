@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 Point = tuple[int, int, bool]  # column, row from below, whether it is of the first class
 
@@ -39,11 +39,6 @@ def points_cell(
         key: unique on the sheet.
         on_change: gives the action for all points there are then.
     """
-
-    def changed(sent: Any) -> Any:
-        new = checked(sent, side, most)
-        return None if new is None else on_change(new)
-
     header: dict[str, Any] = {
         "points": [[x, y, int(first)] for x, y, first in points],
         "side": side,
@@ -53,7 +48,7 @@ def points_cell(
         "head": head.to_json(),
     }
     arrays = {"score": score.astype(np.float32).ravel(), "lines": lines.astype(np.float32).ravel()}
-    return Cell("points", key, header, arrays, {"points": changed})
+    return Cell("points", key, header, arrays, {"points": event(on_change, checked, side, most)})
 
 
 def checked(value: Any, side: int, most: int) -> list[Point] | None:

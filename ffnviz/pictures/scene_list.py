@@ -1,15 +1,15 @@
 """The scenes of one's own lecture: small pictures of them, to choose and to put in order."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.sent import entry, place
+from ffnviz.pictures.sent import entry, event, place
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedScene:
     """One scene."""
 
     title: str  # in a few words
@@ -20,7 +20,7 @@ class Listed:
 
 
 def scene_list_cell(
-    scenes: Sequence[Listed],
+    scenes: Sequence[ListedScene],
     chosen: int,
     key: str,
     on_choose: Callable[[int], None],
@@ -36,15 +36,11 @@ def scene_list_cell(
         on_move: called with the place of the scene that moves, and the place that it gets.
     """
 
-    def chose(sent: Any) -> None:
-        at = place(sent, len(scenes))
-        if at is not None:
-            on_choose(at)
-
     def moved(sent: Any) -> None:
         start, end = (place(entry(sent, name), len(scenes)) for name in ("from", "to"))
         if start is not None and end is not None:
             on_move(start, end)
 
-    data: dict[str, Any] = {"scenes": [asdict(scene) for scene in scenes], "chosen": chosen}
-    return Cell("scene_list", key, data, events={"choose": chose, "move": moved})
+    data = {"scenes": [vars(scene) for scene in scenes], "chosen": chosen}
+    events = {"choose": event(on_choose, place, len(scenes)), "move": moved}
+    return Cell("scene_list", key, data, events=events)

@@ -1,7 +1,32 @@
 """What a browser sent, checked: our pictures send what they show, others can send anything."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+Value = TypeVar("Value")
+Limits = ParamSpec("Limits")
+
+
+def event(
+    ask: Callable[[Value], Any],
+    read: Callable[Concatenate[Any, Limits], Value | None],
+    *limits: Limits.args,
+    **more: Limits.kwargs,
+) -> Callable[[Any], Any]:
+    """An event of a cell: what `ask` gives for what `read` makes of a browser's value.
+
+    Args:
+        ask: gives the action, and is called only with what is legal.
+        read: one of the functions below, or another that returns None for what is not legal.
+        limits: further arguments of `read`.
+        more: likewise, by name.
+    """
+
+    def handle(sent: Any) -> Any:
+        value = read(sent, *limits, **more)
+        return None if value is None else ask(value)
+
+    return handle
 
 
 def place(value: Any, n: int) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,6 @@ def sentences_cell(
         on_open: called with the number of a sentence that is to be looked at.
         on_hide: called with the number of one that is to be hidden, or shown again if it is.
     """
-
-    def passed_on(act: Callable[[int], Any]) -> Callable[[Any], Any]:
-        def heard(sent: Any) -> Any:
-            at = place(sent, len(lines))
-            return None if at is None else act(lines[at].number)
-
-        return heard
-
     data: dict[str, Any] = {
         "lines": [
             {"text": line.text, "hidden": line.hidden, "remark": line.remark,
@@ -62,5 +54,8 @@ def sentences_cell(
         ],
         "head": head.to_json(),
     }  # fmt: skip
-    events = {"open": passed_on(on_open), "hide": passed_on(on_hide)}
+    events = {
+        "open": event(lambda at: on_open(lines[at].number), place, len(lines)),
+        "hide": event(lambda at: on_hide(lines[at].number), place, len(lines)),
+    }
     return Cell("sentences", key, data, events=events)

@@ -1,8 +1,8 @@
-"""What travels between a sheet in the browser and whoever draws it; sheet.js is the other end.
+"""The messages between a sheet in the browser and the Python that fills it; see sheet.js.
 
-A cell travels once, and so does each of its arrays: what the browser has is known by digests. A
-browser that has lost a cell (it was loaded anew, or a message was overtaken by the next) asks, and
-gets all.
+A cell is sent once, and so is each of its arrays: what the browser has is known by digests. A
+browser that lacks a cell (it was loaded anew, or a message was overtaken by the next) asks for it,
+and gets everything.
 """
 
 import json
@@ -24,14 +24,14 @@ class Browser:
 
     Attributes:
         digests: of the cells and arrays it keeps, the last used last.
-        heard: by the sheet's own number in the browser: how many of its events were handled.
+        handled: how many of the sheet's events were handled, by its own number in the browser.
     """
 
     digests: dict[str, None] = field(default_factory=dict)
-    heard: dict[str, int] = field(default_factory=dict)
+    handled: dict[str, int] = field(default_factory=dict)
 
     def lacks(self, digest: str) -> bool:
-        """Whether it must be sent; it is then taken for sent."""
+        """Whether a cell or array must be sent; from now on it counts as sent."""
         known = digest in self.digests
         self.digests.pop(digest, None)
         self.digests[digest] = None
@@ -44,18 +44,24 @@ def message(
     browser: Browser, cells: Sequence[Cell], stamp: str
 ) -> tuple[dict[str, Any], Mapping[str, Any]]:
     """The header, and what the browser lacks of the cells."""
-    arrays, named, new = {}, {}, {}
+    arrays, references, new = {}, {}, {}
     for cell in cells:
         packed = cell.packed()
         digests = {name: digest for name, (digest, _) in packed.items()}
         digest = digest_of(json.dumps([cell.picture, cell.data, digests]).encode())
-        named[cell.key] = [digest, cell.picture, digests]
+        references[cell.key] = [digest, cell.picture, digests]
         if browser.lacks(digest):
             new[digest] = cell.data
-        for known, each in packed.values():
-            if browser.lacks(known):
-                arrays[known] = np.frombuffer(each, np.uint8)
-    header = {"cells": named, "new": new, "heard": browser.heard, "shows": stamp, "kept": KEPT}
+        for array_digest, content in packed.values():
+            if browser.lacks(array_digest):
+                arrays[array_digest] = np.frombuffer(content, np.uint8)
+    header = {
+        "cells": references,
+        "new": new,
+        "heard": browser.handled,
+        "shows": stamp,
+        "kept": KEPT,
+    }
     return header, arrays
 
 
@@ -86,14 +92,14 @@ def laid_out(
 
 
 def new_events(browser: Browser, sent: Any) -> list[tuple[str, str, Any]]:
-    """What was done since the last time; a browser sends what was not answered again."""
+    """The events that were not handled yet; a browser sends each until it was answered."""
     sheet, events = str(entry(sent, "sheet"))[:32], entry(sent, "events")
     if entry(sent, "lost") is True:
         browser.digests.clear()
     new = []
     for each in events if isinstance(events, list) else ():
         number = entry(each, "number")
-        if isinstance(number, int) and number > browser.heard.get(sheet, 0):
-            browser.heard = {sheet: number}
+        if isinstance(number, int) and number > browser.handled.get(sheet, 0):
+            browser.handled = {sheet: number}
             new.append((str(entry(each, "cell")), str(entry(each, "name")), entry(each, "value")))
     return new

@@ -5,17 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Part
-from ffnviz.pictures.sent import one_of, place
+from ffnviz.pictures.head import Part, to_spans
+from ffnviz.pictures.sent import event, one_of, place
 
-ASKS = ("present", "explore", "back", "leave")
+REQUESTS = ("present", "explore", "back", "leave")
 
 Words = Sequence[Part]
-
-
-def spans(words: Words) -> list[list[str]]:
-    """As JSON values."""
-    return [[part, "plain"] if isinstance(part, str) else list(part) for part in words]
 
 
 @dataclass(frozen=True)
@@ -28,8 +23,8 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Told:
-    """A scene as it is told."""
+class StoryScene:
+    """A scene with its numbers, and how it is presented."""
 
     lecture: str  # the title of all
     at: int  # the scene's place, from 0
@@ -50,45 +45,22 @@ class Told:
 
 
 def story_cell(
-    told: Told, key: str, on_go: Callable[[int], Any], on_ask: Callable[[str], Any]
+    scene: StoryScene, key: str, on_go: Callable[[int], Any], on_ask: Callable[[str], Any]
 ) -> Cell:
     """A scene's words, its question, and the way on.
 
     Args:
-        told: the scene.
+        scene: the one that the page shows.
         key: unique on the page.
         on_go: called with the place of the scene that is wanted.
-        on_ask: called with one of ASKS: to present or not, to explore, to come back, to leave.
+        on_ask: called with one of REQUESTS: to present or not, to explore, to come back, to leave.
     """
-
-    def went(sent: Any) -> None:
-        at = place(sent, len(told.titles))
-        if at is not None:
-            on_go(at)
-
-    def asked(sent: Any) -> None:
-        what = one_of(sent, ASKS)
-        if what is not None:
-            on_ask(what)
-
-    question = told.question
-    data: dict[str, Any] = {
-        "lecture": told.lecture,
-        "at": told.at,
-        "titles": list(told.titles),
-        "path": list(told.path),
-        "sentence": told.sentence,
-        "say": spans(told.say),
-        "look": told.look,
-        "question": question
-        and {"ask": spans(question.ask), "options": list(question.options),
-             "answer": question.answer},
-        "notes": spans(told.notes),
-        "coming": told.coming,
-        "minutes": told.minutes,
-        "presenting": told.presenting,
-        "exploring": told.exploring,
-        "strayed": told.strayed,
-        "accent": told.accent,
-    }  # fmt: skip
-    return Cell("story", key, data, events={"go": went, "ask": asked})
+    question = scene.question
+    data = {
+        **vars(scene),
+        "say": to_spans(scene.say),
+        "notes": to_spans(scene.notes),
+        "question": question and {**vars(question), "ask": to_spans(question.ask)},
+    }
+    events = {"go": event(on_go, place, len(scene.titles)), "ask": event(on_ask, one_of, REQUESTS)}
+    return Cell("story", key, data, events=events)

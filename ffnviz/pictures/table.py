@@ -5,7 +5,7 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 DRAWN = 500  # rows, of however many; all are sorted and saved
 
@@ -28,7 +28,5 @@ def table_cell(
     """
     data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json(),
             "clickable": on_choose is not None, "drawn": DRAWN}  # fmt: skip
-    if on_choose is None:
-        return Cell("table", key, data)
-    clicked = lambda row: None if place(row, len(rows)) is None else on_choose(row)  # noqa: E731
-    return Cell("table", key, data, events={"row": clicked})
+    events = {} if on_choose is None else {"row": event(on_choose, place, len(rows))}
+    return Cell("table", key, data, events=events)

@@ -40,8 +40,8 @@ def text_cell(
         tone: how loud they are; "warning" is read out at once.
         progress: of the measurement whose result will stand here.
     """
-    each = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
-    data = {"paragraphs": each, "tone": tone}
+    spans = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
+    data = {"paragraphs": spans, "tone": tone}
     return Cell("text", key, data if progress is None else data | {"progress": asdict(progress)})
 
 

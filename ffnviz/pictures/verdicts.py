@@ -1,12 +1,12 @@
 """Claims with their verdicts, in groups; of those with titles one is open, and leads further."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import place
+from ffnviz.pictures.sent import event, place
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,10 @@ def verdicts_cell(
         dense: verdict and measurement in one line, without the test.
         on_choose: gives the action for a group's number, when one asks to be led there.
     """
-
-    def clicked(sent: Any) -> Any:
-        group = place(sent, len(groups))
-        return on_choose(group) if on_choose and group is not None else None
-
-    data: dict[str, Any] = {
-        "groups": [[title, [asdict(claim) for claim in claims]] for title, claims in groups],
+    data = {
+        "groups": [[title, [vars(claim) for claim in claims]] for title, claims in groups],
         "dense": dense,
         "head": head.to_json(),
     }
-    return Cell("verdicts", key, data, events={"group": clicked})
+    events = {} if on_choose is None else {"group": event(on_choose, place, len(groups))}
+    return Cell("verdicts", key, data, events=events)

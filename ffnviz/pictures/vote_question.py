@@ -27,7 +27,7 @@ class Experiment:
 
 
 @dataclass(frozen=True)
-class Asked:
+class VoteQuestion:
     """A question.
 
     Attributes:
@@ -55,19 +55,19 @@ class Asked:
 def vote_cell(
     key: str,
     head: Head,
-    asked: Asked,
+    question: VoteQuestion,
     believed: Sequence[str],
     votes: Sequence[tuple[int | None, int | None]],
     on_step: Callable[[int, str], Any],
     on_vote: Callable[[int, int], Any],
     on_lead: Callable[[], Any],
 ) -> Cell:
-    """The question, and what became of all of them.
+    """The question, and the votes on all of them.
 
     Args:
         key: unique on the sheet.
         head: what stands above it.
-        asked: the question.
+        question: the one that is shown.
         believed: the misconceptions, one a question.
         votes: one's own two votes on each.
         on_step: gives the action for the place of a question and a step of it.
@@ -83,19 +83,12 @@ def vote_cell(
         round_, option = place(entry(sent, "round"), 2), place(entry(sent, "option"), OPTIONS)
         return None if round_ is None or option is None else on_vote(round_, option)
 
-    seen = asked.experiment
-    data: dict[str, Any] = {
+    experiment = question.experiment
+    data = {
+        **vars(question),
         "head": head.to_json(),
-        "at": asked.at,
-        "ask": to_spans(asked.ask),
-        "options": list(asked.options),
-        "answers": list(asked.answers),
-        "step": asked.step,
-        "experiment": seen
-        and {"did": to_spans(seen.did), "rows": [list(row) for row in seen.rows]},
-        "missing": asked.missing,
-        "why": asked.why,
-        "leads": asked.leads,
+        "ask": to_spans(question.ask),
+        "experiment": experiment and {"did": to_spans(experiment.did), "rows": experiment.rows},
         "believed": list(believed),
         "votes": [list(each) for each in votes],
         "scene": FIRST_OF_CLASS,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.story import Words, spans
+from ffnviz.pictures.head import Part, to_spans
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ def words_cell(
     label: str,
     text: str,
     longest: int,
-    reads: Words,
+    reads: Sequence[Part],
     choices: Sequence[Choice] | None,
     key: str,
     on_text: Callable[[str], None],
@@ -48,7 +48,7 @@ def words_cell(
         "label": label,
         "text": text,
         "longest": longest,
-        "reads": spans(reads),
+        "reads": to_spans(reads),
         "choices": choices and [[each.name, each.meaning, each.now] for each in choices],
     }
     return Cell("words_box", key, data, events={"text": wrote, "ask": lambda _: on_ask()})

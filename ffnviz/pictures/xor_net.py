@@ -5,7 +5,7 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import numbers
+from ffnviz.pictures.sent import event, numbers
 
 WEIGHTS = 9  # of unit 1: a, b, bias; of unit 2 likewise; of the output: h₁, h₂, bias
 MOST = 9.0  # of any weight, without its sign
@@ -29,11 +29,9 @@ def xor_cell(
         on_weights: gives the action for nine other ones.
         on_phi: gives the action for φ on or off.
     """
-
-    def chose(sent: Any) -> Any:
-        nine = numbers(sent, WEIGHTS, -MOST, MOST)
-        return None if nine is None else on_weights(nine)
-
     data = {"head": head.to_json(), "weights": list(weights), "relu": relu, "most": MOST}
-    events = {"weights": chose, "phi": lambda sent: on_phi(sent is True)}
+    events = {
+        "weights": event(on_weights, numbers, WEIGHTS, -MOST, MOST),
+        "phi": lambda sent: on_phi(sent is True),
+    }
     return Cell("xor_net", key, data, events=events)

@@ -12,12 +12,12 @@ from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.bet import bet_cell
-from ffnviz.pictures.block_picture import Asks, Shown, Station, Strip, block_cell
+from ffnviz.pictures.block_picture import BlockActions, BlockView, Station, Strip, block_cell
 from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.classroom import Attending, classroom_cell
+from ffnviz.pictures.classroom import Attendance, classroom_cell
 from ffnviz.pictures.code import code_cell
 from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.examples import examples_cell
@@ -34,14 +34,13 @@ from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.pictures.points import points_cell
 from ffnviz.pictures.program import ProgramLine, Value, program_cell
 from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.scene_list import Listed, scene_list_cell
+from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
-from ffnviz.pictures.story import Question, Told, story_cell
+from ffnviz.pictures.story import Question, StoryScene, story_cell
 from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.verdicts import Claim, verdicts_cell
-from ffnviz.pictures.vote_question import Asked as Voted
-from ffnviz.pictures.vote_question import Experiment, vote_cell
+from ffnviz.pictures.vote_question import Experiment, VoteQuestion, vote_cell
 from ffnviz.pictures.welcome import welcome_cell
 from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.pictures.xor_net import xor_cell
@@ -191,15 +190,15 @@ def show_local_storage(seed: int) -> None:
 
 
 def show_classroom(_: int) -> None:
-    mount_cell(classroom_cell(Attending(""), "classroom", never, never, never))
+    mount_cell(classroom_cell(Attendance(""), "classroom", never, never, never))
 
 
 def show_story(seed: int) -> None:
     question = Question(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
     cell = story_cell(
-        Told("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "", [f"It is {seed}."],
-             "", question, ["Notes."], "Third", 8, presenting=False, exploring=False, strayed=False,
-             accent="relu"),
+        StoryScene("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "",
+                   [f"It is {seed}."], "", question, ["Notes."], "Third", 8, presenting=False,
+                   exploring=False, strayed=False, accent="relu"),
         "story", never, never,
     )  # fmt: skip
     mount_cell(cell)
@@ -214,7 +213,7 @@ def show_sentences(seed: int) -> None:
 
 
 def show_scene_list(seed: int) -> None:
-    scenes = [Listed(f"Scene {n} of {seed}", "Sparsity", "It rained.", "") for n in range(3)]
+    scenes = [ListedScene(f"Scene {n} of {seed}", "Sparsity", "It rained.", "") for n in range(3)]
     mount_cell(scene_list_cell(scenes, seed % 3, "scenes", never, never))
 
 
@@ -261,9 +260,9 @@ def stations(seed: int, n_tokens: int = 4, n_asked: int = 3) -> list[Station]:
 def show_block(
     seed: int, station: str = "a", head: int = 0, token: int = 1, n_tokens: int = 4
 ) -> None:
-    asks = Asks(never, never, never, never, never)
+    asks = BlockActions(never, never, never, never, never)
     ways = {"own": "one way", "moved": "another"}
-    shown = Shown(station, head, token, "before", "after", ways, "own")
+    shown = BlockView(station, head, token, "before", "after", ways, "own")
     cell = block_cell(HEAD, stations(seed, n_tokens), texts(n_tokens), ["u", "v", "w"], shown,
                       "block", asks)  # fmt: skip
     mount_cell(cell, f"block {seed}")
@@ -304,7 +303,9 @@ def show_xor(seed: int) -> None:
 
 def show_vote(seed: int) -> None:
     experiment = Experiment(["It ran."], [("one", f"{seed}", 0.5), ("two", "3", None)])
-    asked = Voted(0, ["Which?"], ["a", "b", "c"], [1, None], "why", experiment, "", "Since.", "Lab")
+    asked = VoteQuestion(
+        0, ["Which?"], ["a", "b", "c"], [1, None], "why", experiment, "", "Since.", "Lab"
+    )
     cell = vote_cell("vote", HEAD, asked, ["A.", "B."], [(0, 1), (None, None)], never, never, never)
     mount_cell(cell)
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ffnviz.app.mounting import mount_cell
-from ffnviz.pictures.classroom import Attending, classroom_cell
+from ffnviz.pictures.classroom import Attendance, classroom_cell
 from ffnviz.pictures.local_storage import storage_cell
 from tests.browser import shown
 from tests.browser.plain_page import PlainPage, payload
@@ -355,7 +355,7 @@ def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
     page = plain.page
 
     def attend(followed: int) -> None:
-        student = Attending("student", "ABCDEF", followed=followed)
+        student = Attendance("student", "ABCDEF", followed=followed)
         cell = classroom_cell(student, "classroom", shown.never, shown.never, shown.never)
         show = partial(mount_cell, cell)
         (plain.update if followed else plain.hang)("classroom", show)

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ffnviz.pictures.payload import unpacked
+from tests.unpacked import unpacked
 
 
 @dataclass

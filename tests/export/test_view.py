@@ -9,7 +9,7 @@ import pytest
 import ffnviz
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.trace import Trace
-from ffnviz.pictures.payload import unpacked
+from tests.unpacked import unpacked
 
 pytest.importorskip("anywidget")
 TEXT = "The cat sat on the [MASK]."

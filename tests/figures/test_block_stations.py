@@ -3,10 +3,18 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.block.stations import Passing, asked_most, degrees, headline, note, says, title
+from ffnviz.figures.block.stations import (
+    TokenInBlock,
+    attends_most,
+    degrees,
+    explanation,
+    headline,
+    note,
+    title,
+)
 from ffnviz.figures.wording import Sentence
 
-OF = Passing("cat", 4, 9, "ReLU", "it is", "to block 2")
+TOKEN = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
 E1, E2 = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 
 
@@ -31,16 +39,16 @@ def test_each_station_has_its_name_and_number() -> None:
 
 
 def test_it_is_said_what_is_done_to_the_token() -> None:
-    told = read(says("norm", np.array([1.0, 3.0]), E1, OF, None, last=False))
+    told = read(explanation("norm", np.array([1.0, 3.0]), E1, TOKEN, None, last=False))
     assert "the mean (2.00)" in told
     assert "standard deviation (1.00)" in told
     assert "from 3.2 to 1.0." in told
-    told = read(says("sum", E1, E1 + E2, OF, None, last=True))
+    told = read(explanation("sum", E1, E1 + E2, TOKEN, None, last=True))
     assert (
         "turns “cat” by 45°; the norm goes from 1.0 to 1.4. The vector goes on to block 2." in told
     )
-    assert "4 tokens" in read(says("attention", E1, E2, OF, None, last=False))
-    told = read(says("ffn", E1, E2, OF, np.zeros(8), last=False))
+    assert "4 tokens" in read(explanation("attention", E1, E2, TOKEN, None, last=False))
+    told = read(explanation("ffn", E1, E2, TOKEN, np.zeros(8), last=False))
     assert "2 → 8 numbers, through ReLU (9 active), → 2" in told
 
 
@@ -55,4 +63,4 @@ def test_what_is_asked_most_is_that_of_the_mean_over_heads() -> None:
     weights = np.zeros((2, 1, 3))
     weights[0, 0] = [0.0, 0.6, 0.4]
     weights[1, 0] = [0.1, 0.0, 0.9]
-    assert "attends most to “c” (65%)" in read(asked_most("x", ["a", "b", "c"], weights, 0))
+    assert "attends most to “c” (65%)" in read(attends_most("x", ["a", "b", "c"], weights, 0))

@@ -12,7 +12,8 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.payload import as_order, pack, unpacked
+from ffnviz.pictures.payload import as_order, pack
+from tests.unpacked import unpacked
 
 ARRAYS = st.dictionaries(
     st.text(min_size=1, max_size=8),

@@ -23,7 +23,7 @@ from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import config
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.classroom import Attending, classroom_cell
+from ffnviz.pictures.classroom import Attendance, classroom_cell
 from ffnviz.server.own_address import own_address
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
@@ -60,7 +60,7 @@ def class_line(session: Session) -> list[Cell]:
     led, code = lecturer_of(), session.view_options.follows
     if led is not None:
         link = link_of(st.session_state.get(BASE, ""), led[0])
-        shown = Attending(
+        shown = Attendance(
             "lecturer", *led, link, picture_of(link) if link else "",
             just_opened=st.session_state.get(OPENED) == led[0],
             brain=bool(st.session_state.get(BRAIN)),
@@ -70,10 +70,10 @@ def class_line(session: Session) -> list[Cell]:
         each, moved = st.session_state.get(FOLLOWED, ("", 0))
         followed = moved if each == code else 0
         who, ticket = ticket_for(code)
-        shown = Attending("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
+        shown = Attendance("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
                           longest=LONGEST_SENTENCE)  # fmt: skip
     else:
-        shown = Attending("")
+        shown = Attendance("")
     return [classroom_cell(
         shown,
         key="classroom",

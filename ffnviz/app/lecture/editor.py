@@ -26,7 +26,7 @@ from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureEr
 from ffnviz.parts import PAGES
 from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.scene_list import Listed, scene_list_cell
+from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
 
 PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
 
@@ -96,7 +96,7 @@ def the_scenes(current: Draft, place: int) -> None:
         keep(draft().moved(numbers[start], end - start))
 
     listed = [
-        Listed(scene.title, where(scene), scene.state.sentence, thumbnails.get(number, ""))
+        ListedScene(scene.title, where(scene), scene.state.sentence, thumbnails.get(number, ""))
         for number, scene in current.scenes
     ]
     mount_cell(scene_list_cell(listed, place, "desk-list", on_choose=choose, on_move=move))

@@ -12,7 +12,7 @@ from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.trace import usual_token
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.story import Question, Told, story_cell
+from ffnviz.pictures.story import Question, StoryScene, story_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
@@ -150,7 +150,7 @@ def _says_sentence(scene: Scene) -> bool:
     return "{sentence}" in scene.say and (not asked or "{sentence}" in asked)
 
 
-def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) -> Told:
+def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) -> StoryScene:
     """A scene with its numbers, as they are for what the page shows."""
     scene, path = lecture.scenes[place], lecture.path(showing.short)
     here = run is not None and is_near(scene, run)
@@ -161,7 +161,7 @@ def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) ->
         answer = asked.answer if exactly else None
         question = Question(computed(asked.ask, run), asked.options, answer)
     after = next((each for each in path if each > place), None)
-    return Told(
+    return StoryScene(
         lecture=lecture.title,
         at=place,
         titles=[each.title for each in lecture.scenes],

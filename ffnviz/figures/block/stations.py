@@ -12,7 +12,7 @@ Vector = Array
 
 
 @dataclass(frozen=True)
-class Passing:
+class TokenInBlock:
     """One token on its way through a block."""
 
     label: str  # as typed
@@ -39,49 +39,48 @@ def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
 
 
 def note(kind: str, before: Vector, after: Vector) -> str:
-    """The live number under a station; before is what it got, or the stream that a sum adds to."""
+    """The live number under a station; `before` is its input, or the stream that a sum adds to."""
     if kind == "sum":
         return f"turned {degrees(before, after):.0f}°"
     return f"{'norm' if kind in ('stream', 'norm') else 'writes'} {_norm(after):.1f}"
 
 
-def says(
-    kind: str, before: Vector, after: Vector, passing: Passing, hidden: Vector | None, last: bool
+def explanation(
+    kind: str, before: Vector, after: Vector, token: TokenInBlock, hidden: Vector | None, last: bool
 ) -> Sentence:
     """What a station does to the token, with the numbers it does it with."""
-    word, size = quoted(passing.label), number(f"{_norm(after):.1f}")
-    end = f" The vector goes on {passing.leaves}." if last else ""
-    more = passing.not_drawn
-    also = f" and {more} special one{'s' * (more > 1)}, not drawn" if more else ""
+    word, norm = quoted(token.label), number(f"{_norm(after):.1f}")
+    end = f" The vector goes on {token.leaves}." if last else ""
+    n = token.not_drawn
+    special = f" and {n} special one{'s' * (n > 1)}, not drawn" if n else ""
+    change: Sentence = [f"The norm goes from {_norm(before):.1f} to ", norm, f".{end}"]
     match kind:
         case "stream":
-            return [word, f" enters as {passing.enters}: {len(after):,} numbers with a norm of ",
-                    size, "."]  # fmt: skip
-        case "norm" if passing.norm == "RMSNorm":
+            return [word, f" enters as {token.enters}: {len(after):,} numbers with a norm of ",
+                    norm, "."]  # fmt: skip
+        case "norm" if token.norm == "RMSNorm":
             length = f"{float(np.sqrt(np.square(before).mean())):.2f}"
             return ["RMSNorm divides the numbers of ", word, f" by their root mean square "
-                    f"({length}), and scales each by a learnt amount. "
-                    f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
-        case "norm" if passing.norm == "norm":
-            return ["The numbers of ", word, " are normalised, and scaled by learnt amounts. "
-                    f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
+                    f"({length}), and scales each by a learnt amount. ", *change]  # fmt: skip
+        case "norm" if token.norm == "norm":
+            return ["The numbers of ", word, " are normalised, and scaled by learnt amounts. ",
+                    *change]  # fmt: skip
         case "norm":
             mean = f"{before.mean():.2f}".replace("-", "−")
             return [f"LayerNorm subtracts the mean ({mean}) of the numbers of ", word,
                     f", divides them by their standard deviation ({before.std():.2f}), and scales "
-                    "and shifts each by learnt amounts. "
-                    f"The norm goes from {_norm(before):.1f} to ", size, f".{end}"]  # fmt: skip
+                    "and shifts each by learnt amounts. ", *change]  # fmt: skip
         case "attention":
             return ["Only here do tokens see one another. For ", word, ", each head gathers from "
-                    f"{passing.n_words} tokens{also}, with weights that sum to 1. What "
-                    "the heads write has a norm of ", size, "."]  # fmt: skip
+                    f"{token.n_words} tokens{special}, with weights that sum to 1. What "
+                    "the heads write has a norm of ", norm, "."]  # fmt: skip
         case "cross":
-            return [word, f" attends to the {passing.n_words} tokens of the sentence that was "
-                    "read. What is written has a norm of ", size, "."]  # fmt: skip
+            return [word, f" attends to the {token.n_words} tokens of the sentence that was "
+                    "read. What is written has a norm of ", norm, "."]  # fmt: skip
         case "ffn":
-            wide = 0 if hidden is None else len(hidden)
-            return ["The FFN sees ", word, f" alone: {len(after):,} → {wide:,} numbers, "
-                    f"through {passing.phi} (", number(f"{passing.awake:,} active"),
+            d_ff = 0 if hidden is None else len(hidden)
+            return ["The FFN sees ", word, f" alone: {len(after):,} → {d_ff:,} numbers, "
+                    f"through {token.phi} (", number(f"{token.awake:,} active"),
                     f"), → {len(after):,}. It writes a norm of {_norm(after):.1f}."]  # fmt: skip
     return ["What was written is added to the stream. It turns ", word, " by ",
             number(f"{degrees(before, after):.0f}°"),
@@ -89,7 +88,7 @@ def says(
 
 
 def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
-    """What turns the token how far; it begins with `start`."""
+    """How far each part of the block turns the token; the sentence begins with `start`."""
     parts: Sentence = [start]
     for place, (what, angle) in enumerate(turns):
         if place:
@@ -104,13 +103,13 @@ def _norm(vector: Vector) -> float:
     return float(np.linalg.norm(vector))
 
 
-def asked_most(label: str, asked: Sequence[str], weights: Array | None, token: int) -> Sentence:
-    """What a written token asks most of the sentence that was read, on the mean of all heads."""
-    mean = np.zeros(len(asked)) if weights is None else weights[:, token].mean(axis=0)
+def attends_most(label: str, read: Sequence[str], weights: Array | None, token: int) -> Sentence:
+    """Where a written token attends most in the sentence that was read, on average over heads."""
+    mean = np.zeros(len(read)) if weights is None else weights[:, token].mean(axis=0)
     most = int(mean.argmax())
     return [
         quoted(label), " sees what has been written so far, never what follows. In the sentence "
-        "at the top it attends most to ", quoted(asked[most]), " (",
+        "at the top it attends most to ", quoted(read[most]), " (",
         number(percent(float(mean[most]))), "). "
         "No decoder was trained: this one borrows the encoder's weights.",
     ]  # fmt: skip

@@ -5,15 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.lab.curves import Lines, lines
 from ffnviz.figures.layout import Figure, axis, figure, panel_title, some_named
 
-Curve = NDArray[np.float64]
-Series = dict[str, tuple[Curve, str, str]]  # name → values, colour, dash
 FLOOR = 1e-17  # below what float64 can tell apart
 
 
-def over_layers(series: Series, title: str, legend: bool = True) -> Figure:
+def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
     """A line a stack from its input, layer 0, on; logarithmic; shorter stacks end earlier."""
     seen = np.concatenate([[1.0], *(values[values > 0] for values, _, _ in series.values())])
     decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, shortened
+from ffnviz.figures.layout import Figure, Trace, shortened
 
 GAP = 2.0
 SHOWN = 8
@@ -37,15 +37,12 @@ def flow(n_tokens: int, d_model: int, d_ff: int, label: str, twin: str) -> Figur
     tallest = max(heights)
     return {
         "data": [
-            {"type": "scatter", "mode": "text", "name": "shape", "x": places,
-             "y": np.array(heights) / 2 + 0.05 * tallest, "hoverinfo": "skip",
-             "text": [f"<b>({n_tokens:,}, {height:,})</b>" for height in heights],
-             "textfont": {"size": 22}},
-            {"type": "scatter", "mode": "text", "name": "value", "x": places,
-             "y": -np.array(heights) / 2 - 0.05 * tallest, "hoverinfo": "skip", "text": names,
-             "textfont": {"size": 17}},
-            {"type": "scatter", "mode": "text", "name": "step", "x": places[:-1] + GAP / 2,
-             "y": np.zeros(3), "hoverinfo": "skip", "text": steps, "textfont": {"size": 18}},
+            _words("shape", places, np.array(heights) / 2 + 0.05 * tallest,
+                   [f"<b>({n_tokens:,}, {height:,})</b>" for height in heights],
+                   textfont={"size": 22}),
+            _words("value", places, -np.array(heights) / 2 - 0.05 * tallest, names,
+                   textfont={"size": 17}),
+            _words("step", places[:-1] + GAP / 2, np.zeros(3), steps, textfont={"size": 18}),
         ],
         "layout": _bare(shapes, [-0.75, 3 * GAP + 0.75], [-0.62 * tallest, 0.62 * tallest]),
     }  # fmt: skip
@@ -66,29 +63,28 @@ def shared_weights(labels: Sequence[str], d_model: int, d_ff: int, n: int, twin:
     bottom = len(shown) - 0.4
     shapes = [_box(1.6, 4.4, -0.6, bottom, f"@{twin}/0.22")]
     for row in rows:
-        shapes += [_box(0.35, 1.05, row - 0.2, row + 0.2, f"@{twin}/0.75"),
-                   _box(1.9, 4.1, row - 0.2, row + 0.2, f"@{twin}/0.75"),
-                   _box(4.95, 5.65, row - 0.2, row + 0.2, f"@{twin}/0.75")]  # fmt: skip
+        for x0, x1 in ((0.35, 1.05), (1.9, 4.1), (4.95, 5.65)):  # input, hidden, output
+            shapes.append(_box(x0, x1, row - 0.2, row + 0.2, f"@{twin}/0.75"))
     left = len(labels) - SHOWN
     more = [f"… and {left:,} token{'s' if left > 1 else ''} more"] if left > 0 else []
     return {
         "data": [
-            {"type": "scatter", "mode": "text", "name": "token", "x": np.full(len(shown), 0.25),
-             "y": rows, "text": shown, "textposition": "middle left", "hoverinfo": "skip",
-             "textfont": {"size": 18}},
-            {"type": "scatter", "mode": "text", "name": "shapes", "hoverinfo": "skip",
-             "x": np.array([0.7, 3.0, 5.3]), "y": np.full(3, -0.95),
-             "text": [f"({d_model:,})", f"one W₁, b₁, W₂, b₂:<br>{n:,} parameters · ({d_ff:,})",
-                      f"({d_model:,})"],
-             "textfont": {"size": 17}},
-            {"type": "scatter", "mode": "text", "name": "arrows", "hoverinfo": "skip",
-             "x": np.repeat([1.33, 4.67], len(shown)), "y": np.tile(rows, 2),
-             "text": ["→"] * (2 * len(shown)), "textfont": {"size": 20}},
-            {"type": "scatter", "mode": "text", "name": "more", "hoverinfo": "skip",
-             "x": np.full(len(more), 3.0), "y": np.full(len(more), bottom + 0.25), "text": more},
+            _words("token", np.full(len(shown), 0.25), rows, shown, textposition="middle left",
+                   textfont={"size": 18}),
+            _words("shapes", np.array([0.7, 3.0, 5.3]), np.full(3, -0.95),
+                   [f"({d_model:,})", f"one W₁, b₁, W₂, b₂:<br>{n:,} parameters · ({d_ff:,})",
+                    f"({d_model:,})"], textfont={"size": 17}),
+            _words("arrows", np.repeat([1.33, 4.67], len(shown)), np.tile(rows, 2),
+                   ["→"] * (2 * len(shown)), textfont={"size": 20}),
+            _words("more", np.full(len(more), 3.0), np.full(len(more), bottom + 0.25), more),
         ],
         "layout": _bare(shapes, [-0.9, 5.8], [bottom + 0.5, -1.5]),
     }  # fmt: skip
+
+
+def _words(name: str, x: Any, y: Any, text: Sequence[str], **more: Any) -> Trace:
+    return {"type": "scatter", "mode": "text", "name": name, "x": x, "y": y, "text": text,
+            "hoverinfo": "skip", **more}  # fmt: skip
 
 
 def _box(x0: float, x1: float, y0: float, y1: float, colour: str) -> dict[str, Any]:

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from ffnviz.figures.layout import Figure, axis, figure, line_trace
 from ffnviz.figures.style import Array
 
+# name → values (n,), colour, and dash ("solid", "dot", "dash")
+Lines = Mapping[str, tuple[Array, str, str]]
+
 
 def lines(
     x: NDArray[np.number[Any]],
-    series: Mapping[str, tuple[Array, str, str]],
+    series: Lines,
     x_axis: dict[str, Any],
     y_axis: dict[str, Any],
     **more: Any,
@@ -21,7 +24,7 @@ def lines(
 
     Args:
         x: shared by all, (n,).
-        series: name → values (n,), colour, and dash ("solid", "dot", "dash").
+        series: what is drawn over x.
         x_axis: from `axis`.
         y_axis: likewise.
         more: as in Plotly's layout.

@@ -21,25 +21,24 @@ def off_linear(
         labels: of the two tests.
         twin: the accent.
     """
-    parts = list(tried)
-    short_names = [name.removeprefix("all ") for name in parts]
+    short_names = [name.removeprefix("all ") for name in tried]
     names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in short_names]
+    tests = zip(zip(*tried.values(), strict=True), labels, (f"@{twin}", "@muted"), strict=True)
+    axis_end = np.log10(LEAST)
     return figure(
         [
             {"type": "bar", "orientation": "h", "name": label, "y": names,
              # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
-             "x": np.log10(np.maximum([tried[name][k] for name in parts], LEAST))
-             - np.log10(LEAST),
-             "base": np.log10(LEAST), "marker": {"color": colour},
-             "meta": {"numbers": "customdata", "values": [tried[name][k] for name in parts],
-                      "named": "map"},
-             "customdata": np.array([tried[name][k] for name in parts]),
+             "x": np.log10(np.maximum(values, LEAST)) - axis_end, "base": axis_end,
+             "marker": {"color": colour},
+             "meta": {"numbers": "customdata", "values": list(values), "named": "map"},
+             "customdata": np.array(values),
              "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
-             "text": [short(tried[name][k], 1) for name in parts], "textposition": "outside",
+             "text": [short(value, 1) for value in values], "textposition": "outside",
              "textfont": {"size": 16}, "cliponaxis": False}
-            for k, (label, colour) in enumerate(zip(labels, (f"@{twin}", "@muted"), strict=True))
+            for values, label, colour in tests
         ],
-        axis("off by (share), logarithmic", range=[np.log10(LEAST), 2],
+        axis("off by (share), logarithmic", range=[axis_end, 2],
              tickvals=list(range(-16, 1, 4)),
              ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
         axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),

@@ -8,6 +8,7 @@ import numpy as np
 from ffnviz.figures.layout import Figure, axis, figure, panel_title, some_named
 from ffnviz.figures.style import Array
 
+MANY = 3  # maps in a row leave room for few words
 FAINTEST = "0.14"  # of what is not zero, however little it is
 LEAST = 1e-3  # the darkest colour: mere rounding stays faint
 
@@ -23,9 +24,6 @@ class Map:
     # rows, columns: names, not escaped; none if they would not fit
     rows: Sequence[str]
     columns: Sequence[str]
-
-
-MANY = 3  # maps in a row leave room for few words
 
 
 def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) -> Figure:

@@ -40,13 +40,10 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
     for place, row in enumerate(rows):
         mean = float(row.differences.mean())
         beyond = "" if abs(mean) <= reach else "→ " if mean > 0 else "← "
-        notes += [
-            _note(row.name, place, 0.0, "left"),
-            _note(beyond + row.note, place, 1.0, "right"),
-        ]
+        notes += [_note(row.name, place, 0, "left"), _note(beyond + row.note, place, 1, "right")]
         if beyond:
             continue
-        dots += [(each, place) for each in row.differences]
+        dots += [(difference, place) for difference in row.differences]
         means.append((mean, place))
         low, high = np.clip(row.interval, -reach, reach)
         lines += [(low, place), (high, place), (None, None)]
@@ -62,13 +59,13 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
                         "line": {"color": "@background", "width": 2}},
              "hovertemplate": "%{x:+.3f} nats on average<extra></extra>"},
         ],
-          # names stand at the left of the axis, means at its right
-            axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
-domain=[0.36, 0.84]),
-            axis("", range=[len(rows) - 0.4, -0.6], showticklabels=False, showgrid=False,
-zeroline=False),
-            annotations=notes,
-            margin={"l": 16, "r": 16, "t": 40, "b": 56},
+        # Names stand at the left of the axis, means at its right.
+        axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
+             domain=[0.36, 0.84]),
+        axis("", range=[len(rows) - 0.4, -0.6], showticklabels=False, showgrid=False,
+             zeroline=False),
+        annotations=notes,
+        margin={"l": 16, "r": 16, "t": 40, "b": 56},
     )  # fmt: skip
 
 

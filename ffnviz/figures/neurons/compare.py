@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened
+from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened, signed_colours
 from ffnviz.figures.style import Array
 
 
@@ -28,9 +28,7 @@ def differences(
             "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
             "meta": {"named": "tokens"},
             "customdata": np.tile(neurons, (len(pairs), 1)),
-            "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
-            "colorbar": {"title": {"text": "second − first", "side": "right"}, "thickness": 12,
-                         "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
+            **signed_colours("second − first"),
             "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
         }],
         axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
@@ -57,14 +55,14 @@ def both_values(
         twin: the accent.
     """
     y = np.arange(len(neurons))
-    traces = [
-        {"type": "bar", "orientation": "h", "name": escaped(name), "x": hidden, "y": y,
-         "customdata": neurons, "marker": {"color": colour},
-         "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
-        for name, hidden, colour in ((names[0], first, "@muted"), (names[1], second, f"@{twin}"))
-    ]  # fmt: skip
     return figure(
-        traces,
+        [
+            {"type": "bar", "orientation": "h", "name": escaped(name), "x": hidden, "y": y,
+             "customdata": neurons, "marker": {"color": colour},
+             "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
+            for name, hidden, colour in zip(names, (first, second), ("@muted", f"@{twin}"),
+                                            strict=True)
+        ],
         axis("activation φ(x·key + b)"),
         axis("neuron", tickvals=y, ticktext=[str(n) for n in neurons],
              range=[len(neurons) - 0.4, -0.6], showgrid=False, zeroline=False),

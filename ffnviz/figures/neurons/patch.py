@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure, shortened, some_named
+from ffnviz.figures.layout import Figure, axis, figure, shortened, signed_colours, some_named
 from ffnviz.figures.style import Array
 
 MOST_NAMES = 32  # of tokens and of blocks
@@ -33,9 +33,7 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
             "x": np.arange(n_tokens), "y": np.arange(n_blocks),
             "zmin": -100 * largest, "zmax": 100 * largest, "xgap": 1, "ygap": 1,
             "customdata": np.arange(shares.size).reshape(shares.shape),
-            "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
-            "colorbar": {"title": {"text": "% of the way", "side": "right"}, "thickness": 12,
-                         "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
+            **signed_colours("% of the way"),
             "hovertemplate": "block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
         }],
         axis("token", **some_named(names, MOST_NAMES, 16), tickangle=-60, showgrid=False,

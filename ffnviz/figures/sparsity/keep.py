@@ -33,4 +33,5 @@ def concentration(curves: Mapping[Series, Array], kept: float) -> Figure:
 
 def _at_percents(shares: Array) -> Array:
     n = len(shares)
-    return np.interp(PERCENTS / 100 * n, np.arange(n + 1), [0, *shares])
+    carried: Array = np.interp(PERCENTS / 100 * n, np.arange(n + 1), [0, *shares])
+    return carried

@@ -36,7 +36,7 @@ def early_words(
             "texttemplate": "%{text}", "textfont": {"size": 18, "color": "@text"},
             "showscale": False, "hoverinfo": "none", "xgap": 3, "ygap": 3, "zmin": 0, "zmax": 100,
             # Never so dark that the words on it could not be read.
-                "colorscale": [[0, f"@{twin}/0"], [0.1, f"@{twin}/0.25"], [1, f"@{twin}/0.55"]],
+            "colorscale": [[0, f"@{twin}/0"], [0.1, f"@{twin}/0.25"], [1, f"@{twin}/0.55"]],
         }],
         axis("place among the likeliest", dtick=1, showgrid=False),
         axis("", autorange="reversed", showgrid=False),

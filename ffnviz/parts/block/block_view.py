@@ -11,9 +11,9 @@ from ffnviz.analysis.block.stations import Kind
 from ffnviz.analysis.block.stations import Station as Computed
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.figures.block import stations as wording
-from ffnviz.figures.block.stations import Passing
+from ffnviz.figures.block.stations import TokenInBlock
 from ffnviz.parts.sheet import set_to
-from ffnviz.pictures.block_picture import Asks, Station, Strip
+from ffnviz.pictures.block_picture import BlockActions, Station, Strip
 from ffnviz.state.actions import ChooseBlock, ChooseToken, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
@@ -40,7 +40,7 @@ Vectors = NDArray[np.float32]
 def stations_of(
     computed: Sequence[Computed],
     token: int,
-    passing: Passing,
+    passing: TokenInBlock,
     start: Sequence[tuple[str, Vectors]],
     ours: bool = True,
 ) -> list[Station]:
@@ -73,7 +73,7 @@ def stations_of(
                 kind=kind,
                 title=wording.title(kind, last_written, passing.norm),
                 note=wording.note(kind, before, after),
-                says=wording.says(
+                says=wording.explanation(
                     kind, before, after, own, None if hidden is None else hidden[token],
                     place == len(computed) - 1,
                 ),
@@ -158,10 +158,10 @@ def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]
     ]
 
 
-def asks(run: Run, station: Setting[str], computed: Sequence[Computed]) -> Asks:
+def asks(run: Run, station: Setting[str], computed: Sequence[Computed]) -> BlockActions:
     """What a click in the picture asks for; another block is entered at its first station."""
     doors = {each.name: doors_of(each.kind, run.card.ours) for each in computed}
-    return Asks(
+    return BlockActions(
         station=lambda name: set_to(station, name),
         head=lambda number: set_to(HEAD, number),
         token=ChooseToken,

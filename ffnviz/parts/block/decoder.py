@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from ffnviz.analysis.block.stations import decode
-from ffnviz.figures.block.stations import Passing, asked_most
+from ffnviz.figures.block.stations import TokenInBlock, attends_most
 from ffnviz.parts.block import block_view as view
 from ffnviz.parts.sheet import Sheet, row, set_to
-from ffnviz.pictures.block_picture import Shown, block_cell
+from ffnviz.pictures.block_picture import BlockView, block_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run, token_labels
@@ -41,7 +41,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     labels, block = token_labels(tokens), run.state.block
     computed = decode(run.model, run.trace, block, [each.id for each in tokens])
     before, after = view.leads(run)
-    passing = Passing(
+    passing = TokenInBlock(
         labels[token], len(labels), view.awake_on(run, computed, token), run.card.phi.label,
         f"decoder block {block} left it" if block else "its word's vector plus its position's",
         f"to decoder block {block + 2}" if after else "to the words",
@@ -50,13 +50,13 @@ def sheet(run: Run, values: Values) -> Sheet:
     head = min(values[view.HEAD], view.n_heads(stations))
     weights = next(each.weights for each in stations if each.name == "cross")
     picture = block_cell(
-        Head(asked_most(labels[token], run.labels, weights, token), "decoder", run.card.colour),
+        Head(attends_most(labels[token], run.labels, weights, token), "decoder", run.card.colour),
         stations,
         labels,
         run.labels,
-        Shown(values[STATION], head, token, before, after),
+        BlockView(values[STATION], head, token, before, after),
         key="decoder-picture",
-        asks=replace(
+        actions=replace(
             view.asks(run, STATION, computed), token=lambda place: set_to(TOKEN, place + 1)
         ),
     )  # fmt: skip

@@ -15,7 +15,7 @@ from ffnviz.analysis.block.stack import (
     strip,
 )
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.block.strip import Series, alike, over_layers
+from ffnviz.figures.block.strip import alike, over_layers
 from ffnviz.figures.layout import escaped
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
@@ -92,7 +92,7 @@ def curve(
     stacks: dict[str, tuple[Stack, str, str]], what: str, title: str, head: Head, height: int
 ) -> Cell:
     """One quantity over the layers."""
-    series: Series = {
+    series = {
         name: (getattr(stack, what), colour, dash) for name, (stack, colour, dash) in stacks.items()
     }
     figure = over_layers(series, title, legend=what == "apart")  # one for all three

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
-from ffnviz.figures.block.stations import Passing, headline
+from ffnviz.figures.block.stations import TokenInBlock, headline
 from ffnviz.models.trace import index_in_full
 from ffnviz.parts.block import block_view as view
 from ffnviz.parts.sheet import Sheet, row, set_to
-from ffnviz.pictures.block_picture import Shown, block_cell
+from ffnviz.pictures.block_picture import BlockView, block_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
@@ -43,7 +43,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         (name, view.as_array(vector))
         for name, vector in run.model.embedding_parts(run.trace, token).items()
     ]  # fmt: skip
-    passing = Passing(
+    passing = TokenInBlock(
         run.labels[token], len(run.labels), view.awake_on(run, computed, token), run.card.phi.label,
         f"block {block} left it" if block else _embedded(start),
         f"to block {block + 2}" if after else "to the words",
@@ -64,13 +64,13 @@ def sheet(run: Run, values: Values) -> Sheet:
         stations,
         run.labels,
         (),
-        Shown(
+        BlockView(
             chosen if chosen in names else view.FIRST,
             min(values[view.HEAD], view.n_heads(stations)), token,
             before, after, built, "moved" if moved else "own",
         ),
         key="block-picture",
-        asks=replace(view.asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
+        actions=replace(view.asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
     )  # fmt: skip
     return Sheet([row(picture)])
 

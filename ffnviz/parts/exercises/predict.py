@@ -10,7 +10,7 @@ from ffnviz.parts.exercises.questions import QUESTIONS, Question
 from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.vote_question import OPTIONS, STEPS, Asked, Experiment, vote_cell
+from ffnviz.pictures.vote_question import OPTIONS, STEPS, Experiment, VoteQuestion, vote_cell
 from ffnviz.state.actions import OpenPage, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting
@@ -42,7 +42,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         (cast(first), cast(second)) for first, second in zip(votes[::2], votes[1::2], strict=True)
     ]
     options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]
-    asked = Asked(
+    asked = VoteQuestion(
         at, filled(question.ask, run), options,
         answers(run, at, step, [None not in pair for pair in pairs]), step,
         Experiment(filled(question.did, run), seen.rows) if seen else None,
