@@ -51,11 +51,21 @@ def figure(traces: Sequence[object], x: dict[str, Any], y: dict[str, Any], **mor
 
 
 def line_trace(
-    name: str, x: Any, y: Any, colour: str, width: float, dash: str = "solid", **more: Any
+    name: str,
+    x: Any,
+    y: Any,
+    colour: str,
+    width: float,
+    dash: str = "solid",
+    *,
+    dots: int = 0,
+    **more: Any,
 ) -> Trace:
-    """A line through points; `more` as in Plotly's scatter."""
-    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y,
-            "line": {"color": colour, "width": width, "dash": dash}, **more}  # fmt: skip
+    """A line through points, with dots of that size if any; `more` as in Plotly's scatter."""
+    line = {"color": colour, "width": width, "dash": dash}
+    with_dots = {"mode": "lines+markers", "marker": {"color": colour, "size": dots}}
+    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": line,
+            **(with_dots if dots else {}), **more}  # fmt: skip
 
 
 def ring(
@@ -121,10 +131,9 @@ def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str,
     return {"tickvals": places, "ticktext": names}
 
 
-def powers_of_two(title: str, highest: int) -> dict[str, Any]:
-    """A logarithmic axis with a tick at each power of 2 from 1 up to 2 ** highest."""
-    ticks = [2**k for k in range(highest + 1)]
-    return axis(title, type="log", tickvals=ticks, ticktext=[str(each) for each in ticks])
+def log_axis(title: str, ticks: Sequence[int]) -> dict[str, Any]:
+    """A logarithmic axis with a tick at each of these numbers."""
+    return axis(title, type="log", tickvals=list(ticks), ticktext=[f"{n:,}" for n in ticks])
 
 
 def shortened(label: str, longest: int = 14) -> str:

@@ -44,12 +44,10 @@ def curves(
         title: of the y axis.
         base: name and height of a level line.
     """
-    mode = "lines" if len(steps) > 1 else "lines+markers"
     hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
     traces = [
-        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash, mode=mode,
-                   marker={"size": 12, "color": curve.colour}, cliponaxis=False,
-                   hovertemplate=hover)
+        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash,
+                   dots=0 if len(steps) > 1 else 12, cliponaxis=False, hovertemplate=hover)
         for curve in shown
     ]  # fmt: skip
     if base is not None:

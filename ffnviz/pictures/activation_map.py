@@ -68,10 +68,6 @@ def maps_cell(
         chosen = None if name is None else place(entry(click, "neuron"), shapes[name][1])
         return None if name is None or chosen is None else (name, chosen)
 
-    def clicked(sent: Any) -> Any:
-        chosen = named(sent)
-        return None if chosen is None else on_choose(*chosen)
-
     def opened(sent: Any) -> Any:
         chosen = named(sent)
         if chosen is None or on_open is None:
@@ -108,7 +104,11 @@ def maps_cell(
         "stays": on_open is None,
         "head": head.to_json(),
     }
-    events = {"neuron": clicked, "order": event(on_order, one_of, orders), "cell": opened}
+    events = {
+        "neuron": event(lambda chosen: on_choose(*chosen), named),
+        "order": event(on_order, one_of, orders),
+        "cell": opened,
+    }
     return Cell("activation_map", key, header, arrays, events)
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.sent import event, member
 
 
 @dataclass(frozen=True)
@@ -26,13 +27,11 @@ class Bars:
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
         return {
-            "title": self.title,
+            **vars(self),
             "names": list(self.names),
             "values": [float(value) for value in self.values],
-            "colour": self.colour if isinstance(self.colour, str) else list(self.colour),
             "ids": None if self.ids is None else [int(each) for each in self.ids],
             "marked": [place for place, name in enumerate(self.names) if name in self.marked],
-            "said": list(self.said),
         }
 
 
@@ -94,12 +93,6 @@ def bars_cell(
         "leads": leads,
         "head": head.to_json(),
     }
-    if on_choose is None:
-        return Cell("bars", key or head.note, data)
-    known = {each for panel in data["panels"] for each in panel["ids"] or ()}
-
-    def clicked(chosen: Any) -> Any:
-        drawn = isinstance(chosen, int) and not isinstance(chosen, bool) and chosen in known
-        return on_choose(chosen) if drawn else None
-
-    return Cell("bars", key or head.note, data, events={"point": clicked})
+    ids = {each for panel in data["panels"] for each in panel["ids"] or ()}
+    events = {} if on_choose is None else {"point": event(on_choose, member, ids)}
+    return Cell("bars", key or head.note, data, events=events)

@@ -160,11 +160,11 @@ def _described(
     }
 
 
-def pooled(values: NDArray[np.floating], columns: int = COLUMNS) -> NDArray[np.floating]:
-    """At most so many columns, each the strongest of neighbours: none vanishes. (T, n) → (T, ≤)."""
+def pooled(values: NDArray[np.floating]) -> NDArray[np.floating]:
+    """At most COLUMNS columns, each the strongest of its neighbours. (T, n) → (T, ≤ COLUMNS)."""
     n = values.shape[1]
-    each = -(-n // columns)
-    padded = np.pad(values, ((0, 0), (0, -n % each))).reshape(len(values), -1, each)
+    width = -(-n // COLUMNS)
+    padded = np.pad(values, ((0, 0), (0, -n % width))).reshape(len(values), -1, width)
     strongest = np.abs(padded).argmax(axis=2)[:, :, None]
     return np.take_along_axis(padded, strongest, axis=2)[:, :, 0]
 

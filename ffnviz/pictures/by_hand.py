@@ -6,6 +6,7 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.sent import event, texts
 
 LONGEST = 10  # signs in one gap
 
@@ -68,9 +69,8 @@ def by_hand_cell(
     """
     n = sum(len(step.gaps) for step in steps)
 
-    def wrote(sent: Any) -> Any:
-        texts = isinstance(sent, list) and len(sent) == n and all(isinstance(t, str) for t in sent)
-        return on_type([text[:LONGEST] for text in sent]) if texts else None
+    def type_all(sent: list[str]) -> Any:
+        return on_type([text[:LONGEST] for text in sent]) if len(sent) == n else None
 
     data = {
         "head": head.to_json(),
@@ -83,4 +83,4 @@ def by_hand_cell(
         ],
         "typed": [*typed, *[""] * (n - len(typed))][:n],
     }  # fmt: skip
-    return Cell("by_hand", key, data, events={"type": wrote})
+    return Cell("by_hand", key, data, events={"type": event(type_all, texts)})

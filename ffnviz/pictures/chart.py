@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.sent import event, member
 
 
 def chart_cell(
@@ -40,17 +41,14 @@ def chart_cell(
         "clickable": on_choose is not None,
         "head": head.to_json(),
     }
-    if on_choose is None:
-        return Cell("chart", key or head.note, header, arrays)
-    clicked = lambda point: on_choose(int(point)) if is_drawn(point, figure) else None  # noqa: E731
-    return Cell("chart", key or head.note, header, arrays, {"point": clicked})
+    events = {} if on_choose is None else {"point": event(on_choose, _drawn, figure)}
+    return Cell("chart", key or head.note, header, arrays, events)
 
 
-def is_drawn(point: Any, figure: Mapping[str, Any]) -> bool:
-    """Whether a figure has a point whose customdata is this whole number."""
-    if not isinstance(point, int) or isinstance(point, bool):
-        return False
-    return any(point in np.ravel(trace.get("customdata", [])).tolist() for trace in figure["data"])
+def _drawn(point: Any, figure: Mapping[str, Any]) -> int | None:
+    """The customdata of one of a figure's points, or None if it is anything else."""
+    drawn = [np.ravel(trace.get("customdata", [])).tolist() for trace in figure["data"]]
+    return member(point, [each for points in drawn for each in points])
 
 
 def _without_arrays(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:

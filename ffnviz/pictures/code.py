@@ -1,6 +1,6 @@
-"""Program text on a sheet, to be read and copied."""
+"""A Python program on a sheet, to be read and copied."""
 
-from pygments.lexers import get_lexer_by_name
+from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
 from ffnviz.pictures.cell import Cell
@@ -9,15 +9,14 @@ KINDS = {Comment: "comment", Keyword: "keyword", Number: "number", String: "stri
          Operator: "operator", Name.Builtin: "builtin", Name.Function: "function"}  # fmt: skip
 
 
-def code_cell(key: str, code: str, language: str = "python") -> Cell:
-    """Program text with its keywords, numbers and comments marked.
+def code_cell(key: str, code: str) -> Cell:
+    """A program with its keywords, numbers and comments marked.
 
     Args:
         key: unique on the sheet.
-        code: the text.
-        language: as Pygments calls it; "text" marks nothing.
+        code: the text, in Python.
     """
-    lexer = get_lexer_by_name(language, stripnl=False, ensurenl=False)
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
     return Cell("code", key, {"code": code, "tokens": [
         [text, _kind(token)] for token, text in lexer.get_tokens(code)
     ]})  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.sent import event, texts
 
 
 @dataclass(frozen=True)
@@ -55,13 +56,11 @@ def program_cell(
         on_order: gives the action for the names of all lines in another order; None if they stay
             where they are.
     """
-    names = sorted(line.name for line in lines)
 
-    def ordered(sent: Any) -> Any:
-        texts = isinstance(sent, list) and all(isinstance(each, str) for each in sent)
-        legal = texts and on_order is not None and sorted(sent) == names
-        return on_order(sent) if legal and on_order is not None else None
+    def put_in_order(names: list[str]) -> Any:
+        legal = sorted(names) == sorted(line.name for line in lines)
+        return on_order(names) if legal and on_order is not None else None
 
     data = {"head": head.to_json(), "columns": list(columns), "movable": on_order is not None,
             "lines": [asdict(line) for line in lines]}  # fmt: skip
-    return Cell("program", key, data, events={"order": ordered})
+    return Cell("program", key, data, events={"order": event(put_in_order, texts)})

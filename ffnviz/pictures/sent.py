@@ -1,6 +1,6 @@
 """What a browser sent, checked: our pictures send what they show, others can send anything."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 Value = TypeVar("Value")
@@ -29,10 +29,15 @@ def event(
     return handle
 
 
+def member(value: Any, allowed: Collection[int]) -> int | None:
+    """A whole number that is among the allowed ones, or None if it is anything else."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and value in allowed else None
+
+
 def place(value: Any, n: int) -> int | None:
     """A whole number from 0 to n − 1, or None if it is anything else."""
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    return value if whole and 0 <= value < n else None
+    return member(value, range(n))
 
 
 def entry(value: Any, name: str) -> Any:
@@ -43,6 +48,12 @@ def entry(value: Any, name: str) -> Any:
 def one_of(value: Any, allowed: Sequence[str]) -> str | None:
     """A text that is among the allowed ones, or None if it is anything else."""
     return value if isinstance(value, str) and value in allowed else None
+
+
+def texts(value: Any) -> list[str] | None:
+    """A list of texts, or None if it is anything else."""
+    legal = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return value if legal else None
 
 
 def numbers(value: Any, n: int, low: float, high: float) -> list[float] | None:

@@ -9,7 +9,7 @@ from ffnviz.pictures.block_picture import pooled
 @pytest.mark.parametrize("n", [1, 100, 128, 129, 512, 2_048, 2_049])
 def test_in_few_columns_the_strongest_of_neighbours_stands_with_its_sign(n: int) -> None:
     values = np.random.default_rng(n).normal(size=(3, n))
-    found = pooled(values, columns=128)
+    found = pooled(values)
     each = -(-n // 128)
     assert found.shape == (3, -(-n // each))
     assert found.shape[1] <= 128

@@ -19,21 +19,18 @@ def clock(labels: Sequence[str], ready: NDArray[np.float64], block: float, colou
         block: when the block was done with all.
         colour: the block's.
     """
-    rows = np.arange(len(labels))
-    begins = np.concatenate([[0.0], ready[:-1]])
-
-    def bars(name: str, base: NDArray[np.float64], end: NDArray[np.float64], at: float,
-             bar_colour: str) -> dict[str, object]:  # fmt: skip
-        return {
-            "type": "bar", "orientation": "h", "name": name, "y": rows + at, "x": end - base,
-            "base": base, "width": WIDTH, "marker": {"color": bar_colour}, "customdata": end,
-            "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>",
-        }  # fmt: skip
-
+    n = len(labels)
+    bars = (
+        ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, -0.2, "@muted"),
+        ("block", np.zeros(n), np.full(n, block), 0.2, colour),
+    )
     return figure(
         [
-            bars("RNN", begins, ready, -0.2, "@muted"),
-            bars("block", np.zeros(len(labels)), np.full(len(labels), block), 0.2, colour),
+            {"type": "bar", "orientation": "h", "name": name, "y": np.arange(n) + offset,
+             "x": end - start, "base": start, "width": WIDTH, "marker": {"color": bar_colour},
+             "customdata": end,
+             "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>"}
+            for name, start, end, offset, bar_colour in bars
         ],
         axis("milliseconds from the start", rangemode="tozero"),
         axis("", range=[len(labels) - 0.4, -0.6], **some_named(labels, 16, 10),
@@ -58,7 +55,7 @@ def arrives(
     return figure(
         [
             line_trace(name, np.arange(len(labels)), np.where(values > 0, values, np.nan),
-                       colour, 3, dash, mode="lines+markers", marker={"color": colour, "size": 9},
+                       colour, 3, dash, dots=9,
                        hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>")
             for name, values, colour, dash in series
         ],

@@ -8,8 +8,6 @@ import numpy as np
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 
-Vector = Array
-
 
 @dataclass(frozen=True)
 class TokenInBlock:
@@ -25,7 +23,7 @@ class TokenInBlock:
     not_drawn: int = 0  # special tokens that an attention reads, too
 
 
-def degrees(before: Vector, after: Vector) -> float:
+def degrees(before: Array, after: Array) -> float:
     """The angle between two vectors, in degrees."""
     cosine = float(before @ after) / (_norm(before) * _norm(after) or 1.0)
     return float(np.degrees(np.arccos(np.clip(cosine, -1, 1))))
@@ -38,7 +36,7 @@ def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
     return f"+ {added.removesuffix('-attention')}" if kind == "sum" else names[kind]
 
 
-def note(kind: str, before: Vector, after: Vector) -> str:
+def note(kind: str, before: Array, after: Array) -> str:
     """The live number under a station; `before` is its input, or the stream that a sum adds to."""
     if kind == "sum":
         return f"turned {degrees(before, after):.0f}°"
@@ -46,7 +44,7 @@ def note(kind: str, before: Vector, after: Vector) -> str:
 
 
 def explanation(
-    kind: str, before: Vector, after: Vector, token: TokenInBlock, hidden: Vector | None, last: bool
+    kind: str, before: Array, after: Array, token: TokenInBlock, hidden: Array | None, last: bool
 ) -> Sentence:
     """What a station does to the token, with the numbers it does it with."""
     word, norm = quoted(token.label), number(f"{_norm(after):.1f}")
@@ -99,7 +97,7 @@ def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sent
     return [*parts, ". Tokens mix only in the attention; everywhere else each keeps to its lane."]
 
 
-def _norm(vector: Vector) -> float:
+def _norm(vector: Array) -> float:
     return float(np.linalg.norm(vector))
 
 

@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, powers_of_two, ring
+from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, log_axis, ring
 from ffnviz.figures.style import Array
+
+POWERS = [2**k for k in range(9)]
 
 
 def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> Figure:
@@ -46,14 +48,14 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
         n: its pieces, at most.
         colour: of one layer, as a figure names it.
     """
-    even, powers = np.arange(2, 17, 2), 2.0 ** np.arange(9)
+    even, powers = np.arange(2, 17, 2), np.array(POWERS, float)
     return figure(
         [
             _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
             _line("one layer, at most", powers, powers + 1, colour, 3),
             ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
         ],
-        powers_of_two("units", 8), powers_of_two("pieces", 8),
+        log_axis("units", POWERS), log_axis("pieces", POWERS),
         margin={"l": 70, "r": 20, "t": 60, "b": 56},
     )  # fmt: skip
 

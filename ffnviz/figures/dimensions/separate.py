@@ -10,7 +10,7 @@ from ffnviz.figures.layout import (
     axis,
     figure,
     line_trace,
-    powers_of_two,
+    log_axis,
     ring,
     vertical_line,
 )
@@ -63,12 +63,11 @@ def by_width(
         [
             line_trace("best straight line of all", x, np.full(len(x), 100 * line / max(1, n)),
                        "@muted", 2, "dash", hoverinfo="none"),
-            line_trace("random W₁, φ, a flat cut", x, y, colour, 3, mode="lines+markers",
-                       customdata=right, meta={"counts": right.tolist()},
-                       hovertemplate="d_ff %{x}: %{customdata} points<extra></extra>",
-                       marker={"color": colour, "size": 8}),
+            line_trace("random W₁, φ, a flat cut", x, y, colour, 3, dots=8, customdata=right,
+                       meta={"counts": right.tolist()},
+                       hovertemplate="d_ff %{x}: %{customdata} points<extra></extra>"),
             ring(f"d_ff {widths[at]}", x[at : at + 1], y[at : at + 1], colour, 15),
         ],
-        powers_of_two("d_ff", 8),
+        log_axis("d_ff", [2**k for k in range(9)]),
         axis("% on the correct side", range=[38, 104]),
     )  # fmt: skip

@@ -31,8 +31,7 @@ def lines(
     """
     return figure(
         [
-            line_trace(name, x, values, colour, 3, dash, mode="lines+markers",
-                       marker={"color": colour, "size": 8},
+            line_trace(name, x, values, colour, 3, dash, dots=8,
                        hovertemplate="%{x}: %{y:.3g}<extra>%{fullData.name}</extra>")
             for name, (values, colour, dash) in series.items()
         ],

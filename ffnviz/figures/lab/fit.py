@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure, line_trace, powers_of_two, ring
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.figures.style import Array
 
 MOST_PIECES = 48
@@ -60,24 +60,23 @@ def errors(
         width: the one to mark.
         colour: of the fits, as a figure names it.
     """
-    n = np.array(widths)
+    n, at = np.array(widths), list(widths).index(width)
     least = 1e-12  # below is rounding
-    at = list(widths).index(width)
+    measured, largest, bounds = (
+        np.maximum(values, least) for values in (measured, largest, bounds)
+    )
     return figure(
         [
-            line_trace("straight pieces: no more than", n, np.maximum(bounds, least), "@muted", 2,
-                       "dash"),
+            line_trace("straight pieces: no more than", n, bounds, "@muted", 2, "dash"),
             line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
                        "dot"),
-            line_trace("network, at most", n, np.maximum(largest, least), f"{colour}/0.5", 2,
+            line_trace("network, at most", n, largest, f"{colour}/0.5", 2,
                        hovertemplate="%{x} units: at most %{y:.2g}<extra></extra>"),
-            line_trace("network", n, np.maximum(measured, least), colour, 3, mode="lines+markers",
-                       marker={"color": colour, "size": 8}, customdata=n,
+            line_trace("network", n, measured, colour, 3, dots=8, customdata=n,
                        hovertemplate="%{x} units: %{y:.2g}<extra></extra>"),
-            ring(f"{width} units", n[at : at + 1], np.maximum(measured[at : at + 1], least),
-                 colour, showlegend=True),
+            ring(f"{width} units", n[at : at + 1], measured[at : at + 1], colour, showlegend=True),
         ],
-        powers_of_two("units n", 9),
+        log_axis("units n", [2**k for k in range(10)]),
         axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
         margin={"l": 84, "r": 20, "t": 66, "b": 56},
     )  # fmt: skip

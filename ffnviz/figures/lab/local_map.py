@@ -93,7 +93,7 @@ def changes(
     )  # fmt: skip
 
 
-def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: str) -> Trace:
+def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: Any) -> Trace:
     hover = "%{x:.3g}% of the way: %{y:.3g}<extra></extra>"
     return line_trace(name, 100 * points[0], points[1], colour, 3, hovertemplate=hover, **axes)
 

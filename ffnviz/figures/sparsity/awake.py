@@ -43,7 +43,7 @@ def awake_by_token(
     height = 1 / n_blocks
     places = np.arange(len(labels))
     traces: list[Trace] = []
-    axes = {}
+    axes, titles = {}, []
     top = 75 if max(float(each.max()) for each in shares.values()) <= 0.75 else 100
     for block in range(n_blocks):
         bottom = 1 - (block + 1) * height
@@ -61,10 +61,8 @@ def awake_by_token(
                 marker={"color": f"@{series.colour}", "symbol": symbol, "size": 9},
                 hovertemplate="%{y:.1f}%<extra>%{fullData.name}</extra>",
             ))  # fmt: skip
-    titles = [
-        panel_title(f"block {first + block + 1}{escaped(suffix)}", 0, 1 - block * height - 0.08)
-        for block in range(n_blocks)
-    ]
+        title = f"block {first + block + 1}{escaped(suffix)}"
+        titles.append(panel_title(title, 0, 1 - block * height - 0.08))
     return figure(
         traces,
         token_axis(labels, anchor=f"y{n_blocks}"),

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure, line_trace, ring
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.figures.style import Array
 
 
@@ -51,12 +51,10 @@ def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int)
         [
             line_trace("expected: falls as 1/√n", draws, 100 * expected, "@muted", 2, "dash",
                        hoverinfo="none"),
-            line_trace("drawn", draws, 100 * measured, "@gelu", 3, mode="lines+markers",
-                       hovertemplate="%{x:,} draws: %{y:.3g}%<extra></extra>",
-                       marker={"color": "@gelu", "size": 8}),
+            line_trace("drawn", draws, 100 * measured, "@gelu", 3, dots=8,
+                       hovertemplate="%{x:,} draws: %{y:.3g}%<extra></extra>"),
             ring(f"{n:,} draws", draws[at : at + 1], 100 * measured[at : at + 1], "@gelu", 15),
         ],
-        axis("draws n", type="log", tickvals=[1, 4, 16, 64, 256, 1024],
-             ticktext=["1", "4", "16", "64", "256", "1,024"]),
+        log_axis("draws n", [4**k for k in range(6)]),
         axis("output off by, %", type="log", dtick=1),
     )  # fmt: skip

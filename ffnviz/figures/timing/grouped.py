@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, band, figure, line_trace
+from ffnviz.figures.layout import Figure, axis, band, figure, line_trace, log_axis
 from ffnviz.figures.style import Array
 from ffnviz.figures.timing.timing import Times, line_of_times
 
@@ -32,12 +32,11 @@ def left(
     )
     return figure(
         [
-            line_trace(name, np.array(groups), 100 * values, colour, width, dash,
-                       mode="lines+markers", marker={"color": colour, "size": 8},
+            line_trace(name, np.array(groups), 100 * values, colour, width, dash, dots=8,
                        hovertemplate="%{x} groups: %{y:.3g}%<extra>%{fullData.name}</extra>")
             for name, values, colour, dash, width in lines
         ],
-        _groups(groups),
+        log_axis("groups", groups),
         axis("% of the whole FFN's", range=[-4, max(108, 108 * float(errors.max()))]),
         shapes=[_mark(groups, at)],
         margin={"l": 70, "r": 20, "t": 66, "b": 56},
@@ -49,13 +48,9 @@ def times(groups: Sequence[int], spreads: Sequence[Times], at: int, twin: str) -
     hover = "%{x} groups: %{y:.3f} ms<extra></extra>"
     return figure(
         [line_of_times("FFN in groups", groups, spreads, f"@{twin}", hover)],
-        _groups(groups), axis("ms, median and quartiles", rangemode="tozero"),
+        log_axis("groups", groups), axis("ms, median and quartiles", rangemode="tozero"),
         shapes=[_mark(groups, at)],
     )  # fmt: skip
-
-
-def _groups(groups: Sequence[int]) -> dict[str, object]:
-    return axis("groups", type="log", tickvals=list(groups), ticktext=[str(g) for g in groups])
 
 
 def _mark(groups: Sequence[int], at: int) -> dict[str, object]:

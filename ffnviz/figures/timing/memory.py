@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure, line_trace, ring
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.figures.timing.timing import Times, line_of_times
 
 MEGA = 1e6
@@ -29,12 +29,11 @@ def peaks(
         [
             line_trace("4 bytes × numbers alive", x, np.array(expected) / MEGA, "@muted", 9,
                        hoverinfo="none"),
-            line_trace("measured", x, y, f"@{twin}", 3, mode="lines+markers",
-                       hovertemplate="%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>",
-                       marker={"color": f"@{twin}", "size": 9}),
+            line_trace("measured", x, y, f"@{twin}", 3, dots=9,
+                       hovertemplate="%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>"),
             ring(f"{chunk:,}", x[at : at + 1], y[at : at + 1], f"@{twin}"),
         ],
-        _tokens(chunks),
+        log_axis("tokens at a time", chunks),
         axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
     )  # fmt: skip
 
@@ -55,11 +54,6 @@ def times(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str
             line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
             ring(f"{chunk:,}", np.array([chunk]), np.array([spreads[at][0]]), f"@{twin}"),
         ],
-        _tokens(chunks), axis("ms, median and quartiles", rangemode="tozero"),
+        log_axis("tokens at a time", chunks), axis("ms, median and quartiles", rangemode="tozero"),
         showlegend=False,
     )  # fmt: skip
-
-
-def _tokens(chunks: Sequence[int]) -> dict[str, object]:
-    return axis("tokens at a time", type="log", tickvals=list(chunks),
-                ticktext=[f"{chunk:,}" for chunk in chunks])  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, vertical_line
+from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, log_axis, vertical_line
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -144,9 +144,9 @@ def line_of_times(
     median, lower, upper = (np.array(part) for part in zip(*spreads, strict=True))
     whiskers = {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
                 "array": upper - median, "arrayminus": median - lower}  # fmt: skip
-    return line_trace(name, np.array(x), median, colour, 3, dash, mode="lines+markers",
-                      marker={"color": colour, "size": 9}, error_y=whiskers,
-                      hovertemplate=hover)  # fmt: skip
+    return line_trace(
+        name, np.array(x), median, colour, 3, dash, dots=9, error_y=whiskers, hovertemplate=hover
+    )
 
 
 def growth(
@@ -163,6 +163,6 @@ def growth(
     ]  # fmt: skip
     return figure(
         traces,
-        axis(what, type="log", tickvals=list(sizes), ticktext=[f"{n:,}" for n in sizes]),
+        log_axis(what, sizes),
         axis("ms, median and quartiles", type="log", dtick=1),
     )

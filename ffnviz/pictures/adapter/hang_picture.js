@@ -31,23 +31,23 @@ function nameOf(data) {
 
 export function picture({ data, parentElement, setTriggerValue }) {
   const { host } = parentElement;
-  let there = hung.get(parentElement);
-  if (!there) {
+  let mounted = hung.get(parentElement);
+  if (!mounted) {
     const name = nameOf(data);
     host.style.setProperty("--font", "var(--st-font)");
-    there = { name };
-    there.picture = mount(parentElement, name, (event, value) => there.tell(event, value));
-    hung.set(parentElement, there);
+    mounted = { name };
+    mounted.picture = mount(parentElement, name, (event, value) => mounted.tell(event, value));
+    hung.set(parentElement, mounted);
   }
-  there.tell = setTriggerValue;
-  if (there.data === undefined || there.data === data) readTheme(host);
-  if (there.data !== data) {
-    there.data = data;
-    there.picture.update(Array.isArray(data) ? data[0] : data);
+  mounted.tell = setTriggerValue;
+  if (mounted.data === undefined || mounted.data === data) readTheme(host);
+  if (mounted.data !== data) {
+    mounted.data = data;
+    mounted.picture.update(Array.isArray(data) ? data[0] : data);
   }
   return () => {
     if (host.isConnected) return; // overtaken: the newer call goes on with the picture
     hung.delete(parentElement);
-    there.picture.destroy();
+    mounted.picture.destroy();
   };
 }

@@ -21,22 +21,22 @@ document.addEventListener("keydown", (event) => {
 });
 
 export function sheet({ data, parentElement, setTriggerValue }) {
-  let there = hung.get(parentElement);
-  if (!there) {
-    there = {};
+  let mounted = hung.get(parentElement);
+  if (!mounted) {
+    mounted = {};
     parentElement.style.setProperty("--font", "var(--st-font)");
-    there.sheet = mount(parentElement, (value) => there.tell("event", value));
-    hung.set(parentElement, there);
+    mounted.sheet = mount(parentElement, (value) => mounted.tell("event", value));
+    hung.set(parentElement, mounted);
   }
-  there.tell = setTriggerValue;
-  if (there.data === undefined || there.data === data) readTheme(parentElement);
-  if (there.data !== data) {
-    there.data = data;
-    there.sheet.update(unpack(data));
+  mounted.tell = setTriggerValue;
+  if (mounted.data === undefined || mounted.data === data) readTheme(parentElement);
+  if (mounted.data !== data) {
+    mounted.data = data;
+    mounted.sheet.update(unpack(data));
   }
   return () => {
     if (parentElement.isConnected) return; // overtaken: the newer call goes on with the sheet
     hung.delete(parentElement);
-    there.sheet.destroy();
+    mounted.sheet.destroy();
   };
 }

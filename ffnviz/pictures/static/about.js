@@ -1,9 +1,9 @@
-// What the page around the pictures shows, for whoever saves one: the sentence, and by which network.
-// Whoever shows a page says so: the page's bar, or an offline file.
+// The sentence and the network that the page shows, to be written below a saved picture's title.
+// They are set by the page's bar, or by an offline file.
 
 let tell = () => [];
 
-// Hands over what gives the lines that stand below a saved picture's title.
+// Sets the function that returns these lines.
 export function aboutFrom(lines) {
   tell = lines;
 }

@@ -72,7 +72,7 @@ export function mount(tell) {
   const made = new Map();
   let shown = null, colours = null;
 
-  const told = (event, { map, neuron, token }) =>
+  const report = (event, { map, neuron, token }) =>
     tell(event, event === "cell" ? { map, neuron, token } : { map, neuron });
 
   function paint() {
@@ -91,7 +91,7 @@ export function mount(tell) {
     }
     for (const one of shown.maps) {
       if (!made.has(one.name)) {
-        const map = makeMap(one.name, tip, told);
+        const map = makeMap(one.name, tip, report);
         made.set(one.name, map);
         root.insertBefore(map.box, legend.box);
         resized.observe(map.canvas);

@@ -28,7 +28,7 @@ function scaleOf(panels) {
   return ends.map(([low, high]) => ({ zero: low < 0 && high === 0 ? 1 : -low / span, unit: 1 / span }));
 }
 
-// Grey for what stands beside: as it is for words, it would be louder than the accent.
+// The grey of lesser bars, lighter than that of text, which would be louder than the accent.
 function quiet({ muted, background }) {
   const parts = (colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
   const [over, under] = [muted, background].map(parts);
@@ -60,7 +60,7 @@ export function mount(tell) {
     bar.style.background = colour === "muted" ? quiet(theme) : colourOf(colour, theme);
   }
 
-  // As high as the window allows: lines stand further apart, or closer, and at last the last ones go.
+  // Fits the lines to the window: they stand further apart, or closer, and where that is not enough the last ones are hidden.
   function fit() {
     const { host } = root.getRootNode(), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
     if (!host?.isConnected || !shown || !root.checkVisibility()) return;

@@ -33,10 +33,10 @@ function paintMap(canvas, { weight, n, sources }, head, accent, background) {
 export function makeHeads(choose, look) {
   const svg = svgElement("svg", { "aria-hidden": "true" });
   const words = element("div", { class: "words" }), asked = element("div", { class: "words asked" });
-  const told = element("p", { class: "most" });
+  const summary = element("p", { class: "most" });
   const maps = element("div", { class: "heads", role: "group", "aria-label": "Heads of the attention" });
   const arcs = element("div", { class: "arcs" }, asked, svg, words);
-  const box = element("div", { class: "attention" }, element("div", {}, told, arcs), maps);
+  const box = element("div", { class: "attention" }, element("div", {}, summary, arcs), maps);
   let seen = null;
 
   const makeHead = (head) => element("button", { type: "button", onclick: () => choose(head) }, element("canvas"), element("span"));
@@ -100,7 +100,7 @@ export function makeHeads(choose, look) {
     strongest.filter((source) => mine[source] > ARCS.least).reverse().forEach((source) => arc(shown.token, source, mine[source], true));
     const whose = shown.chosen_head ? `Head ${shown.chosen_head}` : `The mean of all ${found.heads} heads`;
     const most = strongest.slice(0, 3).flatMap((source, k) => [k ? ", " : "", element("bdi", { text: sources[source] }), ` ${percent(mine[source])}`]);
-    told.replaceChildren(`${whose}: `, element("bdi", { text: shown.words[shown.token] }), " looks at ", ...most);
+    summary.replaceChildren(`${whose}: `, element("bdi", { text: shown.words[shown.token] }), " looks at ", ...most);
   }
 
   return {

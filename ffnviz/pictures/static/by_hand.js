@@ -21,7 +21,7 @@ function carried({ reads, plus, relu }, values) {
 }
 
 // ["right" | "follows" | "wrong" | "", what is said] of one gap.
-export function judge(gaps, values, at) {
+function judge(gaps, values, at) {
   const gap = gaps[at], value = values[at];
   if (value === null) return ["", ""];
   const near = (other) => Math.abs(value - other) <= gap.tolerance + EXACT;
@@ -61,8 +61,8 @@ export function mount(tell) {
       input.setAttribute("aria-invalid", String(verdict === "wrong"));
       line.querySelector(".sign").textContent = { right: "✓", follows: "↪", wrong: "✗" }[verdict] ?? "";
       const said = verdict === "right" ? "right" : words;
-      const told = line.querySelector(".said");
-      if (told.textContent !== said) told.textContent = said;
+      const remark = line.querySelector(".said");
+      if (remark.textContent !== said) remark.textContent = said;
     });
     const all = right === gaps.length ? `All ${right} right.` : `${right} of ${gaps.length} right.`;
     if (done.textContent !== all) done.textContent = all;

@@ -1,4 +1,4 @@
-// What fits a hall's screen is made to fit a phone.
+// Fits a chart to its room: in a window, on a phone, before a lecture hall.
 
 const NARROW = 600;
 const PHONE = 700; // of the window
@@ -33,9 +33,9 @@ function mapsNeed({ figure: { data, layout }, shapes }) {
   return rows.length ? ROW * Math.max(...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0) : 0;
 }
 
-// A higher window has higher charts, a lower one lower ones, less what stands `under` them; a phone
-// scrolls anyway. One that stands alone takes all the room there is. With it, how much of what it
-// was given `more` it took, and the least it could.
+// [height, taken, least] of a chart: its height, how many of the `more` pixels that it was given it takes, and
+// the fewest that it could. A higher window has higher charts, less what stands `under` them; a phone
+// scrolls anyway; a chart that stands alone takes all the room there is.
 export function heightFor(view, width, room = null, under = 0, more = 0) {
   const { height } = view;
   if (room !== null && !isPhone(width)) return [Math.round(room), 0, 0];

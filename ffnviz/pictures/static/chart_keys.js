@@ -18,7 +18,7 @@ const inside = (value, n) => Math.max(0, Math.min(n - 1, value));
  */
 export function makeKeys(plot, choose) {
   const ring = element("span", { class: "ring", hidden: "" });
-  const told = element("div", { class: "told", role: "status", "aria-live": "polite" });
+  const status = element("div", { class: "told", role: "status", "aria-live": "polite" });
   let lanes = [], lane = 0; // the traces that have points, and which of them the cursor is in
   let at = null, active = false; // the cursor's place in its lane; whether it is shown
   let resting = 0, moved = false;
@@ -62,21 +62,21 @@ export function makeKeys(plot, choose) {
     }, REST_MS);
   }
 
-  // A tooltip need not say which token it stands over, which whoever sees it can see. A point
-  // without one is told by its name and numbers.
+  // A tooltip need not name the token that it stands over, so that is said first. A point without a
+  // tooltip is described by its name and numbers.
   function tell() {
     const place = lanes[lane].place(number()), shown = tooltip(plot);
     const rest = shown.length ? shown : lanes[lane].more(number());
     const said = new Set(shown.flatMap((line) => line.split(/[\s,:]+/)));
     const where = shown.length ? place.slice(0, 1).filter((part) => !said.has(part)) : place;
-    told.textContent = [...where, ...rest].filter((part) => part !== "").join(", ");
+    status.textContent = [...where, ...rest].filter((part) => part !== "").join(", ");
   }
 
   function hide() {
     clearTimeout(resting);
     resting = 0;
     ring.hidden = true;
-    told.textContent = "";
+    status.textContent = "";
     if (active && plot._fullLayout) window.Plotly.Fx.unhover(plot);
     active = false;
   }
@@ -100,7 +100,7 @@ export function makeKeys(plot, choose) {
   plot.onpointermove = () => { if (active) hide(); };
 
   return {
-    parts: [ring, told],
+    parts: [ring, status],
     // After Plotly has drawn: the points are new, the cursor stays where it was.
     update() {
       lanes = lanesOf(plot);

@@ -62,7 +62,7 @@ export function mount(tell) {
         stretch(track.firstChild, 0, Math.min(1, shares[token] ?? 0));
         track.firstChild.style.background = accent;
       });
-      // In a long text the chosen chip may be out of sight; who scrolled away since is left alone.
+      // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.
       const there = row.children[chosen]; // none while a token is chosen that is not shown
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       at = chosen;

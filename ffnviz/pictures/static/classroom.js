@@ -117,7 +117,7 @@ export function mount(tell) {
     }
   }
 
-  // The server says which move the page has followed: what it was told, a process may have taken with it.
+  // The server says which move the page has followed: a request to follow is lost with the process that got it.
   function follow() {
     const { now, lost } = classroom;
     clearTimeout(again);

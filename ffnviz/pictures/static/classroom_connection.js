@@ -55,7 +55,7 @@ export function vote(number, option) {
   return send("vote", { scene: number, option });
 }
 
-// Until something new is heard, the line of the class says what went wrong.
+// Shows what went wrong in the line of the class, until something new is received.
 export function complain(message) {
   classroom.problem = message;
   changed();
@@ -105,7 +105,7 @@ async function keepListening(controller) {
   }
 }
 
-// Take part in a class, or in none; said again it changes nothing.
+// Takes part in a class, or in none; called again with the same arguments it changes nothing.
 export function attend(role, code, key, who, ticket) {
   given = { code, who, ticket };
   if (classroom.role === role && classroom.code === code && secret === key) return;

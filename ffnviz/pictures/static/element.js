@@ -1,4 +1,4 @@
-// Making elements, and keeping those that are there.
+// Makes elements, and updates existing ones.
 
 // An element with text and attributes; text is always text, never markup.
 export function element(tag, attributes = {}, ...children) {

@@ -1,4 +1,4 @@
-// The footer of every part: what comes next, and what helps whoever is lost.
+// The footer of every part: what comes next, the glossary, and help.
 
 import { each, element } from "./element.js";
 import { makeHelp } from "./help.js";

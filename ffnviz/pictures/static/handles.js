@@ -20,9 +20,9 @@ export function mount(tell) {
   const line = svgElement("path", { fill: "none", "stroke-width": 3 });
   const samples = svgElement("g"), handles = svgElement("g");
   const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group" });
-  const told = element("p", { "aria-hidden": "true" });
+  const hint = element("p", { "aria-hidden": "true" });
   svg.append(outside, curve, line, samples, handles);
-  const root = element("figure", { class: "handles" }, svg, told);
+  const root = element("figure", { class: "handles" }, svg, hint);
   let shown = null, colours = null, corners = [], held = null;
   const unanswered = makeUnanswered(String);
 
@@ -66,7 +66,7 @@ export function mount(tell) {
       dot.setAttribute("aria-valuenow", row);
       dot.setAttribute("aria-valuemax", last());
     });
-    told.textContent = "Drag a corner, or choose one with Tab and move it with the arrow keys.";
+    hint.textContent = "Drag a corner, or choose one with Tab and move it with the arrow keys.";
   }
 
   function make(at) {

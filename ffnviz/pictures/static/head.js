@@ -11,7 +11,7 @@ function isolated(text) {
   return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
 }
 
-export const textOf = ({ spans }) => spans.map(([text]) => text).join("");
+const textOf = ({ spans }) => spans.map(([text]) => text).join("");
 
 // The same for a saved picture, which stands alone.
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
@@ -33,7 +33,7 @@ function steadied(sentence) {
   return () => seen.disconnect();
 }
 
-// Only what is new is written anew.
+// Writes a sentence, and only where it has changed.
 export function write(line, spans, theme) {
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
     const [kind, colour] = wanted.split("@");

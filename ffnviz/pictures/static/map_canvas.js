@@ -48,9 +48,9 @@ function paintPixels(canvas, values, n_tokens, colour, cssWidth) {
  *
  * @param name its name
  * @param tip what names the cell pointed at, within the picture
- * @param told called with "neuron" or "cell" and the cell
+ * @param report called with "neuron" or "cell" and the cell
  */
-export function makeMap(name, tip, told) {
+export function makeMap(name, tip, report) {
   const title = element("div", { class: "title" }, element("b"), element("span"));
   const labels = element("div", { class: "labels", "aria-hidden": "true" });
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-name": name });
@@ -107,8 +107,8 @@ export function makeMap(name, tip, told) {
   };
   canvas.onblur = leave;
   canvas.onpointerleave = () => { if (!byKeyboard) leave(); };
-  canvas.onclick = () => { if (cursor) told("neuron", chosen()); };
-  canvas.ondblclick = () => { if (cursor) told("cell", chosen()); };
+  canvas.onclick = () => { if (cursor) report("neuron", chosen()); };
+  canvas.ondblclick = () => { if (cursor) report("cell", chosen()); };
   canvas.onkeydown = (event) => {
     const [dx, dy] = MOVES[event.key] ?? [0, 0];
     if (dx || dy) {
@@ -121,7 +121,7 @@ export function makeMap(name, tip, told) {
       byKeyboard = true;
       tell();
     } else if (event.key === "Enter" && cursor) {
-      told(event.shiftKey ? "cell" : "neuron", chosen());
+      report(event.shiftKey ? "cell" : "neuron", chosen());
     }
   };
 

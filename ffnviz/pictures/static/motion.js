@@ -1,11 +1,10 @@
 // What stays on the page moves to where it belongs now; nothing moves where the person's system asks for calm.
 
-export const MOVE_MS = 180;
-export const PLAY_MS = 600;
+const MOVE_MS = 180;
+const PLAY_MS = 600;
 const MOVE = { duration: MOVE_MS, easing: "ease-out" };
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
-export const isCalm = () => calm.matches;
 
 /**
  * Says where a bar begins and how long it is; it gets there from where it was. Its transform moves, which the browser
@@ -58,7 +57,7 @@ export function reorder(list, names) {
  * @param parts elements in order, each with its keyframes
  */
 export function playInTurn(parts) {
-  if (isCalm()) return;
+  if (calm.matches) return;
   const each = PLAY_MS / (parts.length + 2), duration = 3 * each;
   parts.forEach(([part, frames], at) => part.animate(frames, { duration, delay: at * each, fill: "backwards", easing: "ease-out" }));
 }

@@ -1,4 +1,4 @@
-// How numbers read.
+// How numbers are written.
 
 // Two decimals; what would round to nothing in powers of ten, since only a true zero reads "0".
 export function number(value) {

@@ -35,7 +35,7 @@ export function mount(tell) {
   const part = element("span", { class: "part" });
   const name = element("span");
   const sentence = element("bdi", { class: "typed" });
-  const told = element("div", { class: "told", role: "status" });
+  const status = element("div", { class: "told", role: "status" });
   const label = element("span", { text: "Copy link" });
   const button = element("button", { type: "button", class: "short" }, sign(LINK), label);
   const take = element("button", {
@@ -49,7 +49,7 @@ export function mount(tell) {
     await copy(location.href).catch(({ message }) => { outcome = message; });
     label.textContent = outcome;
     button.classList.add("said");
-    told.textContent = outcome;
+    status.textContent = outcome;
     setTimeout(() => {
       label.textContent = "Copy link";
       button.classList.remove("said");
@@ -57,7 +57,7 @@ export function mount(tell) {
   };
 
   return {
-    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take, button, told),
+    element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take, button, status),
     update(data) {
       name.textContent = data.title;
       part.textContent = data.part ? `: ${data.part}` : "";
@@ -67,7 +67,7 @@ export function mount(tell) {
       // Only what is new is told: a click on a token need not repeat the network.
       const now = [data.part || data.title, ...data.network, data.token];
       const news = said ? now.filter((words, place) => words && words !== said[place]) : [];
-      if (news.length) told.textContent = news.join(", ");
+      if (news.length) status.textContent = news.join(", ");
       said = now;
       aboutFrom(() => [data.sentence, ["ffnviz", ...data.network].join(" · ")].filter(Boolean));
     },

@@ -27,13 +27,13 @@ export async function asPng(svg) {
  * @param enlarge shows the picture over the whole window, or no longer
  */
 export function pictureMenu({ svg, rows }, name, enlarge) {
-  const told = element("p", { class: "outcome", "aria-live": "polite" });
+  const status = element("p", { class: "outcome", "aria-live": "polite" });
   const box = element("div", { popover: "auto", class: "menu" });
   const open = element("button", { type: "button", class: "more", text: "⋯", title: "Save, copy, enlarge" });
   open.popoverTargetElement = box;
-  box.ontoggle = ({ newState }) => { if (newState === "open") place(box, open); else told.textContent = ""; };
+  box.ontoggle = ({ newState }) => { if (newState === "open") place(box, open); else status.textContent = ""; };
   const say = (words) => {
-    told.textContent = words;
+    status.textContent = words;
     setTimeout(() => box.hidePopover(), DONE_MS);
   };
   const item = (text, act) => element("button", {
@@ -54,7 +54,7 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
     rows && item("Save the numbers as CSV", async () => file(new Blob([asCsv(rows())], { type: "text/csv;charset=utf-8" }), "csv")),
     // Browsers copy pictures on addresses they trust only: this machine's own, and https.
     svg && navigator.clipboard?.write && item("Copy the picture", copy),
-    told,
+    status,
   ].filter(Boolean));
   return { open, box, label(said) { open.setAttribute("aria-label", `Save or enlarge: ${said}`); } };
 }

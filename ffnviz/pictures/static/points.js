@@ -12,12 +12,12 @@ const inOrder = (points) => points.map(String).sort().join(" ");
 
 export function mount(tell) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
-  const told = element("div", { class: "told", role: "status", "aria-live": "polite" });
+  const status = element("div", { class: "told", role: "status", "aria-live": "polite" });
   const choice = (first) => element("button", { type: "button", onclick: () => { chosen = first; paint(); } });
   const kinds = [choice(true), choice(false)];
   const clear = element("button", { type: "button", class: "clear", text: "Clear", onclick: () => change([]) });
   const tools = element("div", { class: "kinds action", role: "group", "aria-label": "Class of the next point" }, ...kinds, clear);
-  const root = element("figure", { class: "points" }, tools, canvas, told);
+  const root = element("figure", { class: "points" }, tools, canvas, status);
   let shown = null, colours = null, points = [], chosen = true, cursor = null;
   const unanswered = makeUnanswered(inOrder);
 
@@ -48,13 +48,13 @@ export function mount(tell) {
   function toggle([x, y], there) {
     const name = (first) => shown.classes[first ? 0 : 1];
     if (there >= 0) {
-      told.textContent = `${name(points[there][2])} taken away`;
+      status.textContent = `${name(points[there][2])} taken away`;
       change(points.filter((_, i) => i !== there));
     } else if (points.length < shown.most) {
-      told.textContent = `${name(chosen)} put`;
+      status.textContent = `${name(chosen)} put`;
       change([...points, [x, y, chosen]]);
     } else {
-      told.textContent = `There is room for ${shown.most} points.`;
+      status.textContent = `There is room for ${shown.most} points.`;
     }
   }
 
@@ -75,7 +75,7 @@ export function mount(tell) {
     if (dx || dy) {
       const far = event.shiftKey ? 8 : 1, within = (value) => Math.max(0, Math.min(shown.side - 1, value));
       cursor = [within(x + far * dx), within(y + far * dy)];
-      told.textContent = `column ${cursor[0]}, row ${cursor[1]}`;
+      status.textContent = `column ${cursor[0]}, row ${cursor[1]}`;
       paint();
     } else {
       cursor = [x, y];

@@ -8,14 +8,14 @@ export const styles = ["reorder.css", "program.css"];
 const PATIENCE_MS = 2_000; // for the answer to a move
 
 export function mount(tell) {
-  const values = element("span", { class: "values" }), names = element("div", { class: "names", "aria-hidden": "true" }, values), list = element("ol"), told = element("div", { class: "told", role: "status" });
+  const values = element("span", { class: "values" }), names = element("div", { class: "names", "aria-hidden": "true" }, values), list = element("ol"), status = element("div", { class: "told", role: "status" });
   let data = { lines: [], columns: [] };
   let wanted = "", since = 0; // the order that the server was told last, and when
   const namesOf = (lines) => lines.map(({ name }) => name);
   const order = reordering(list, (from, to) => {
     const lines = [...data.lines], [moved] = lines.splice(from, 1);
     lines.splice(to, 0, { ...moved, values: [], fault: "" });
-    told.textContent = `${moved.code}: now line ${to + 1} of ${lines.length}`;
+    status.textContent = `${moved.code}: now line ${to + 1} of ${lines.length}`;
     [wanted, since] = [namesOf(lines).join(" "), performance.now()];
     data = { ...data, lines };
     show();
@@ -53,7 +53,7 @@ export function mount(tell) {
   }
 
   return {
-    element: element("div", { class: "program" }, names, list, told),
+    element: element("div", { class: "program" }, names, list, status),
     update(next) {
       // While lines are moved quickly, answers to earlier moves come in.
       const late = wanted && namesOf(next.lines).join(" ") !== wanted && performance.now() - since < PATIENCE_MS;

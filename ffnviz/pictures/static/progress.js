@@ -1,5 +1,5 @@
-// How far what is measured is: told by the page while it runs, shown beside the button that began it
-// and where the result will stand.
+// The progress of measurements: the page sends it while they run, and it is shown beside the button
+// that began one and where its result will stand.
 
 import { element } from "./element.js";
 
@@ -7,7 +7,7 @@ export const styles = [];
 
 const BEGINNING = { share: 0, waits: "", mine: false };
 const listeners = new Set(); // [name of a measurement, what shows it]
-let told = new Map(); // name → what the page told last: it may come before there is anything to show it
+let latest = new Map(); // name → its last progress, which may come before there is anything to show it
 
 // Calls back with { share, waits, mine } of a measurement, until the returned function is called.
 export function onProgress(name, show) {
@@ -16,16 +16,16 @@ export function onProgress(name, show) {
   return () => listeners.delete(listener);
 }
 
-export const progressOf = (name) => told.get(name) ?? BEGINNING;
-export const isUnderWay = (name) => told.has(name);
+export const progressOf = (name) => latest.get(name) ?? BEGINNING;
+export const isUnderWay = (name) => latest.has(name);
 
 export function mount() {
   return {
     element: element("span", { hidden: "" }),
     update({ measurements }) {
-      told = new Map(measurements.map(({ name, ...progress }) => [name, progress]));
-      for (const [name, show] of listeners) if (told.has(name)) show(told.get(name));
+      latest = new Map(measurements.map(({ name, ...progress }) => [name, progress]));
+      for (const [name, show] of listeners) if (latest.has(name)) show(latest.get(name));
     },
-    destroy() { told = new Map(); },
+    destroy() { latest = new Map(); },
   };
 }

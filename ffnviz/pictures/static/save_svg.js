@@ -19,7 +19,7 @@ const round = (value) => Math.round(value * 100) / 100;
 const ruler = document.createElement("canvas").getContext("2d");
 
 // A text in lines that are no wider than so many pixels.
-export function inLines(text, width, font) {
+function inLines(text, width, font) {
   ruler.font = font;
   const lines = [""];
   for (const word of text.split(/\s+/)) {

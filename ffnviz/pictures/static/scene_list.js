@@ -7,10 +7,10 @@ import { reordering } from "./reorder.js";
 export const styles = ["reorder.css", "scene_list.css"];
 
 export function mount(tell) {
-  const list = element("ol"), told = element("div", { class: "told", role: "status" });
+  const list = element("ol"), status = element("div", { class: "told", role: "status" });
   let data = { scenes: [] };
   const order = reordering(list, (from, to) => {
-    told.textContent = `${data.scenes[from].title}: now scene ${to + 1} of ${data.scenes.length}`;
+    status.textContent = `${data.scenes[from].title}: now scene ${to + 1} of ${data.scenes.length}`;
     tell("move", { from, to });
   });
 
@@ -22,7 +22,7 @@ export function mount(tell) {
   }
 
   return {
-    element: element("nav", { class: "scenes", "aria-label": "Scenes of my lecture" }, list, told),
+    element: element("nav", { class: "scenes", "aria-label": "Scenes of my lecture" }, list, status),
     update(next) {
       data = next;
       order.cancel();

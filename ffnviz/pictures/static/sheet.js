@@ -69,19 +69,19 @@ export function mount(parent, tell) {
   let waiting = [], number = 0;
 
   // What was done and is not answered yet goes with the next: of two messages the server may see the last only.
-  function told(cell, name, value) {
+  function report(cell, name, value) {
     waiting.push({ number: ++number, cell, name, value });
     tell({ sheet: own, events: waiting });
   }
 
   function cellOf(key, name) {
-    const there = cells.get(key);
-    if (there?.name === name) return there;
-    there?.picture.destroy();
-    there?.host.remove();
+    const existing = cells.get(key);
+    if (existing?.name === name) return existing;
+    existing?.picture.destroy();
+    existing?.host.remove();
     const host = element("div", { class: "cell", "data-cell": key, "data-kind": name });
     host.style.setProperty("--font", "inherit");
-    const made = { host, name, picture: hang(host, name, (event, value) => told(key, event, value)) };
+    const made = { host, name, picture: hang(host, name, (event, value) => report(key, event, value)) };
     cells.set(key, made);
     return made;
   }

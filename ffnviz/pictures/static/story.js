@@ -34,7 +34,7 @@ const span = ([text, wanted], theme) => {
   const [kind, colour] = wanted.split("@");
   return element("span", { class: kind, text, style: { color: colour ? colourOf(colour, theme) : "" } });
 };
-export const asText = (spans) => spans.map(([text]) => text).join("");
+const asText = (spans) => spans.map(([text]) => text).join("");
 
 export function mount(tell) {
   const where = element("span", { class: "where" }), title = element("h2"), sentence = element("span", { class: "typed" });
@@ -55,9 +55,9 @@ export function mount(tell) {
   const list = element("div", { popover: "auto", class: "list", role: "dialog", "aria-label": "Scenes" },
     element("h2", { text: "Scenes" }), scenes);
   const blank = element("div", { popover: "manual", class: "blank" });
-  const told = element("div", { class: "told", role: "status" });
+  const status = element("div", { class: "told", role: "status" });
   const root = element("section", { class: "story", "aria-label": "Lecture" },
-    element("header", {}, where, title, sentence, tools), question.element, say, strayed, list, blank, told);
+    element("header", {}, where, title, sentence, tools), question.element, say, strayed, list, blank, status);
   // When the words take more lines or fewer, the picture has other room.
   const resized = new ResizeObserver(() => {
     makeRoom();
@@ -87,7 +87,7 @@ export function mount(tell) {
   }
   function toggleBlank() {
     blank.togglePopover();
-    told.textContent = blank.matches(":popover-open") ? "The screen is black" : "The screen is back";
+    status.textContent = blank.matches(":popover-open") ? "The screen is black" : "The screen is back";
   }
 
   const commands = {
@@ -150,7 +150,7 @@ export function mount(tell) {
       [data, theme] = [next, palette];
       at = next.at;
       paint();
-      if (moved) told.textContent = `Scene ${where.textContent}: ${next.titles[next.at]}`;
+      if (moved) status.textContent = `Scene ${where.textContent}: ${next.titles[next.at]}`;
     },
     destroy() {
       resized.disconnect();

@@ -5,9 +5,9 @@ import { element } from "./element.js";
 
 export function makeTip() {
   const box = element("div", { class: "tip", "aria-hidden": "true", hidden: "" });
-  const told = element("div", { class: "told", role: "status", "aria-live": "polite" });
+  const status = element("div", { class: "told", role: "status", "aria-live": "polite" });
   return {
-    parts: [box, told],
+    parts: [box, status],
     // `place` gets the label's and the picture's widths, and gives left and top within the picture.
     show(place, parts, aloud) {
       box.replaceChildren(...parts);
@@ -15,11 +15,11 @@ export function makeTip() {
       const { left, top } = place(box.offsetWidth, box.offsetParent?.clientWidth ?? Infinity);
       Object.assign(box.style, { left: `${left}px`, top: `${top}px` });
       const text = box.textContent;
-      if (aloud && told.textContent !== text) told.textContent = text;
+      if (aloud && status.textContent !== text) status.textContent = text;
     },
     hide() {
       box.hidden = true;
-      told.textContent = "";
+      status.textContent = "";
     },
   };
 }
