@@ -1,4 +1,4 @@
-"""What all Plotly figures share: axes with titles, room for them, and text that stays text.
+"""What all Plotly figures share: axes, lines, marks, and text that stays text.
 
 A figure is a plain dict of traces and layout, as plotly.js takes it: building it is ten times
 quicker than through plotly.graph_objects, which the tests use to check it.
@@ -34,6 +34,40 @@ def axis(title: str, **more: Any) -> dict[str, Any]:
         "automargin": False,
         **more,
     }
+
+
+def bare_axis(title: str, **more: Any) -> dict[str, Any]:
+    """An axis without a grid or a line at zero."""
+    return axis(title, showgrid=False, zeroline=False, **more)
+
+
+def row_axis(n: int, title: str = "", **more: Any) -> dict[str, Any]:
+    """A bare y axis with room for n rows of bars or dots, the first at the top."""
+    return bare_axis(title, range=[n - 0.4, -0.6], **more)
+
+
+def log_axis(title: str, ticks: Sequence[int]) -> dict[str, Any]:
+    """A logarithmic axis with a tick at each of these numbers."""
+    return axis(title, type="log", tickvals=list(ticks), ticktext=[f"{n:,}" for n in ticks])
+
+
+def token_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
+    """An axis of tokens, in the person's own spelling; of many, some are named."""
+    names = some_named(labels, 40)
+    return bare_axis("token", **names, range=[-0.6, len(labels) - 0.4], **more)
+
+
+def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str, Any]:
+    """Ticks at the places of labels, for an axis; at every second or third where there are many.
+
+    Args:
+        labels: not escaped.
+        most: ticks there is room for.
+        longest: characters of a label.
+    """
+    places = list(range(0, len(labels), max(1, -(-len(labels) // most))))
+    names = [escaped(shortened(labels[place], longest)) for place in places]
+    return {"tickvals": places, "ticktext": names}
 
 
 def figure(traces: Sequence[object], x: dict[str, Any], y: dict[str, Any], **more: Any) -> Figure:
@@ -109,31 +143,6 @@ def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
         "align": "left",
         "font": {"size": 17},
     }
-
-
-def token_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
-    """An axis of tokens, in the person's own spelling; of many, some are named."""
-    names = some_named(labels, 40)
-    reach = [-0.6, len(labels) - 0.4]
-    return axis("token", **names, range=reach, showgrid=False, zeroline=False, **more)
-
-
-def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str, Any]:
-    """Ticks at the places of labels, for an axis; at every second or third where there are many.
-
-    Args:
-        labels: not escaped.
-        most: ticks there is room for.
-        longest: characters of a label.
-    """
-    places = list(range(0, len(labels), max(1, -(-len(labels) // most))))
-    names = [escaped(shortened(labels[place], longest)) for place in places]
-    return {"tickvals": places, "ticktext": names}
-
-
-def log_axis(title: str, ticks: Sequence[int]) -> dict[str, Any]:
-    """A logarithmic axis with a tick at each of these numbers."""
-    return axis(title, type="log", tickvals=list(ticks), ticktext=[f"{n:,}" for n in ticks])
 
 
 def shortened(label: str, longest: int = 14) -> str:

@@ -11,19 +11,12 @@ from ffnviz.figures.layout import Figure, axis, figure, line_trace, vertical_lin
 
 @dataclass(frozen=True)
 class Curve:
-    """One line.
+    """One line."""
 
-    Attributes:
-        name: in the legend, escaped.
-        values: at each moment, (n,).
-        colour: as a figure names it, "@relu".
-        dash: "solid", "dot" or "dash".
-    """
-
-    name: str
-    values: NDArray[np.floating]
-    colour: str
-    dash: str = "solid"
+    name: str  # in the legend, escaped
+    values: NDArray[np.floating]  # at each moment, (n,)
+    colour: str  # as a figure names it, "@relu"
+    dash: str = "solid"  # "solid", "dot" or "dash"
 
 
 def curves(

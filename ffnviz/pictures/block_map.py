@@ -10,23 +10,14 @@ from ffnviz.pictures.sent import entry, place
 
 @dataclass(frozen=True)
 class MapStation:
-    """One station.
+    """One station."""
 
-    Attributes:
-        name: unique; "expand" and "compress" are drawn as such.
-        sign: in the drawing.
-        title: over its menu.
-        lit: whether the shown part is about it.
-        parts: title and page of those about it.
-        shown: which of these is shown; None if it is another.
-    """
-
-    name: str
-    sign: str
-    title: str
-    lit: bool
-    parts: Sequence[tuple[str, str]]
-    shown: int | None
+    name: str  # unique; "expand" and "compress" are drawn as such
+    sign: str  # in the drawing
+    title: str  # over its menu
+    lit: bool  # whether the shown part is about it
+    parts: Sequence[tuple[str, str]]  # title and page of those about it
+    shown: int | None  # which of these is shown; None if it is another
 
 
 def block_map_cell(

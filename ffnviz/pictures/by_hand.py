@@ -13,17 +13,11 @@ LONGEST = 10  # signs in one gap
 
 @dataclass(frozen=True)
 class Table:
-    """Given numbers, as text.
+    """Given numbers, as text."""
 
-    Attributes:
-        name: above it.
-        rows: from top to bottom.
-        columns: their names; none if there are none.
-    """
-
-    name: str
-    rows: Sequence[Sequence[str]]
-    columns: Sequence[str] = ()
+    name: str  # above it
+    rows: Sequence[Sequence[str]]  # from top to bottom
+    columns: Sequence[str] = ()  # their names; none if there are none
 
 
 @dataclass(frozen=True)

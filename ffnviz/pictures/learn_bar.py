@@ -14,25 +14,15 @@ REQUESTS = ("train", "pause", "step", "go", "stop", "show")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a training is.
+    """How far a training is."""
 
-    Attributes:
-        status: "new", "waits", "runs", "paused" or "ended".
-        at: the place of the moment that is shown, from 0.
-        moments: how many there are.
-        most: how many there will be.
-        said: how far it is, in words.
-        label: on the button that begins it.
-        why_not: why it cannot begin; empty if it can.
-    """
-
-    status: str
-    at: int
-    moments: int
-    most: int
-    said: str
-    label: str
-    why_not: str = ""
+    status: str  # "new", "waits", "runs", "paused" or "ended"
+    at: int  # the place of the moment that is shown, from 0
+    moments: int  # how many there are
+    most: int  # how many there will be
+    said: str  # how far it is, in words
+    label: str  # on the button that begins it
+    why_not: str = ""  # why it cannot begin; empty if it can
 
 
 def learn_bar_cell(

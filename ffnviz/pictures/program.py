@@ -11,32 +11,20 @@ from ffnviz.pictures.sent import event, texts
 
 @dataclass(frozen=True)
 class Value:
-    """A number of a line.
+    """A number of a line."""
 
-    Attributes:
-        text: as it is shown.
-        real: what it should be, where it is another; empty where it is not.
-    """
-
-    text: str
-    real: str = ""
+    text: str  # as it is shown
+    real: str = ""  # what it should be, where it is another; empty where it is not
 
 
 @dataclass(frozen=True)
 class ProgramLine:
-    """One line.
+    """One line."""
 
-    Attributes:
-        name: what tells it from the others.
-        code: as it stands.
-        values: one for each column; none if it did not run.
-        fault: why it did not run; empty if it did, or if one above did not.
-    """
-
-    name: str
-    code: str
-    values: Sequence[Value]
-    fault: str = ""
+    name: str  # what tells it from the others
+    code: str  # as it stands
+    values: Sequence[Value]  # one for each column; none if it did not run
+    fault: str = ""  # why it did not run; empty if it did, or if one above did not
 
 
 def program_cell(

@@ -20,14 +20,11 @@ KEPT = 256  # cells and arrays that sheet.js keeps
 
 @dataclass
 class Browser:
-    """What the browser of a session has.
+    """What the browser of a session has."""
 
-    Attributes:
-        digests: of the cells and arrays it keeps, the last used last.
-        handled: how many of the sheet's events were handled, by its own number in the browser.
-    """
-
+    # of the cells and arrays it keeps, the last used last
     digests: dict[str, None] = field(default_factory=dict)
+    # how many of the sheet's events were handled, by its own number in the browser
     handled: dict[str, int] = field(default_factory=dict)
 
     def lacks(self, digest: str) -> bool:

@@ -12,17 +12,11 @@ Tone = Literal["plain", "quiet", "info", "warning"]
 
 @dataclass(frozen=True)
 class StepProgress:
-    """How far a measurement is, in words that go on by themselves while it runs.
+    """How far a measurement is, in words that go on by themselves while it runs."""
 
-    Attributes:
-        name: the measurement's.
-        beginning: said until something is done.
-        steps: what is counted, each kind with how many there are.
-    """
-
-    name: str
-    beginning: str
-    steps: tuple[tuple[str, int], ...]
+    name: str  # the measurement's
+    beginning: str  # said until something is done
+    steps: tuple[tuple[str, int], ...]  # what is counted, each kind with how many there are
 
 
 def text_cell(

@@ -15,41 +15,27 @@ FIRST_OF_CLASS = 9_000  # votes of a class on these lie beyond those on any lect
 
 @dataclass(frozen=True)
 class Experiment:
-    """What was seen.
+    """What was seen."""
 
-    Attributes:
-        did: what was done.
-        rows: name, number in words, and a share from 0 to 1; None draws nothing.
-    """
-
-    did: Sequence[Part]
+    did: Sequence[Part]  # what was done
+    # name, number in words, and a share from 0 to 1; None draws nothing
     rows: Sequence[tuple[str, str, float | None]]
 
 
 @dataclass(frozen=True)
 class VoteQuestion:
-    """A question.
+    """A question."""
 
-    Attributes:
-        at: its place among all, from 0.
-        ask: the question.
-        options: to choose from.
-        answers: which is right, of each question that was asked before too; None if not known.
-        step: one of STEPS.
-        experiment: from the second step on; None if it cannot be made, and `missing` says why.
-        why: the reason, in the last step.
-        leads: what the part is called where it is looked at further.
-    """
-
-    at: int
-    ask: Sequence[Part]
-    options: Sequence[str]
+    at: int  # its place among all, from 0
+    ask: Sequence[Part]  # the question
+    options: Sequence[str]  # to choose from
+    # which is right, of each question that was asked before too; None if not known
     answers: Sequence[int | None]
-    step: str
-    experiment: Experiment | None
-    missing: str
-    why: str
-    leads: str
+    step: str  # one of STEPS
+    experiment: Experiment | None  # from the second step on; None if it cannot be made
+    missing: str  # why it cannot be made
+    why: str  # the reason, in the last step
+    leads: str  # what the part is called where it is looked at further
 
 
 def vote_cell(

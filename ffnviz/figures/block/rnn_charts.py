@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, band, figure, line_trace, some_named, token_axis
+from ffnviz.figures.layout import (
+    Figure,
+    axis,
+    band,
+    figure,
+    line_trace,
+    row_axis,
+    some_named,
+    token_axis,
+)
 
 WIDTH = 0.36  # of a bar, in rows
 
@@ -33,8 +42,7 @@ def clock(labels: Sequence[str], ready: NDArray[np.float64], block: float, colou
             for name, start, end, offset, bar_colour in bars
         ],
         axis("milliseconds from the start", rangemode="tozero"),
-        axis("", range=[len(labels) - 0.4, -0.6], **some_named(labels, 16, 10),
-             showgrid=False, zeroline=False, tickfont={"size": 16}),
+        row_axis(n, **some_named(labels, 16, 10), tickfont={"size": 16}),
         margin={"l": 96, "r": 20, "t": 44, "b": 56},
         barmode="overlay",
     )  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.figures.lab.curves import Lines, lines
-from ffnviz.figures.layout import Figure, axis, figure, panel_title, some_named
+from ffnviz.figures.layout import Figure, axis, bare_axis, figure, panel_title, some_named
 
 FLOOR = 1e-17  # below what float64 can tell apart
 
@@ -41,9 +41,7 @@ def alike(
     """
     gap, traces, axes, titles = 0.14, [], {}, []
     width = (1 - gap * (len(maps) - 1)) / len(maps)
-    ticks = {
-        **some_named(labels, 12, 8), "showgrid": False, "zeroline": False, "tickfont": {"size": 16},
-    }  # fmt: skip
+    ticks = {**some_named(labels, 12, 8), "tickfont": {"size": 16}}
     for place, (title, cosines) in enumerate(maps):
         left, number = place * (width + gap), str(place + 1) if place else ""
         traces.append({
@@ -53,10 +51,12 @@ def alike(
             "xaxis": f"x{number}", "yaxis": f"y{number}",
             "hovertemplate": "%{y}, %{x}: cosine %{z:.3f}<extra></extra>",
         })  # fmt: skip
-        axes[f"xaxis{number}"] = axis("", domain=[left, left + width], anchor=f"y{number}", **ticks)
-        axes[f"yaxis{number}"] = axis(
+        axes[f"xaxis{number}"] = bare_axis(
+            "", domain=[left, left + width], anchor=f"y{number}", **ticks
+        )
+        axes[f"yaxis{number}"] = bare_axis(
             "", anchor=f"x{number}", range=[len(labels) - 0.5, -0.5],
-            **{**ticks, "showticklabels": place == 0},
+            showticklabels=place == 0, **ticks,
         )  # fmt: skip
         titles.append(panel_title(title, left, 1.01))
     return figure(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, panel_title
+from ffnviz.figures.layout import Figure, Trace, axis, bare_axis, figure, line_trace, panel_title
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -42,12 +42,12 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
         panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
         panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
     ]
-    bare = {"range": [0, 150], "showticklabels": False, "showgrid": False, "zeroline": False}
+    hidden = {"range": [0, 150], "showticklabels": False}
     return figure(
         traces,
-        axis("% of all", domain=[0, 0.46], **bare),
+        bare_axis("% of all", domain=[0, 0.46], **hidden),
         axis("", autorange="reversed", showgrid=False),
-        xaxis2=axis("% of all", domain=[0.56, 1], anchor="y2", **bare),
+        xaxis2=bare_axis("% of all", domain=[0.56, 1], anchor="y2", **hidden),
         yaxis2=axis("", autorange="reversed", showgrid=False, anchor="x2", showticklabels=False),
         annotations=titles,
         meta={"panels": 2},

@@ -5,15 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import (
-    Figure,
-    axis,
-    figure,
-    line_trace,
-    log_axis,
-    ring,
-    vertical_line,
-)
+from ffnviz.figures.layout import Figure, axis, figure, line_trace, log_axis, ring, vertical_line
 from ffnviz.figures.style import Array
 
 CLASSES = (("@positive_mid", "circle"), ("@negative_mid", "square"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, Trace, axis, escaped, figure, panel_title, shortened
+from ffnviz.figures.layout import Figure, Trace, bare_axis, escaped, figure, panel_title, shortened
 from ffnviz.figures.style import Array
 
 GAP = 0.07
@@ -59,11 +59,9 @@ def warped(
             "marker": {"size": [15, 11, 11], "color": "@text"},
         })  # fmt: skip
         x, y = (_range(panel.points[..., k], panel.tokens[:, k]) for k in (0, 1))
-        bare = {"zeroline": False, "showgrid": False}
-        axes[f"xaxis{number}"] = axis(panel.names[0], anchor=f"y{number}", range=x,
-                                      domain=[left, left + width], nticks=5, **bare)  # fmt: skip
-        axes[f"yaxis{number}"] = axis(panel.names[1], anchor=f"x{number}", range=y, nticks=6,
-                                      **bare)  # fmt: skip
+        axes[f"xaxis{number}"] = bare_axis(panel.names[0], anchor=f"y{number}", range=x,
+                                           domain=[left, left + width], nticks=5)  # fmt: skip
+        axes[f"yaxis{number}"] = bare_axis(panel.names[1], anchor=f"x{number}", range=y, nticks=6)
         axes[f"yaxis{number}"]["title"]["standoff"] = 4
         titles.append(panel_title(panel.title, left))
     return figure(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure, some_named
+from ffnviz.figures.layout import Figure, bare_axis, figure, some_named
 from ffnviz.figures.style import Array
 
 
@@ -28,10 +28,8 @@ def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> F
             "xgap": 1, "ygap": 1, "meta": {"named": "tokens"},
             "hovertemplate": "block %{y}: %{z:.1f}% active<extra></extra>",
         }],
-        axis("", **some_named(labels, 40, 10), showgrid=False, zeroline=False,
-             autotickangles=[0, -40, -90]),
-        axis("block", tickvals=ticks + 1, showgrid=False, zeroline=False,
-             range=[0.5, n_blocks + 0.5]),
+        bare_axis("", **some_named(labels, 40, 10), autotickangles=[0, -40, -90]),
+        bare_axis("block", tickvals=ticks + 1, range=[0.5, n_blocks + 0.5]),
         shapes=[{"type": "rect", "x0": -0.5, "x1": n_tokens - 0.5, "y0": block + 0.5,
                  "y1": block + 1.5, "line": {"color": "@text", "width": 2}}],
         margin={"l": 64, "r": 10, "t": 8, "b": 64},

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure, line_trace
+from ffnviz.figures.layout import Figure, axis, bare_axis, figure, line_trace
 from ffnviz.figures.style import Array
 
 # name → values (n,), colour, and dash ("solid", "dot", "dash")
@@ -57,8 +57,7 @@ def grouped(
              "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
             for name, (values, colour) in series.items()
         ],
-        axis("", tickvals=list(range(len(names))), ticktext=list(names), showgrid=False,
-             zeroline=False),
+        bare_axis("", tickvals=list(range(len(names))), ticktext=list(names)),
         axis(title, **more),
         barmode="group",
         margin={"l": 76, "r": 16, "t": 66, "b": 70},

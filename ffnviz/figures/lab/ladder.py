@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, row_axis
 
 LEAST = 1e-18
 
@@ -33,8 +33,7 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
         axis(f"{what}, logarithmic", type="log", range=[-18.4, max(4.0, right)],
              tickvals=np.array([10.0**k for k in range(-18, 3, 4)]),
              ticktext=["0"] + [f"10<sup>{k}</sup>" for k in range(-14, 3, 4)]),
-        axis("", range=[len(rungs) - 0.4, -0.6], showticklabels=False, showgrid=False,
-             zeroline=False),
+        row_axis(len(rungs), showticklabels=False),
         margin={"l": 24, "r": 16, "t": 10, "b": 56},
         showlegend=False,
     )  # fmt: skip

@@ -10,6 +10,7 @@ from ffnviz.figures.layout import (
     Figure,
     Trace,
     axis,
+    bare_axis,
     escaped,
     figure,
     line_trace,
@@ -49,8 +50,7 @@ def switches(
                              "<extra></extra>",
         }],
         _way(ends),
-        axis("neurons that change J most", showticklabels=False, showgrid=False,
-             zeroline=False),
+        bare_axis("neurons that change J most", showticklabels=False),
         shapes=[vertical_line(100 * share, 3)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
     )  # fmt: skip
 

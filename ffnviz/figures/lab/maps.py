@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure, panel_title, some_named
+from ffnviz.figures.layout import Figure, bare_axis, figure, panel_title, some_named
 from ffnviz.figures.style import Array
 
 MANY = 3  # maps in a row leave room for few words
@@ -75,8 +75,5 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
 
 
 def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
-    return axis(
-        "", **some_named(names, 16, 9),
-        **{"showgrid": False, "zeroline": False, "tickfont": {"size": 16},
-           "showticklabels": bool(names), **more},
-    )  # fmt: skip
+    more = {"tickfont": {"size": 16}, "showticklabels": bool(names), **more}
+    return bare_axis("", **some_named(names, 16, 9), **more)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, bare_axis, figure
 from ffnviz.figures.style import Array
 
 
@@ -34,7 +34,7 @@ def scattered(names: Sequence[str], outputs: Array, plain: Array, twin: str) -> 
              "y": plain, "marker": {"color": "@text", "size": 34, "symbol": "line-ew-open",
                                     "line": {"width": 4}}},
         ],
-        axis("component of the FFN's output", tickvals=places, ticktext=list(names),
-             showgrid=False, zeroline=False, range=[-0.6, k - 0.4]),
+        bare_axis("component of the FFN's output", tickvals=places, ticktext=list(names),
+                  range=[-0.6, k - 0.4]),
         axis("its value"),
     )  # fmt: skip

@@ -6,26 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, figure
+from ffnviz.figures.layout import Figure, axis, figure, row_axis
 
 TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
 
 
 @dataclass(frozen=True)
 class Compared:
-    """One row.
+    """One row."""
 
-    Attributes:
-        name: of what is compared, escaped.
-        differences: a pair each, (n,).
-        interval: of their mean.
-        note: at the right end of the row, escaped.
-    """
-
-    name: str
-    differences: NDArray[np.float64]
-    interval: tuple[float, float]
-    note: str
+    name: str  # of what is compared, escaped
+    differences: NDArray[np.float64]  # a pair each, (n,)
+    interval: tuple[float, float]  # of their mean
+    note: str  # at the right end of the row, escaped
 
 
 def compared(rows: Sequence[Compared], colour: str) -> Figure:
@@ -62,8 +55,7 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
         # Names stand at the left of the axis, means at its right.
         axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
              domain=[0.36, 0.84]),
-        axis("", range=[len(rows) - 0.4, -0.6], showticklabels=False, showgrid=False,
-             zeroline=False),
+        row_axis(len(rows), showticklabels=False),
         annotations=notes,
         margin={"l": 16, "r": 16, "t": 40, "b": 56},
     )  # fmt: skip

@@ -5,7 +5,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, shortened, signed_colours
+from ffnviz.figures.layout import (
+    Figure,
+    axis,
+    bare_axis,
+    escaped,
+    figure,
+    row_axis,
+    shortened,
+    signed_colours,
+)
 from ffnviz.figures.style import Array
 
 
@@ -31,11 +40,10 @@ def differences(
             **signed_colours("second − first"),
             "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
         }],
-        axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
-             ticktext=[str(n) for n in neurons], tickangle=-60, showgrid=False,
-             zeroline=False),
-        axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
-             range=[len(pairs) - 0.5, -0.5], showgrid=False, zeroline=False),
+        bare_axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
+                  ticktext=[str(n) for n in neurons], tickangle=-60),
+        bare_axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
+                  range=[len(pairs) - 0.5, -0.5]),
         shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
                  "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
         margin={"l": 150, "r": 10, "t": 64, "b": 90},
@@ -64,8 +72,7 @@ def both_values(
                                             strict=True)
         ],
         axis("activation φ(x·key + b)"),
-        axis("neuron", tickvals=y, ticktext=[str(n) for n in neurons],
-             range=[len(neurons) - 0.4, -0.6], showgrid=False, zeroline=False),
+        row_axis(len(neurons), "neuron", tickvals=y, ticktext=[str(n) for n in neurons]),
         barmode="group",
         margin={"l": 84, "r": 16, "t": 40, "b": 56},
     )  # fmt: skip

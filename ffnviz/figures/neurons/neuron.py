@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, axis, band, escaped, figure, token_axis
+from ffnviz.figures.layout import Figure, axis, band, escaped, figure, row_axis, token_axis
 from ffnviz.figures.style import Array
 from ffnviz.figures.wording import percent
 
@@ -87,8 +87,7 @@ def tags(
         ],
         axis("% of sentences that activate it", range=[0, 168], tickvals=[0, 25, 50, 75, 100],
              zeroline=False),
-        axis("", tickvals=y, ticktext=[escaped(name) for name in names],
-             range=[len(names) - 0.4, -0.6], showgrid=False, zeroline=False),
+        row_axis(len(names), tickvals=y, ticktext=[escaped(name) for name in names]),
         barmode="overlay",
         margin={"l": 190, "r": 10, "t": 40, "b": 52},
     )  # fmt: skip

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, figure, shortened, signed_colours, some_named
+from ffnviz.figures.layout import Figure, bare_axis, figure, shortened, signed_colours, some_named
 from ffnviz.figures.style import Array
 
 MOST_NAMES = 32  # of tokens and of blocks
@@ -36,10 +36,9 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
             **signed_colours("% of the way"),
             "hovertemplate": "block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
         }],
-        axis("token", **some_named(names, MOST_NAMES, 16), tickangle=-60, showgrid=False,
-             zeroline=False),
-        axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
-             range=[n_blocks - 0.5, -0.5], showgrid=False, zeroline=False),
+        bare_axis("token", **some_named(names, MOST_NAMES, 16), tickangle=-60),
+        bare_axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
+                  range=[n_blocks - 0.5, -0.5]),
         shapes=[{"type": "rect", "x0": token - 0.5, "x1": token + 0.5, "y0": block - 0.5,
                  "y1": block + 0.5, "line": {"color": "@text", "width": 2}}],
         margin={"l": 64, "r": 10, "t": 10, "b": 100},

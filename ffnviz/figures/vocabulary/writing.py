@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, axis, escaped, figure, some_named
+from ffnviz.figures.layout import Figure, axis, bare_axis, escaped, figure, some_named
 from ffnviz.figures.style import Array
 
 
@@ -27,8 +27,7 @@ def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) ->
             "marker": {"color": [f"@{twin}" if place == chosen else "@muted/0.6"
                                  for place in places]},
         }],
-        axis("word", **some_named(names, 40), showgrid=False, zeroline=False,
-             range=[-0.7, max(len(words), 6) - 0.3]),
+        bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(words), 6) - 0.3]),
         axis("probability, %", range=[0, 102]),
         bargap=0.25,
         hovermode="x",  # a click anywhere above a small bar finds it
