@@ -1,4 +1,4 @@
-"""The quiet line under a guess: what the network has read, and which words it reads in pieces."""
+"""The quiet line under a guess: the books a network has read, and the words it reads in pieces."""
 
 from collections.abc import Sequence
 
@@ -48,5 +48,5 @@ def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
 
 
 def of_no_question(label: str) -> Sentence:
-    """That a guess at a word that can be seen says little."""
+    """A remark that a guess at a visible word means little."""
     return [quoted(label), " is not hidden, so a guess at it means little. "]

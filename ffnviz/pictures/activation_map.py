@@ -51,7 +51,7 @@ def maps_cell(
     to `on_open`, if there is one.
 
     Args:
-        head: what stands above them.
+        head: above the picture.
         maps: each of a network, with its own tokens and neurons.
         neuron: map name and neuron to mark.
         orders: in what orders neurons can stand.

@@ -47,10 +47,10 @@ def contributions_to(
 def replay_cell(
     head: Head, moments: Sequence[tuple[str, Sequence[Bars]]], key: str, *, leads: bool = False
 ) -> Cell:
-    """Bars at several moments, with a slider that goes through them: no server is asked.
+    """Bars at several moments, with a slider through them that needs no server.
 
     Args:
-        head: what stands above them.
+        head: above the picture.
         moments: what is said of each, and its panels; at least one.
         key: unique on the sheet.
         leads: whether the number in the sentence is what the whole page is about.
@@ -76,10 +76,10 @@ def bars_cell(
     """Panels of bars, all on one scale.
 
     Args:
-        head: what stands above them.
+        head: above the picture.
         panels: from left to right.
         key: unique on the sheet; the note of its head if left out.
-        alt: what it shows, for those who cannot see it.
+        alt: the text alternative.
         of: what the numbers are, said below the bars; a "probability" is written in percent.
         named: what the names are, for a table that is saved.
         leads: whether the number in the sentence is what the whole page is about.

@@ -81,10 +81,10 @@ def block_cell(
     """The block from left to right (top to bottom where it is narrow), and one station.
 
     Args:
-        head: what stands above it; its accent is the chosen token's.
+        head: above the picture; its accent is the chosen token's.
         stations: in order.
         words: the tokens as typed.
-        asked: the tokens that a cross-attention asks, as typed.
+        asked: the tokens that a cross-attention attends to, as typed.
         view: what of it is looked at.
         key: unique on the sheet.
         actions: what a person may ask for.

@@ -1,4 +1,4 @@
-"""Numbers to fill in beside what they are made of; each is judged in the browser as it is typed."""
+"""An exercise of numbers to compute by hand; the browser checks each as it is typed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Step:
-    """One equation: what is given for it, and the gaps that it fills."""
+    """One equation: the given tables, and the gaps to fill in."""
 
     equation: str
     tables: Sequence[Table]
@@ -55,11 +55,11 @@ def by_hand_cell(
 
     Args:
         key: unique on the sheet.
-        head: what stands above it.
-        exercise: what tells it from others: where it is another one, the gaps are emptied.
+        head: above the picture.
+        exercise: its id; the gaps are emptied when it changes.
         steps: in order; a gap reads only earlier ones, counted through all steps.
-        typed: what stands in the gaps.
-        on_type: gives the action for what stands in all of them.
+        typed: the text in each gap.
+        on_type: gives the action for the texts in all gaps.
     """
     n = sum(len(step.gaps) for step in steps)
 

@@ -25,10 +25,10 @@ def chart_cell(
     """A Plotly figure; a click on a point asks for `on_choose` of its `customdata`.
 
     Args:
-        head: what stands above it.
+        head: above the picture.
         figure: {"data": traces, "layout": layout} as Plotly has them, numbers as NumPy arrays.
             Where a colour belongs, "@relu" takes it from the palette, "@relu/0.3" transparently.
-        alt: what it shows, for those who cannot see it.
+        alt: the text alternative.
         key: unique on the sheet; the note of its head if left out.
         height: in CSS pixels.
         on_choose: gives the action for the customdata, a whole number, of a clicked point.

@@ -24,7 +24,7 @@ def chips_cell(
     """A chip a token.
 
     Args:
-        head: what stands above them, if anything.
+        head: above the picture, if anything.
         accent: which of the palette's colours the shares have.
         texts: the tokens as typed.
         shares: of the neurons, from 0 to 1, each; empty where they are not shown.

@@ -1,4 +1,4 @@
-"""The line of a class: who follows whom, the code to show, and what a student can send."""
+"""The line of a class: its code and members, and what a student can send."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How far a colour scale reaches where a few values tower over all others."""
+"""The range of a colour scale where a few values tower over all others."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 QUANTILE = 0.995
-TOWERING = 4.0  # times as large: what is drawn at a quarter of the scale is still seen
+TOWERING = 4.0  # times as large; a value at a quarter of the scale is still visible
 
 
 def scale_end(values: Sequence[NDArray[np.floating]]) -> float:
@@ -17,7 +17,7 @@ def scale_end(values: Sequence[NDArray[np.floating]]) -> float:
     which the others would look like zero. There the scale ends at a quantile of the others.
 
     Args:
-        values: of what shares the scale, (T, n) each, a row a token; or (n,), of one token.
+        values: of the pictures on one scale, (T, n) each, a row a token; or (n,), of one token.
     """
     return max((_end_of(np.abs(each)) for each in values), default=0.0)
 

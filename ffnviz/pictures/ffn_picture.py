@@ -41,7 +41,7 @@ def ffn_cell(
     """The stages from left to right (top to bottom where it is narrow).
 
     Args:
-        head: what stands above it; its accent is also the steps'.
+        head: above the picture; its accent is also the steps'.
         stages: in order.
         steps: what leads from each stage to the next: symbol and words; one fewer than stages.
         order: (d_ff,), the neuron to draw at each place of the stages that show neurons.

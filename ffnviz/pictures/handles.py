@@ -26,12 +26,12 @@ def handles_cell(
     """A line through corners, constant before the first, going on straight after the last.
 
     Args:
-        head: what stands above it.
+        head: above the picture.
         corners: from left to right; the first and the last stay in their columns.
         side: columns of the grid, and rows.
-        curve: x and y of what is to be met, in columns and rows, (n,) each.
-        samples: likewise, of points to stand out.
-        label: what it is, for those who cannot see it.
+        curve: x and y of the target, in columns and rows, (n,) each.
+        samples: x and y of points to mark, (n,) each.
+        label: the text alternative.
         key: unique on the sheet.
         on_move: gives the action for as many new corners.
     """

@@ -1,4 +1,4 @@
-"""What stands above a picture: its sentence, and "What am I looking at?"."""
+"""The head of a picture: its sentence, and "What am I looking at?"."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Head:
     sentence: Sequence[Part]
     note: str  # opens notes/<note>.html, which is ours, not typed
     accent: str  # which of the palette's colours the numbers have
-    besides: str = ""  # what a saved picture says besides, where the page shows it elsewhere
+    besides: str = ""  # added to the sentence of a saved picture; the page shows it elsewhere
     # a quiet line below the picture, written as the sentence is; none if empty
     under: Sequence[Part] = ()
 

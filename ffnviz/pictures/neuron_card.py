@@ -26,7 +26,7 @@ def neuron_card_cell(
     A click on a token's value hands the token to `on_meet`, a click on the button None.
 
     Args:
-        head: what stands above it; its accent is also the title's.
+        head: above the picture; its accent is also the title's.
         title: which neuron it is.
         texts: the tokens as typed.
         values: the neuron's hidden value on each token, (T,).

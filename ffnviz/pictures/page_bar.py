@@ -21,7 +21,7 @@ def bar_cell(
 ) -> Cell:
     """The page's heading, and a button that copies the page's address.
 
-    What changes of it is also told to a screen reader.
+    Its changes are also announced to screen readers.
 
     Args:
         title: of the page.

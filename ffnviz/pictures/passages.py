@@ -23,7 +23,7 @@ def passages_cell(head: Head, shown: Sequence[Passage], key: str) -> Cell:
     """Sentences, one below the other.
 
     Args:
-        head: what stands above them; its accent marks.
+        head: above the picture; its accent marks.
         shown: from top to bottom.
         key: unique on the sheet.
     """

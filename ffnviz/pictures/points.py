@@ -28,14 +28,14 @@ def points_cell(
     """Points over a score; a click puts a point or takes one away.
 
     Args:
-        head: what stands above it.
+        head: above the picture.
         points: those there are.
         side: places along each edge.
         most: points there may be.
         classes: what each class is called.
         score: over the square, row by row from below, (n, n); above 0 is the first class.
         lines: from x, y to x, y in the square from −1 to 1, (k, 4).
-        label: what it is, for those who cannot see it.
+        label: the text alternative.
         key: unique on the sheet.
         on_change: gives the action for all points there are then.
     """

@@ -1,4 +1,4 @@
-"""Lines of a program with what each made when it ran; they may be put into another order."""
+"""A program with the values that each line computed; its lines may be reordered."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -21,8 +21,8 @@ class Value:
 class ProgramLine:
     """One line."""
 
-    name: str  # what tells it from the others
-    code: str  # as it stands
+    name: str  # unique among the lines
+    code: str  # its text
     values: Sequence[Value]  # one for each column; none if it did not run
     fault: str = ""  # why it did not run; empty if it did, or if one above did not
 
@@ -38,7 +38,7 @@ def program_cell(
 
     Args:
         key: unique on the sheet.
-        head: what stands above it.
+        head: above the picture.
         columns: what the numbers are.
         lines: from top to bottom.
         on_order: gives the action for the names of all lines in another order; None if they stay

@@ -1,4 +1,4 @@
-"""What a browser sent, checked: our pictures send what they show, others can send anything."""
+"""Checks of what a browser sent: our pictures send what they show, others can send anything."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -13,13 +13,13 @@ def event(
     *limits: Limits.args,
     **more: Limits.kwargs,
 ) -> Callable[[Any], Any]:
-    """An event of a cell: what `ask` gives for what `read` makes of a browser's value.
+    """An event of a cell: `read` checks what a browser sent, `ask` gives the action for it.
 
     Args:
-        ask: gives the action, and is called only with what is legal.
-        read: one of the functions below, or another that returns None for what is not legal.
+        ask: gives the action for a legal value.
+        read: one of the functions below, or another that returns None for an illegal value.
         limits: further arguments of `read`.
-        more: likewise, by name.
+        more: further keyword arguments of `read`.
     """
 
     def handle(sent: Any) -> Any:

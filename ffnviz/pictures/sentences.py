@@ -25,9 +25,9 @@ class Line:
 
     number: int  # its own
     text: str  # as typed
-    hidden: bool  # whether it stands back, and nothing is computed of it
+    hidden: bool  # whether it is greyed out, and nothing is computed for it
     guesses: Sequence[Guess]  # of each network that has one
-    remark: str = ""  # stands in their place
+    remark: str = ""  # shown in place of the guesses
 
 
 def sentences_cell(
@@ -40,7 +40,7 @@ def sentences_cell(
     """Sentences, one below the other.
 
     Args:
-        head: what stands above them.
+        head: above the picture.
         lines: from top to bottom.
         key: unique on the page.
         on_open: called with the number of a sentence that is to be looked at.

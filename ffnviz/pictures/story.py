@@ -19,7 +19,7 @@ class Question:
 
     ask: Words  # the question
     options: Sequence[str]  # to choose from
-    answer: int | None  # which is right, from 0; None if that is not sure for what is shown now
+    answer: int | None  # the right one, from 0; None if it is not certain for what is shown
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class StoryScene:
     at: int  # the scene's place, from 0
     titles: Sequence[str]  # of all scenes
     path: Sequence[int]  # the places of the scenes that are on the way
-    # what stands in the box, for a talk, which shows no box; empty if the words say it
+    # the typed sentence, as a talk shows no box for it; empty if the words quote it
     sentence: str
     say: Words  # what is said; empty where the page shows something else
     look: str  # the picture that is lit, by the name of its note; all are, if empty
-    question: Question | None  # asked before
+    question: Question | None  # to be answered before the words are shown
     notes: Words  # for the speaker
     coming: str  # the next scene's words, for the speaker
     minutes: int  # planned for the scenes on the way; 0 if none are

@@ -21,7 +21,7 @@ def table_cell(
 
     Args:
         key: unique on the sheet.
-        head: what stands above it.
+        head: above the picture.
         columns: their names.
         rows: as many values each.
         on_choose: gives the action for the place of a clicked row.

@@ -12,7 +12,7 @@ Tone = Literal["plain", "quiet", "info", "warning"]
 
 @dataclass(frozen=True)
 class StepProgress:
-    """How far a measurement is, in words that go on by themselves while it runs."""
+    """The progress of a measurement in words, which the browser updates while it runs."""
 
     name: str  # the measurement's
     beginning: str  # said until something is done
@@ -40,5 +40,5 @@ def text_cell(
 
 
 def marked(text: str) -> list[Part]:
-    """A sentence of ours with what stands between backticks as code."""
+    """A sentence of ours, with the text between backticks as code."""
     return [(part, "code") if at % 2 else part for at, part in enumerate(text.split("`"))]

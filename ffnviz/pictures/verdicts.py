@@ -1,4 +1,4 @@
-"""Claims with their verdicts, in groups; of those with titles one is open, and leads further."""
+"""Claims with their verdicts, in groups; of groups with titles one is open."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def verdicts_cell(
     """Claims with their verdicts.
 
     Args:
-        head: what stands above them.
+        head: above the picture.
         groups: a title, empty if there is none, and its claims.
         key: unique on the sheet.
         dense: verdict and measurement in one line, without the test.

@@ -52,7 +52,7 @@ def vote_cell(
 
     Args:
         key: unique on the sheet.
-        head: what stands above it.
+        head: above the picture.
         question: the one that is shown.
         believed: the misconceptions, one a question.
         votes: one's own two votes on each.

@@ -1,4 +1,4 @@
-"""What to do first: one line that can be closed for good."""
+"""A line on what to do first, which can be closed for good."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ from ffnviz.pictures.cell import Cell
 
 
 def welcome_cell(bare: bool, story: str, key: str, on_story: Callable[[], Any]) -> Cell:
-    """The line for those who have not closed it.
+    """The line, shown until it is closed.
 
     Args:
         bare: whether the visitor came by an address that says nothing of what to show.

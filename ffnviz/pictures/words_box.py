@@ -1,4 +1,4 @@
-"""A box for what is said, into which numbers are put by choosing them."""
+"""A text box for a scene's words, with a list of numbers to insert."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from ffnviz.pictures.head import Part, to_spans
 
 @dataclass(frozen=True)
 class Choice:
-    """A number that may be put into the words."""
+    """A number that can be inserted."""
 
-    name: str  # that stands for it, in braces
+    name: str  # stands for it in the text, in braces
     meaning: str  # what it is
-    now: str  # what it is for what the scene shows
+    now: str  # its value for what the scene shows
 
 
 def words_cell(
@@ -30,14 +30,14 @@ def words_cell(
     """The box.
 
     Args:
-        label: says what is written here.
-        text: that stands in it.
-        longest: characters.
+        label: of the box.
+        text: its content.
+        longest: characters that the text may have.
         reads: the text with its numbers; empty if there are none, or if it cannot be read.
-        choices: the numbers; None until somebody asks for them, as they take a while.
+        choices: the numbers; None until they are asked for, as they take a while.
         key: unique on the page.
         on_text: called with the text when it has changed.
-        on_ask: called when somebody wants to choose a number.
+        on_ask: called when the choices are asked for.
     """
 
     def wrote(sent: Any) -> None:

@@ -23,7 +23,7 @@ def xor_cell(
 
     Args:
         key: unique on the sheet.
-        head: what stands above it.
+        head: above the picture.
         weights: the nine.
         relu: whether φ is ReLU; else there is none.
         on_weights: gives the action for nine other ones.

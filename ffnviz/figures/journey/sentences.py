@@ -11,7 +11,7 @@ HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
 
 
 def awake_means(threshold: float) -> str:
-    """What it takes for a neuron to count as awake."""
+    """When a neuron counts as awake."""
     if threshold == 0:
         return "active (not zero)"
     return f"active (further than {threshold:g} from zero)"
@@ -114,8 +114,7 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     """How much of the sentence each network leaves at zero; the first one's number stands out.
 
     Args:
-        awake: of each its label, the share awake, beyond what a neuron counts as awake, and its
-            colour.
+        awake: label, share awake, threshold and colour of each network.
     """
     sentence: Sentence = []
     for place, (label, share, threshold, colour) in enumerate(awake):

@@ -15,7 +15,7 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
 
     Args:
         rungs: name, value and colour of each, from top to bottom.
-        what: the numbers are.
+        what: what the numbers are.
     """
     values = np.array([max(LEAST, value) for _, value, _ in rungs])
     y = np.arange(len(rungs))

@@ -32,7 +32,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
     Args:
         shown: from left to right, row after row.
         across: how many stand side by side.
-        what: a value is, for the hover.
+        what: what a value is, for the hover.
         down: what the rows and the columns are.
     """
     n_rows = -(-len(shown) // across)
