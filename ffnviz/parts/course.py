@@ -1,4 +1,4 @@
-"""A training as a part shows it: what was told so far, and what can be done."""
+"""A training as a part shows it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from ffnviz.jobs.learning import Learned, Moment, Reading
 
 
 class Status(Enum):
-    """How a training stands."""
+    """The status of a training."""
 
     NEW = "new"
     WAITS = "waits"
@@ -19,26 +19,14 @@ class Status(Enum):
 
 @dataclass(frozen=True)
 class Course:
-    """A training so far.
-
-    Attributes:
-        status: how it stands.
-        moments: what was told of the networks, the first before their first step.
-        reading: what is read.
-        file: the name of a text of one's own that is, or will be.
-        steps: of the plan.
-        before: how many trainings of others must end before it begins.
-        learned: the networks where they stopped, if they have.
-        problem: why it ended before its time, in words.
-        recorded: whether it is one that the package brings.
-    """
+    """A training so far."""
 
     status: Status
-    moments: Sequence[Moment] = ()
-    reading: Reading = field(default_factory=Reading)
-    file: str = ""
-    steps: int = 0
-    before: int = 0
-    learned: Learned | None = None
-    problem: str = ""
-    recorded: bool = False
+    moments: Sequence[Moment] = ()  # records of the networks, the first before their first step
+    reading: Reading = field(default_factory=Reading)  # what is read
+    file: str = ""  # the name of the visitor's own text that is read, or will be
+    steps: int = 0  # of the plan
+    before: int = 0  # how many trainings of others must end before it begins
+    learned: Learned | None = None  # the networks where they stopped, if they have
+    problem: str = ""  # why it ended before its time, in words
+    recorded: bool = False  # whether it is one that comes with the package

@@ -15,31 +15,20 @@ NEURONS = "neurons"  # the page a neuron is met on
 
 @dataclass(frozen=True)
 class Part:
-    """One screen of a page.
+    """One screen of a page."""
 
-    Attributes:
-        sheet: makes what is shown of a run, with what is set on the part: a pure function.
-        title: on the button that leads to it.
-        name: in the URL.
-        settings: what can be set on it.
-        needs: what it needs of a network.
-        ways: what each of its views needs besides; it can be shown where one can.
-        line: what one sees there, in at most forty characters; below the title in the list.
-        follow: what follows from the run, to be set before the URL is written and the part is
-            shown; None if nothing does.
-    """
-
-    sheet: Callable[[Run, Values], Sheet]
-    title: str
-    name: str
+    sheet: Callable[[Run, Values], Sheet]  # a pure function of the run and of what is set
+    title: str  # on the button that leads to it
+    name: str  # in the URL
     settings: tuple[Setting[Any], ...] = ()
-    needs: tuple[Capability, ...] = ()
+    needs: tuple[Capability, ...] = ()  # of a network
+    # settings that follow from the run, to be set before the URL is written and the part is shown
     follow: Callable[[Run, Values], Set | None] | None = None
-    line: str = ""
-    ways: tuple[tuple[Capability, ...], ...] = ()
+    line: str = ""  # what one sees there, in at most forty characters; below the title in the list
+    ways: tuple[tuple[Capability, ...], ...] = ()  # needs of each view besides; one view is enough
 
     def missing(self, run: Run) -> tuple[Capability, ...]:
-        """What the network that drives the page has not, and the part needs."""
+        """What the part needs and the network that drives the page lacks."""
         partner = run.partner is not None
         lacking = [missing(run.card, (*self.needs, *way), partner) for way in self.ways or ((),)]
         return lacking[0] if all(lacking) else ()
@@ -47,17 +36,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Page:
-    """A page and its place in the navigation.
+    """A page of the navigation."""
 
-    Attributes:
-        title: in the navigation.
-        name: in the URL.
-        parts: shown one at a time.
-    """
-
-    title: str
-    name: str
-    parts: tuple[Part, ...]
+    title: str  # in the navigation
+    name: str  # in the URL
+    parts: tuple[Part, ...]  # shown one at a time
 
     def part(self, name: str) -> Part:
         """The part of that name, or the first."""

@@ -15,21 +15,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Measured(Generic[R]):
-    """A result, and what it was measured on.
+    """The result of a measurement, and what it was measured on."""
 
-    Attributes:
-        setup: network, block, sentence, device and repeats: whatever it depends on.
-        result: what was measured.
-        when: the time of day.
-        where: the device in words.
-        shared: with whom it shared the machine.
-    """
-
-    setup: tuple[object, ...]
+    setup: tuple[object, ...]  # all that it depends on, such as network, block, sentence and device
     result: R
-    when: str
-    where: str
-    shared: Contention | None = None
+    when: str  # the time of day
+    where: str  # the device in words
+    shared: Contention | None = None  # how much it had to share the machine
 
 
 @dataclass(frozen=True)
@@ -38,50 +30,31 @@ class Measurement(Generic[R]):
 
     It stands on a sheet wherever a row or a cell may, and gives way to rows or to cells. A first
     result is measured unasked and kept for everybody; a button measures again.
-
-    Attributes:
-        name: unique in the house.
-        setup: what the result depends on.
-        work: a function of a module, called in another process with a Run, what is told the
-            progress, and `args`; it returns what can be pickled.
-        after: what is shown of a result, which may be of another setup, measured before.
-        args: what `work` needs besides.
-        before: what is shown until there is one.
-        label: on the button.
-        doing: on the progress bar.
-        on_request: whether nothing is measured until it is asked for: it takes long, and few want
-            it.
-        once: whether another measurement would have the same result, so that there is a button only
-            where the first has failed.
-        live: whether it is a training: what it tells on its way is shown, as a `Course`.
-        recorded: gives what a file shows of a training, which it cannot make itself.
     """
 
-    name: str
-    setup: tuple[object, ...]
+    name: str  # unique among all parts
+    setup: tuple[object, ...]  # all that the result depends on
+    # A function of a module, called in another process with a Run, a callback for its progress, and
+    # `args`; what it returns can be pickled.
     work: Callable[..., R]
+    # What is shown of a result, which may be of another setup, measured before.
     after: Callable[[Measured[R]], Sequence[Any]]
     args: tuple[Any, ...] = ()
-    before: Sequence[Any] = ()
-    label: str = "Measure"
-    doing: str = "Measuring …"
-    on_request: bool = False
-    once: bool = False
-    live: bool = False
-    recorded: Callable[[], R] | None = None
+    before: Sequence[Any] = ()  # what is shown until there is a result
+    label: str = "Measure"  # on the button
+    doing: str = "Measuring …"  # on the progress bar
+    on_request: bool = False  # whether it waits for the button: it is long, and few want it
+    once: bool = False  # whether its result is always the same: there is a button only if it failed
+    live: bool = False  # whether it is a training, shown on its way as a `Course`
+    recorded: Callable[[], R] | None = None  # what a file shows of a training, as it cannot train
 
 
 @dataclass(frozen=True)
 class Column:
-    """Cells one below the other.
+    """Cells one below the other."""
 
-    Attributes:
-        cells: from top to bottom.
-        width: against that of the other columns of the row.
-    """
-
-    cells: tuple[Cell | Measurement[Any], ...]
-    width: float = 1
+    cells: tuple[Cell | Measurement[Any], ...]  # from top to bottom
+    width: float = 1  # relative to the other columns of the row
 
 
 @dataclass(frozen=True)
@@ -93,123 +66,73 @@ class Row:
 
 @dataclass(frozen=True)
 class Button:
-    """A control that asks for an action.
+    """A control that asks for an action."""
 
-    Attributes:
-        label: on it; unique on the sheet.
-        action: what is asked for; None disables it.
-        help: what a page says when somebody asks.
-    """
-
-    label: str
-    action: Action | Callable[[], Any] | None
+    label: str  # unique on the sheet
+    action: Action | Callable[[], Any] | None  # None disables it
     help: str = ""
 
 
 @dataclass(frozen=True)
 class Download:
-    """A control that saves a file.
+    """A control that saves a file."""
 
-    Attributes:
-        label: on it; unique on the sheet.
-        name: the file's.
-        kind: its media type.
-        content: of the file.
-    """
-
-    label: str
-    name: str
-    kind: str
+    label: str  # unique on the sheet
+    name: str  # the file's
+    kind: str  # its media type
     content: str | bytes
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A control that offers actions by words; what is set on a part is chosen by its settings.
+    """A control that offers actions by words; what is set on a part is chosen by its settings."""
 
-    Attributes:
-        label: unique on the sheet.
-        options: their words.
-        action: gives the action for the place of one.
-        chosen: the place of the one that holds now, if any does.
-        bare: whether the label is only said to those who cannot see.
-        style: how it is drawn; few short ones are buttons, and others a menu, if nothing is said.
-    """
-
-    label: str
-    options: Sequence[str]
-    action: Callable[[int], Action]
-    chosen: int | None = None
-    bare: bool = False
-    style: Literal["slider"] | None = None
+    label: str  # unique on the sheet
+    options: Sequence[str]  # in words
+    action: Callable[[int], Action]  # gives the action for an option, by its index
+    chosen: int | None = None  # the index of the option that holds now, if any does
+    bare: bool = False  # whether only screen readers get the label
+    style: Literal["slider"] | None = None  # None: a few short options are buttons, others a menu
 
 
 @dataclass(frozen=True)
 class NumberBox:
-    """A control that asks for an action with a whole number.
+    """A control that asks for an action with a whole number."""
 
-    Attributes:
-        label: unique on the sheet.
-        value: that it shows.
-        low, high: what it may be.
-        action: gives the action for one.
-    """
-
-    label: str
+    label: str  # unique on the sheet
     value: int
     low: int
     high: int
-    action: Callable[[int], Action]
+    action: Callable[[int], Action]  # gives the action for a number
 
 
 @dataclass(frozen=True)
 class Switch:
-    """A control that is on or off.
+    """A control that is on or off."""
 
-    Attributes:
-        label: unique on the sheet.
-        on: which of the two.
-        action: gives the action for the other.
-        disabled: whether it cannot be changed.
-        help: what a page says when somebody asks.
-    """
-
-    label: str
+    label: str  # unique on the sheet
     on: bool
-    action: Callable[[bool], Any]
+    action: Callable[[bool], Any]  # gives the action for on or off
     disabled: bool = False
     help: str = ""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What comes of an upload: an action, and what is said of it until something else is done.
-
-    Attributes:
-        action: what is asked for, if anything.
-        note: stands above the rows.
-    """
+    """What an upload leads to: an action, and a note that stays until something else is done."""
 
     action: Action | None
-    note: Cell | None = None
+    note: Cell | None = None  # above the rows
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A control that brings a text file.
+    """A control that brings a text file."""
 
-    Attributes:
-        label: on it; unique on the sheet.
-        accepts: the file's ending, as “.json”.
-        longest: characters; of a longer file one more comes, so that it can be said.
-        answer: to the file's name and its text; or what else a cell's event may ask for.
-        help: what a page says when somebody asks.
-    """
-
-    label: str
-    accepts: str
-    longest: int
-    answer: Callable[[str, str], Any]
+    label: str  # unique on the sheet
+    accepts: str  # the file's ending, as “.json”
+    longest: int  # characters; of a longer file one more is sent, which tells that it is longer
+    answer: Callable[[str, str], Any]  # to the file's name and its text, as that of a cell's event
     help: str = ""
 
 
@@ -218,15 +141,10 @@ Control = Setting[Any] | Button | Download | Upload | Choice | NumberBox | Switc
 
 @dataclass(frozen=True)
 class Sheet:
-    """What a part shows.
+    """What a part shows."""
 
-    Attributes:
-        rows: from top to bottom.
-        controls: in order; None: all settings of the part that have one.
-    """
-
-    rows: Sequence[Row | Measurement[Any]]
-    controls: Sequence[Control] | None = None
+    rows: Sequence[Row | Measurement[Any]]  # from top to bottom
+    controls: Sequence[Control] | None = None  # None: all settings of the part that have one
 
 
 def row(
@@ -242,39 +160,26 @@ def row(
 
 
 def set_to(setting: Setting[T], value: T | None) -> Set:
-    """The action that sets one thing; None resets it."""
+    """The action that changes a setting; None resets it."""
     return Set({setting.name: None if value is None else setting.text(value)})
 
 
 def cells_of(rows: Sequence[Row]) -> Iterator[Cell]:
     """All cells of rows that have no measurement left, in order."""
-    for each in rows:
-        for column in each.columns:
-            for cell in column.cells:
-                if isinstance(cell, Cell):
-                    yield cell
+    columns = (column for each in rows for column in each.columns)
+    return (cell for column in columns for cell in column.cells if isinstance(cell, Cell))
 
 
 @dataclass
 class Resolved:
-    """A sheet in which results stand where its measurements stood.
+    """A sheet in which results stand where its measurements stood."""
 
-    Attributes:
-        rows: of cells alone.
-        measurements: that stood there, in order.
-    """
-
-    rows: list[Row] = field(default_factory=list)
-    measurements: list[Measurement[Any]] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)  # of cells alone
+    measurements: list[Measurement[Any]] = field(default_factory=list)  # in order
 
 
 def resolved(sheet: Sheet, look: Callable[[Measurement[Any]], Measured[Any] | None]) -> Resolved:
-    """The sheet with what is shown of each measurement.
-
-    Args:
-        sheet: what a part made.
-        look: gives the result of a measurement; None if there is none yet.
-    """
+    """The sheet with what is shown of each measurement, whose result, if any, `look` gives."""
     outcome = Resolved()
 
     def shown(parts: Sequence[Any]) -> Iterator[Any]:

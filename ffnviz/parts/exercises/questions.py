@@ -9,34 +9,22 @@ from ffnviz.analysis.exercises import evidence
 from ffnviz.analysis.lab.experiment import FFN_NEEDS
 from ffnviz.analysis.needs import Capability
 
-TEXTS = Path(__file__).with_suffix(".json")  # what is said in each, by its name
+TEXTS = Path(__file__).with_suffix(".json")  # of each question, by its name
 
 
 @dataclass(frozen=True)
 class Question:
-    """One misconception.
+    """One misconception."""
 
-    Attributes:
-        name: in links, which keep it for ever.
-        believed: the misconception.
-        ask: the question; {token}, {d_ff} and {tokens} are those of the page.
-        options: to choose from; which is right is what the experiment finds.
-        see: the experiment.
-        did: what is done in it.
-        why: the reason, with its source.
-        leads: page and part where it is looked at further.
-        needs: what the experiment needs of a network.
-    """
-
-    name: str
-    believed: str
-    ask: str
-    options: Sequence[str]
+    name: str  # in links, which keep it for ever
+    believed: str  # the misconception
+    ask: str  # the question; {token}, {d_ff} and {tokens} are those of the page
+    options: Sequence[str]  # to choose from; the experiment finds which is right
     see: evidence.Experiment
-    did: str
-    why: str
-    leads: Sequence[str]
-    needs: tuple[Capability, ...]
+    did: str  # what is done in the experiment
+    why: str  # the reason, with its source
+    leads: Sequence[str]  # page and part where it is looked at further
+    needs: tuple[Capability, ...]  # of a network, for the experiment
 
 
 EXPERIMENTS: dict[str, tuple[evidence.Experiment, tuple[Capability, ...]]] = {
