@@ -1,7 +1,4 @@
-"""What we show: one page a file or folder, its parts read from top to bottom.
-
-A new page is a new file and a line here.
-"""
+"""All pages, in the order of the navigation, each with its parts."""
 
 from ffnviz.parts import (
     block,

@@ -1,5 +1,6 @@
 """What parts share that test a claim: what is tested, and how its verdicts are shown."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -19,13 +20,13 @@ def experiment_subject(run: Run) -> Subject:
 
 
 def cached_result(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
-    """What was computed for this block and token: a slider that chooses from it is quick."""
-    setup = (name, run.state.block, run.token)
-    return run.subject.per_sentence(setup, lambda: compute(experiment_subject(run)))
+    """An experiment's result on this block and token, kept so that a slider over it is quick."""
+    key = (name, run.state.block, run.token)
+    return run.subject.per_sentence(key, lambda: compute(experiment_subject(run)))
 
 
 def as_claim(finding: Finding) -> Claim:
-    """A finding as the component shows it."""
+    """A finding as the picture of verdicts shows it."""
     return Claim(
         finding.claim, finding.verdict.kind, finding.verdict.sign, finding.verdict_text,
         finding.expected, finding.measured, str(finding.check), str(finding.said),
@@ -41,20 +42,20 @@ def verdicts_of(head: Head, findings: Sequence[Finding]) -> Cell:
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:
-    """What became of the textbooks' claims; what people often think is counted apart."""
+    """How many textbook claims hold, and how many common misconceptions are tested besides."""
     taught = [finding for finding in findings if finding.said is Said.TEXTBOOKS]
-    thought = len(findings) - len(taught)
-    sentence: Sentence = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
-    if thought:
-        one = thought == 1
-        sentence.append(
-            f" {thought} more {'is a' if one else 'are'} common misconception{'s' * (not one)}."
-        )
-    return sentence
+    sentence = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
+    match len(findings) - len(taught):
+        case 0:
+            return sentence
+        case 1:
+            return [*sentence, " 1 more is a common misconception."]
+        case n:
+            return [*sentence, f" {n} more are common misconceptions."]
 
 
 def tally_of_all(findings: Sequence[Finding]) -> Sentence:
-    """The same for all experiments, with what became of what people often think."""
+    """The same for all experiments, with how many common misconceptions hold."""
     taught, thought = ([finding for finding in findings if finding.said is said] for said in Said)
     return [
         *_counted("Of {} textbook claims, ", "The one textbook claim ", taught), " ",
@@ -65,23 +66,19 @@ def tally_of_all(findings: Sequence[Finding]) -> Sentence:
 def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     """How many hold, how many do not, how many under a condition."""
     total = len(findings)
-    counts = [
-        (verdict, n)
-        for verdict in Verdict
-        if (n := sum(finding.verdict is verdict for finding in findings))
-    ]
     if total == 1:
-        return [one, number(_told(counts[0][0], 1)), "."]
+        return [one, number(_words(findings[0].verdict, 1)), "."]
+    counts = Counter(sorted((finding.verdict for finding in findings), key=list(Verdict).index))
     parts: Sentence = []
-    for place, (verdict, n) in enumerate(counts):
+    for place, (verdict, n) in enumerate(counts.items()):
         if place:
             parts.append(" and " if place == len(counts) - 1 else ", ")
-        counted = f"{n} {_told(verdict, n)}"
+        counted = f"{n} {_words(verdict, n)}"
         parts.append(counted if place else number(counted))
     return [many.format(total), *parts, "."]
 
 
-def _told(verdict: Verdict, n: int) -> str:
+def _words(verdict: Verdict, n: int) -> str:
     one = n == 1
     return {
         Verdict.HOLDS: "holds" if one else "hold",

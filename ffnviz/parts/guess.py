@@ -1,4 +1,4 @@
-"""What to know of a network's guess, wherever one is shown: what was asked, and of whom."""
+"""A network's guess wherever one is shown: its bars, and what to know of it."""
 
 from collections.abc import Sequence
 
@@ -20,17 +20,16 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
     """The line under a guess at the chosen token.
 
     Args:
-        run: what is looked at.
-        traced: whose guess it is; the subject's if None.
-        warn: whether to say that nothing is asked; not where it is said already, or makes no
-            difference.
+        run: the page's.
+        traced: the network whose guess it is; the subject if None.
+        warn: whether to say that nothing is asked.
     """
     traced = traced or run.subject
     warning: Sentence = []
     if warn and asked(run) == SHOWN:
         warning = question(run) or of_no_question(run.labels[run.token])
     words = [(split.word, split.pieces) for split in split_words(traced.text, traced.whole.tokens)]
-    return [*warning, *of_what_it_read(*_what_it_read(traced.network)), *of_pieces(words)]
+    return [*warning, *of_what_it_read(*_training_texts(traced.network)), *of_pieces(words)]
 
 
 def guess_cell(
@@ -45,16 +44,16 @@ def guess_cell(
     """The likeliest words at the chosen token, of one or of several predictions.
 
     Args:
-        run: what is looked at.
-        sentence: what stands above them.
+        run: the page's.
+        sentence: above them.
         note: what "What am I looking at?" opens.
         guesses: from left to right, each with its title and its colour.
         alt: what it shows, for those who cannot see it.
         key: unique on the sheet; the note if left out.
-        traced: whose guess the first is; the subject's if None.
+        traced: the network whose guess the first is; the subject if None.
     """
     colour = (traced or run.subject).card.colour
-    panels = [Bars(title, guess.words, guess.probabilities, to) for title, guess, to in guesses]
+    panels = [Bars(title, p.words, p.probabilities, shade) for title, p, shade in guesses]
     return bars_cell(Head(sentence, note, colour, under=under_guess(run, traced)), panels, key, alt)
 
 
@@ -78,7 +77,7 @@ def words_to_hide(run: Run) -> list[Word | None]:
 
 
 def hidden_words(run: Run) -> int | None:
-    """How many words of the sentence are hidden; None if the network has no sign for that."""
+    """How many words of the sentence are hidden; None if the network guesses none."""
     if not _guesses(run):
         return None
     return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
@@ -88,7 +87,7 @@ def _guesses(run: Run) -> bool:
     return run.card.has_mask and run.card.has_word_head
 
 
-def _what_it_read(network: Network) -> tuple[tuple[str, ...], list[str]]:
+def _training_texts(network: Network) -> tuple[tuple[str, ...], list[str]]:
     try:
         record = record_of(network)
     except NotForThisNetwork:

@@ -1,4 +1,4 @@
-"""Where the content of former parts is: their names stand in links and lectures for ever."""
+"""Where the content of former parts is now: links and lectures keep their names for ever."""
 
 from ffnviz.state.state import Moved
 

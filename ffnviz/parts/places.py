@@ -1,4 +1,4 @@
-"""Where in a block each part is: the stations of a token's way, and the parts about each."""
+"""The stations of a token's way through a block, and the parts about each."""
 
 from functools import cache
 
@@ -65,13 +65,13 @@ PLACES: dict[tuple[str, str], tuple[str, ...]] = {  # page and name of a part: i
 
 
 def stations_of(page: str, part: str) -> tuple[str, ...]:
-    """Of a part, by its page's name and its own; none of one that is nowhere in the block."""
+    """The stations that a part is about, by its page's name and its own."""
     return PLACES.get((page, part), ())
 
 
 @cache  # the same on every run of every page
 def parts_at(station: str) -> tuple[tuple[Page, Part], ...]:
-    """What is about a station, but not about all of the block; the most particular comes first."""
+    """The parts about a station but not about all of the block, the most specific first."""
     about = [
         (page, part)
         for page in PAGES

@@ -1,4 +1,4 @@
-"""Results of measurements: computed at once for a file, and what is said of when and where."""
+"""Results of measurements: made at once for a file, and when and on what they were measured."""
 
 from datetime import datetime
 from typing import Any
@@ -15,12 +15,12 @@ from ffnviz.state.settings import count_setting
 
 STOPS = (5, 10, 20, 50, 100, 200, 500, 1_000)
 REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
-    "runs of each", STOPS, lambda stop: f"{stop:,}"
+    "runs of each", STOPS, "{:,}".format
 )
 
 
 def measured_at_once(measurement: Measurement[Any], run: Run) -> Measured[Any]:
-    """For a file: it is made once, and nobody waits beside it."""
+    """The result for a file, which is made once while nobody waits."""
     result = measurement.work(run, lambda _: None, *measurement.args)
     return Measured(measurement.setup, result, f"{datetime.now():%H:%M:%S}", where(run))
 
@@ -44,7 +44,7 @@ def measured_on(measured: Measured[Any]) -> Sentence:
 def outdated(
     measured: Measured[Any], setup: tuple[object, ...], label: str = "Measure"
 ) -> list[Cell]:
-    """What stands over a result that is not of what the page shows; nothing over any other."""
+    """The warning over a result of another setup; nothing over a result of this one."""
     if measured.setup == setup:
         return []
     why = f"This is for another sentence or setting. Press “{label}” for this one."

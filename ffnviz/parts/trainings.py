@@ -1,4 +1,4 @@
-"""Pairs of small trainings as a chart: in the Lab, and on Learn once a bet was made."""
+"""Pairs of small trainings as a chart, in the Lab and on Learn."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ ROW, FRAME = 34, 110  # pixels
 
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
-    """What each comparison found, but for those that nobody has trained."""
+    """What each comparison found, except those that nobody has trained."""
     rows = [
         Compared(
             escaped(each.question.name),

@@ -29,9 +29,9 @@ def view_setting(name: str, options: Mapping[str, str]) -> Setting[str]:
 def part_of_views(
     title: str, name: str, line: str, choice: Setting[str], views: Mapping[str, View]
 ) -> Part:
-    """A part that shows one of its views; offered are those that the network at hand can show.
+    """A part that shows one of its views, and offers those that the network can show.
 
-    Instead of one that it cannot, the first is shown that it can, below a line that says why.
+    In place of a view that it cannot show stands the first that it can, below a line that says why.
 
     Args:
         title: the part's.
@@ -40,17 +40,17 @@ def part_of_views(
         choice: of a view by its id.
         views: by their ids.
     """
-    kept = [setting for view in views.values() for setting in view.settings]
+    settings = [choice, *(setting for view in views.values() for setting in view.settings)]
     ways = tuple(view.needs for view in views.values())
 
     def sheet(run: Run, values: Values) -> Sheet:
         partner, chosen = run.partner is not None, values[choice]
-        away = {each: missing(run.card, view.needs, partner) for each, view in views.items()}
-        offered = {each: words for each, words in choice.options.items() if not away[each]}
+        lacking = {each: missing(run.card, view.needs, partner) for each, view in views.items()}
+        offered = {each: words for each, words in choice.options.items() if not lacking[each]}
         why: list[Row] = []
-        if away[chosen]:
+        if lacking[chosen]:
             words = f"“{choice.options[chosen]}” cannot be shown for this network."
-            why = [row(text_cell("missing", f"{words} {away[chosen][0].value}", tone="info"))]
+            why = [row(text_cell("missing", f"{words} {lacking[chosen][0].value}", tone="info"))]
             chosen = next(iter(offered), "")
         if not chosen:
             return Sheet(why, [])
@@ -59,4 +59,4 @@ def part_of_views(
         choices = [replace(choice, options=offered)] if len(offered) > 1 else []
         return Sheet([*why, *shown.rows], [*choices, *controls])
 
-    return Part(sheet, title, name, tuple(dict.fromkeys((choice, *kept))), line=line, ways=ways)
+    return Part(sheet, title, name, tuple(dict.fromkeys(settings)), line=line, ways=ways)

@@ -1,4 +1,4 @@
-"""The block: all of it, alive, and what stands beside it."""
+"""The page Block: encoder and decoder blocks, an RNN beside one, and a stack to ablate."""
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.block import against_rnn, decoder, strip, whole

@@ -28,7 +28,7 @@ from ffnviz.state.settings import Values, choice_setting, number_setting
 
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 GAIN = number_setting("gain", 1.0, GAINS[0], GAINS[-1]).with_control(
-    "gain of the RNN's W_h", GAINS, lambda stop: f"{stop:g}"
+    "gain of the RNN's W_h", GAINS, "{:g}".format
 )
 PHI = choice_setting("rnn_phi", {"tanh": "tanh", "none": "none"}).with_control("φ of the RNN")
 SETTINGS = (GAIN, PHI)
@@ -36,14 +36,14 @@ RUNS = 30
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The clock beside the gradient."""
+    """The time that each takes beside the gradient that reaches each token."""
     return Sheet([row(clock(run), gradient(run, values[GAIN], values[PHI]))])
 
 
 def clock(run: Run) -> Measurement[Clock]:
-    """When each has read what."""
+    """When each is done with each token."""
     setup = (run.card.id, run.state.block, run.state.sentence, run.token)
-    soon = text_cell("clock-soon", "An RNN and the block read the sentence …")
+    before = text_cell("clock-soon", "An RNN and the block read the sentence …")
 
     def after(measured: Measured[Clock]) -> list[Cell]:
         result = measured.result
@@ -58,16 +58,16 @@ def clock(run: Run) -> Measurement[Clock]:
             ),
         ]  # fmt: skip
 
-    return Measurement("turns", setup, clocked, after, before=[soon], doing="Reading …")
+    return Measurement("turns", setup, clocked, after, before=[before], doing="Reading …")
 
 
 def clocked(run: Run, progress: Progress) -> Clock:
-    """Both read the sentence against the clock."""
+    """The time that the RNN and the block take to read the sentence."""
     return read_against_the_clock(run.model, run.trace, run.state.block, run.token, RUNS, progress)
 
 
 def gradient(run: Run, gain: float, phi: str) -> Cell:
-    """What arrives of a gradient."""
+    """How much of a unit gradient reaches each token."""
     block, colour, labels = run.state.block, run.card.colour, _labels(run)
     read = what_is_read(run.trace, block, run.token)
     with SERIAL_LOCK:

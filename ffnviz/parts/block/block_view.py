@@ -49,12 +49,12 @@ def stations_of(
     Args:
         computed: in order.
         token: the chosen one.
-        passing: what is said of it.
-        start: what its first vector is the sum of, by name; nothing if it comes from a block.
-        ours: whether the network is; the page Block shows no other part of those of others.
+        passing: what the stations' sentences say of it.
+        start: the vectors that its first is the sum of, by name; none if it comes from a block.
+        ours: whether the network is ours; for others the page Block has no other part.
     """
-    outputs = [as_array(station.output) for station in computed]
-    named = {station.name: vectors for station, vectors in zip(computed, outputs, strict=True)}
+    named = {station.name: as_array(station.output) for station in computed}
+    outputs = list(named.values())
     stations, last_written = [], ""
     for place, (station, output) in enumerate(zip(computed, outputs, strict=True)):
         kind, after = station.kind.value, output[token]
@@ -63,10 +63,10 @@ def stations_of(
         if station.source is not None:
             before = named[station.source][token]
         hidden = None if station.hidden is None else as_array(station.hidden)
-        own = passing
-        if station.weights is not None:
-            reach = token + 1 if _is_causal(station) else station.weights.shape[-1]
-            own = replace(passing, n_words=reach)
+        own, weights = passing, station.weights
+        if weights is not None:
+            causal = station.kind is Kind.ATTENTION and _is_causal(weights)
+            own = replace(passing, n_words=token + 1 if causal else weights.shape[-1])
         stations.append(
             Station(
                 name=station.name,
@@ -81,7 +81,7 @@ def stations_of(
                 scale="norm" if station.kind is Kind.NORM else "stream",
                 strips=strips,
                 source=station.source,
-                weights=None if station.weights is None else as_array(station.weights),
+                weights=None if weights is None else as_array(weights),
                 hidden=hidden,
                 doors=[title for title, _, _ in doors_of(station.kind, ours)],
             )
@@ -131,25 +131,19 @@ def _strips(
             return [Strip("", "reads", before, "norm"), Strip("", "writes", after, "stream")]
 
 
-def _is_causal(station: Computed) -> bool:
-    """Whether no token looks at a later one."""
-    weights = station.weights
-    return (
-        station.kind is Kind.ATTENTION
-        and weights is not None
-        and weights.shape[-1] > 1
-        and not bool(weights.triu(1).any())
-    )
+def _is_causal(weights: Tensor) -> bool:
+    """Whether no token attends to a later one."""
+    return weights.shape[-1] > 1 and not bool(weights.triu(1).any())
 
 
 def awake_on(run: Run, computed: Sequence[Computed], token: int) -> int:
-    """How many neurons of the block's FFN are awake on a token."""
+    """How many neurons of the block's FFN are active on a token."""
     hidden = next(as_array(each.hidden) for each in computed if each.hidden is not None)
     return int(active(hidden[token], threshold_for(run.card.phi)).sum())
 
 
-def turns_of(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:
-    """What is added, and by how much it turns the token."""
+def rotations(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:
+    """The name of each sum, and the degrees by which it turns the token's vector."""
     outputs = {station.name: station.output[token] for station in stations}
     return [
         (each.title.removeprefix("+ "), wording.degrees(outputs[each.source], outputs[each.name]))
@@ -176,13 +170,13 @@ def n_heads(stations: Sequence[Station]) -> int:
 
 
 def leads(run: Run) -> tuple[str, str]:
-    """What leads to the block before and after; "" where there is none."""
+    """The labels of what leads to the block before and after; "" where there is none."""
     block, n_blocks = run.state.block, run.model.sizes.n_blocks
     before = f"Back to block {block}" if block else ""
     return before, f"On to block {block + 2}" if block + 1 < n_blocks else ""
 
 
 def as_array(tensor: Tensor) -> Vectors:
-    """The same numbers for pictures."""
+    """A tensor's numbers in float32, for pictures."""
     array: Vectors = tensor.detach().float().cpu().numpy()
     return array

@@ -1,4 +1,4 @@
-"""The decoder block: it sees what is written so far, and asks the sentence that was read."""
+"""The decoder block: it attends to what is written so far, and to the sentence that was read."""
 
 from dataclasses import replace
 
@@ -27,17 +27,13 @@ SETTINGS = (STATION, view.HEAD, WRITTEN, TOKEN)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The block at work on what is written so far."""
+    """The block on what is written so far."""
     text = values[WRITTEN]
     tokens = run.model.tokenizer.encode(text, LONGEST).tokens if text.strip() else ()
     if not tokens:
-        return Sheet([row(text_cell(
-            "nothing-written",
-            "Nothing is written yet. Type the first words of an answer into “Written so far”.",
-            tone="info",
-        ))])  # fmt: skip
-    chosen = values[TOKEN]
-    token = min(chosen, len(tokens)) - 1 if chosen else len(tokens) - 1
+        why = "Nothing is written yet. Type the first words of an answer into “Written so far”."
+        return Sheet([row(text_cell("nothing-written", why, tone="info"))])
+    token = min(values[TOKEN] or LONGEST, len(tokens)) - 1
     labels, block = token_labels(tokens), run.state.block
     computed = decode(run.model, run.trace, block, [each.id for each in tokens])
     before, after = view.leads(run)

@@ -33,7 +33,7 @@ NAMES = {
 
 
 def parts_in(text: str) -> tuple[str, ...]:
-    """The parts that a URL's text names, in their usual order; "none" names none."""
+    """The parts that a URL's text names, in their usual order."""
     return tuple(part for part in PARTS if part in text.split("-"))
 
 
@@ -51,7 +51,7 @@ FULL = "complete"
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """Four pictures of what follows from what is taken away."""
+    """Four pictures of the stack without what is taken away."""
     without, depth, seed = values[WITHOUT], values[LAYERS], values[SEED]
     token, phi, colour = min(run.token, MOST_TOKENS - 1), run.card.phi.name, run.card.colour
     with SERIAL_LOCK:
@@ -91,7 +91,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 def curve(
     stacks: dict[str, tuple[Stack, str, str]], what: str, title: str, head: Head, height: int
 ) -> Cell:
-    """One quantity over the layers."""
+    """One quantity of the stacks over their layers."""
     series = {
         name: (getattr(stack, what), colour, dash) for name, (stack, colour, dash) in stacks.items()
     }

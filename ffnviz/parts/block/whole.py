@@ -1,4 +1,4 @@
-"""The encoder block as a drawing that is alive."""
+"""The encoder block as an interactive drawing."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -52,12 +52,10 @@ def sheet(run: Run, values: Values) -> Sheet:
     stations = view.stations_of(computed, token, passing, start, run.card.ours)
     own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
     built = {"own": f"{own}, as trained", "moved": f"{other}, not trained so"}
-    if not run.card.ours:
-        built = {}
     begin = f"In block {block + 1}, " if not moved else (
         f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
     )  # fmt: skip
-    sentence = headline(view.turns_of(stations, token), run.labels[token], begin)
+    sentence = headline(view.rotations(stations, token), run.labels[token], begin)
     names, chosen = {each.name for each in stations}, values[STATION]
     picture = block_cell(
         Head(sentence, "block", run.card.colour),
@@ -67,7 +65,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         BlockView(
             chosen if chosen in names else view.FIRST,
             min(values[view.HEAD], view.n_heads(stations)), token,
-            before, after, built, "moved" if moved else "own",
+            before, after, built if run.card.ours else {}, "moved" if moved else "own",
         ),
         key="block-picture",
         actions=replace(view.asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
@@ -76,7 +74,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def _norm_of(run: Run) -> str:
-    """Of which kind the block's norms are, by the one in front of its FFN."""
+    """The kind of the block's norms, by the one in front of its FFN."""
     if run.card.ours:
         return "LayerNorm"
     norm = run.model.ffn(run.state.block).norm
@@ -84,7 +82,7 @@ def _norm_of(run: Run) -> str:
 
 
 def _embedded(parts: Sequence[tuple[str, NDArray[np.float32]]]) -> str:
-    """What a token's first vector is, by the names of what it is the sum of."""
+    """What a token's first vector is, from the names of its summands."""
     names = [name for name, _ in parts]
     if "position" in names:
         return "its word's vector plus its position's"

@@ -1,19 +1,12 @@
-"""A block to build of its lines, and ten that look right: what is wrong is in the numbers."""
+"""A block whose lines are to be put in order, and ten with a bug to find by their numbers."""
 
 from collections.abc import Sequence
 from functools import partial
 
-from ffnviz.analysis.exercises.block_lines import (
-    CODE,
-    RIGHT,
-    Ran,
-    lines_of,
-    off_by,
-    shaped,
-)
-from ffnviz.analysis.exercises.block_lines import (
-    run as run_lines,
-)
+from torch import Tensor
+
+from ffnviz.analysis.exercises.block_lines import CODE, RIGHT, Ran, lines_of, off_by, shaped
+from ffnviz.analysis.exercises.block_lines import run as run_lines
 from ffnviz.analysis.exercises.planted import BUGS, COLUMNS, Bug, Case, Numbers, fitting, numbers
 from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.number_format import short
@@ -31,7 +24,7 @@ from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 TASK = choice_setting("block_view", {"order": "Put in order", "find": "Find the bug"}).with_control(
     "Exercise"
 )
-MIXED = "kfbimcadlhegj"  # the order at the beginning
+MIXED = "kfbimcadlhegj"  # the first order
 PATIENTS = (
     "axis", "bias", "residual", "transpose", "dropout", "phi", "shared", "second", "norm", "mask",
 )  # fmt: skip
@@ -39,7 +32,7 @@ OPEN = "open"
 
 
 def _order(text: str) -> str:
-    """The ids of all lines in some order; at the beginning's if it is anything else."""
+    """The ids of all lines in some order; in the first order if the text is anything else."""
     return text if sorted(text) == sorted(RIGHT) else MIXED
 
 
@@ -56,14 +49,12 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def building(run: Run, values: Values) -> Sheet:
-    """The lines in the order that was chosen, and what came of it."""
-    order = values[ORDER]
-    subject = experiment_subject(run)
-    x = subject.whole.blocks[subject.block].input.cpu().double()
+    """The lines in the chosen order, and what each of them makes."""
+    subject, order = experiment_subject(run), values[ORDER]
+    x = _block_input(subject)
     lines = lines_of(subject.plain, len(x))
     real = {each.name: each for each in run_lines(lines, RIGHT, x)}
     ran = run_lines(lines, order, x)
-
     shown = [
         ProgramLine(each.name, code_of(run, each.name), _values(each, real[each.name], len(x)),
                     each.fault)
@@ -90,9 +81,13 @@ def _values(ran: Ran, real: Ran, n_tokens: int) -> list[Value]:
     if ran.value is None or real.value is None:
         return []
     off = off_by(ran.value, real.value, n_tokens)
-    same = ran.value.shape == real.value.shape
-    shape, wanted = shaped(ran.value.shape), shaped(real.value.shape)
-    return [Value(shape, "" if same else wanted), Value(_short(off), "0" if off else "")]
+    shape = _value(shaped(ran.value.shape), shaped(real.value.shape))
+    return [shape, Value(_short(off), "0" if off else "")]
+
+
+def _value(text: str, real: str) -> Value:
+    """A number or shape, with the real one where that reads otherwise."""
+    return Value(text, "" if text == real else real)
 
 
 def _built(ran: Sequence[Ran], real: dict[str, Ran], n_tokens: int) -> Sentence:
@@ -100,8 +95,7 @@ def _built(ran: Sequence[Ran], real: dict[str, Ran], n_tokens: int) -> Sentence:
     if at is not None:
         return ["Line ", number(str(at + 1)), " cannot run on what the lines above it make."]
     goal, stream = real[RIGHT[-1]].value, next(r for r in reversed(ran) if r.name in "hm").value
-    assert goal is not None  # noqa: S101
-    assert stream is not None  # noqa: S101
+    assert goal is not None and stream is not None  # noqa: PT018, S101
     off = off_by(stream, goal, n_tokens)
     if off == 0:
         return ["It runs, and is the network's own block: x is off by ", number("0"), "."]
@@ -109,7 +103,7 @@ def _built(ran: Sequence[Ran], real: dict[str, Ran], n_tokens: int) -> Sentence:
 
 
 def finding(run: Run, values: Values) -> Sheet:
-    """The right lines with a bug behind one of them, and all the numbers there are."""
+    """The right lines with a bug behind one of them, and the numbers of each."""
     patient, guess = values[PATIENT], values[DIAGNOSIS]
     bug = BY_NAME[PATIENTS[patient - 1]]
     places = [str(n + 1) for n in range(len(PATIENTS))]
@@ -149,28 +143,31 @@ def _case(subject: Subject) -> Case:
 
 
 def _numbers(subject: Subject, bug: Bug | None) -> dict[str, Numbers]:
-    x = subject.whole.blocks[subject.block].input.cpu().double()
-    return numbers(_case(subject), bug, x)
+    return numbers(_case(subject), bug, _block_input(subject))
+
+
+def _block_input(subject: Subject) -> Tensor:
+    return subject.whole.blocks[subject.block].input.cpu().double()
 
 
 def _compared(wrong: Numbers, right: Numbers) -> list[Value]:
-    """Each number, with the real one where that reads otherwise."""
-    shape, wanted = shaped(wrong.shape), shaped(right.shape)
-    cells = [Value(shape, "" if shape == wanted else wanted)]
-    for value, real in zip(wrong.values, right.values, strict=True):
-        text, other = ("" if each is None else _short(each) for each in (value, real))
-        cells.append(Value(text, "" if text == other else other))
-    return cells
+    pairs = zip(wrong.values, right.values, strict=True)
+    return [
+        _value(shaped(wrong.shape), shaped(right.shape)),
+        *(_value(_short(value), _short(real)) for value, real in pairs),
+    ]
 
 
-def _short(value: float) -> str:
+def _short(value: float | None) -> str:
+    if value is None:
+        return ""
     if value == float("inf"):
         return "∞"
     return "0" if abs(value) < 1e-12 else short(value, 3)
 
 
 def verdict(bug: Bug, guess: str) -> Cell:
-    """Whether the guess was right, and which number tells."""
+    """Whether the guess was right, and which number shows it."""
     if guess == OPEN:
         return text_cell("diagnosis", "Bold numbers differ from the real ones in brackets. "
                          "Choose the bug at the left.", tone="quiet")  # fmt: skip

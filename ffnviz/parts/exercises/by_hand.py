@@ -31,7 +31,7 @@ PHI = choice_setting("xor_phi", {"relu": "ReLU", "none": "none"})
 
 
 def _weights(text: str) -> tuple[float, ...]:
-    """Nine numbers between underscores; noughts if they are anything else."""
+    """Nine numbers between underscores; zeros if the text is anything else."""
     try:
         nine = tuple(min(MOST, max(-MOST, float(each))) for each in text.split("_"))
     except ValueError:
@@ -93,7 +93,7 @@ def table(name: str, given: np.ndarray) -> Table:
 
 
 def gap_of(blank: Blank) -> Gap:
-    """A blank as the picture has it."""
+    """A blank as the picture takes it."""
     slips = [(slip.value, slip.said) for slip in blank.slips]
     return Gap(blank.name, blank.right, slips, blank.tolerance, blank.reads, blank.plus, blank.relu,
                blank.uses)  # fmt: skip
@@ -113,9 +113,9 @@ def xor(values: Values) -> Cell:
 
 
 def which_neuron(run: Run) -> list[Control]:
-    """Another neuron: by its number, or one that φ leaves as it is, or takes away."""
-    before = run.trace.blocks[run.state.block].ffn.pre_activation[run.token]
-    at, ends = neuron_shown(run), [int(before.argmax()), int(before.argmin())]
+    """The choice of a neuron: by its number, or the one with the largest or the smallest z."""
+    z = run.trace.blocks[run.state.block].ffn.pre_activation[run.token]
+    at, ends = neuron_shown(run), [int(z.argmax()), int(z.argmin())]
 
     def choose(neuron: int) -> ChooseNeuron:
         return ChooseNeuron(run.neuron(neuron))

@@ -22,7 +22,7 @@ NO_VOTES = NONE * 2 * len(QUESTIONS)
 
 
 def _legal(text: str) -> str:
-    """Two signs a question: the options voted for, or − where there was no vote."""
+    """Two signs a question: the option of each vote, or “-” without one."""
     pattern = f"[0-{OPTIONS - 1}{NONE}]{{{len(NO_VOTES)}}}"
     return text if re.fullmatch(pattern, text) else NO_VOTES
 
@@ -38,9 +38,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     question = QUESTIONS[at]
     evidence = None if step == "ask" else tried(run, question)
     seen = evidence if isinstance(evidence, Evidence) else None
-    pairs = [
-        (cast(first), cast(second)) for first, second in zip(votes[::2], votes[1::2], strict=True)
-    ]
+    cast = [None if sign == NONE else int(sign) for sign in votes]
+    pairs = list(zip(cast[::2], cast[1::2], strict=True))
     options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]
     asked = VoteQuestion(
         at, filled(question.ask, run), options,
@@ -48,7 +47,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         Experiment(filled(question.did, run), seen.rows) if seen else None,
         evidence if isinstance(evidence, str) else "",
         question.why if step == "why" else "",
-        title_of(question),
+        question.leads[0].capitalize(),
     )  # fmt: skip
 
     def vote(round_: int, option: int) -> Set:
@@ -68,13 +67,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     ))], [])  # fmt: skip
 
 
-def cast(sign: str) -> int | None:
-    """A vote as a link has it."""
-    return None if sign == NONE else int(sign)
-
-
 def tried(run: Run, question: Question) -> Evidence | str:
-    """What the experiment finds on this block and token; or why it cannot be made."""
+    """What the experiment finds on this block and token, or why it cannot be made."""
     lacking = missing(run.card, question.needs, partner=run.partner is not None)
     if lacking:
         return f"Not for {run.card.label}: {lacking[0].value}"
@@ -85,14 +79,13 @@ def tried(run: Run, question: Question) -> Evidence | str:
 
 
 def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
-    """What is right of each question that has been gone through; nothing is told beforehand.
+    """The right option of each question that has been gone through, and of no other.
 
-    Options are turned by the question's place, so that the right one stands first, second or last.
+    Options are rotated by the question's place, so that the right one is first, second or last.
     """
-    shown = [(step == "why") if n == at else is_done for n, is_done in enumerate(done)]
     results = [
-        tried(run, question) if is_shown and step == "why" else None
-        for question, is_shown in zip(QUESTIONS, shown, strict=True)
+        tried(run, question) if step == "why" and (is_done or place == at) else None
+        for place, (question, is_done) in enumerate(zip(QUESTIONS, done, strict=True))
     ]
     return [
         (each.answer - place) % OPTIONS if isinstance(each, Evidence) else None
@@ -101,20 +94,7 @@ def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
 
 
 def filled(text: str, run: Run) -> Sentence:
-    """A sentence with what the page shows; the token is the person's own."""
-    before, there, after = text.partition("{token}")
-    parts: Sentence = [plain(before, run)]
-    return [*parts, quoted(run.labels[run.token]), plain(after, run)] if there else parts
-
-
-def plain(text: str, run: Run) -> str:
-    """The same without the token: numbers alone."""
-    sizes = {"{d_ff}": f"{run.model.sizes.d_ff:,}", "{tokens}": str(len(run.trace.tokens))}
-    for name, value in sizes.items():
-        text = text.replace(name, value)
-    return text
-
-
-def title_of(question: Question) -> str:
-    """What the navigation calls the page that leads further."""
-    return question.leads[0].capitalize()
+    """A sentence with d_ff, the number of tokens and the chosen token of the page."""
+    text = text.replace("{d_ff}", f"{run.model.sizes.d_ff:,}")
+    before, token, after = text.replace("{tokens}", str(len(run.labels))).partition("{token}")
+    return [before, quoted(run.labels[run.token]), after] if token else [before]

@@ -8,13 +8,13 @@ from ffnviz.pictures.by_hand import LONGEST
 from ffnviz.state.settings import Setting
 
 MOST = 8  # gaps
-KEPT = re.compile("[^0-9.+-]")  # what no number needs
+OTHER_SIGNS = re.compile("[^0-9.+-]")  # that no number needs
 NAME = re.compile("[0-9a-f]{8}")
-Typed = tuple[str, ...]  # which exercise it is, and what stands in each gap
+Typed = tuple[str, ...]  # the exercise's name, and what stands in each gap
 
 
 def read(text: str) -> Typed:
-    """What a link's text means: "a1b2_4_-2" has the answers 4 and −2 of the exercise a1b2."""
+    """A link's text: "a1b2c3d4_4_-2" has the answers 4 and −2 to the exercise a1b2c3d4."""
     name, *gaps = text.split("_")[: MOST + 1]
     return (name, *map(plain, gaps)) if NAME.fullmatch(name) else ()
 
@@ -22,7 +22,7 @@ def read(text: str) -> Typed:
 def plain(text: str) -> str:
     """A typed number with the signs that a link has, cut to what a gap takes."""
     usual = text.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-").replace(",", ".")
-    return KEPT.sub("", usual)[:LONGEST]
+    return OTHER_SIGNS.sub("", usual)[:LONGEST]
 
 
 def answers(typed: Typed, exercise: str) -> Sequence[str]:
@@ -31,7 +31,7 @@ def answers(typed: Typed, exercise: str) -> Sequence[str]:
 
 
 def name_of(*what: object) -> str:
-    """A short name that tells an exercise from others."""
+    """A short name of an exercise, from what distinguishes it from others."""
     return f"{zlib.crc32(repr(what).encode()):08x}"
 
 

@@ -33,7 +33,7 @@ NAMES = {"x": "x", "w1": "W₁", "b1": "b₁", "w2": "W₂", "b2": "b₂"}
 
 
 def worksheets(seeds: Iterable[int]) -> str:
-    """A page a seed, with room for the sums."""
+    """A page a seed, with space for the sums."""
     return _page("An FFN by hand", "".join(_sheet(small_ffn(seed)) for seed in seeds))
 
 

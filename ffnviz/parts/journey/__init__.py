@@ -1,4 +1,4 @@
-"""The Journey: one sentence's way through the FFN of one block, on one screen."""
+"""The page Journey: one sentence's way through the FFN of one block, on one screen."""
 
 from ffnviz.analysis.journey.overview import awake_by_block
 from ffnviz.analysis.sparsity.awake import threshold_for
@@ -33,7 +33,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def all_blocks(run: Run) -> Cell:
-    """What each token wakes in each block; a click chooses the block."""
+    """The share of neurons that each token activates in each block; a click chooses the block."""
     threshold = threshold_for(run.card.phi)
     shares = run.subject.per_sentence(
         ("awake by block", threshold), lambda: awake_by_block(run.trace, threshold)
@@ -51,12 +51,11 @@ def timing_line(run: Run) -> Cell:
     """How long the trace took, and how much of that its FFNs."""
     timing = run.subject.timing
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
-    proof: Sentence = []
-    if run.card.proof:
-        about, *equations = run.card.proof
-        proof = [f"{about}. Checked numerically on this network: {' · '.join(equations)}"]
-    quick: Sentence = [
+    lines: list[Sentence] = [[
         number(f"{timing.total_ms:.1f} ms"),
         f" on {where[run.model.device.type]}, {timing.ffn_share:.0%} of it in the FFNs",
-    ]  # fmt: skip
-    return text_cell("timing-line", quick, *([proof] if proof else []), tone="quiet")
+    ]]  # fmt: skip
+    if run.card.proof:
+        about, *equations = run.card.proof
+        lines.append([f"{about}. Checked numerically on this network: {' · '.join(equations)}"])
+    return text_cell("timing-line", *lines, tone="quiet")

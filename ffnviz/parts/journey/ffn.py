@@ -11,7 +11,7 @@ from ffnviz.pictures.head import Head
 from ffnviz.state.actions import ChooseNeuron, OpenPage
 from ffnviz.state.run import Run
 
-DOORS = {  # of a stage of the FFN's picture: the part about it, its page and name
+DOORS = {  # of each stage in the picture: the part about it, with its page and name
     "x": ("Encoder block", "block", "block"),
     "pre": ("The activation function", "sparsity", "bend"),
     "hidden": ("Active neurons", "sparsity", "awake"),
@@ -26,7 +26,7 @@ def ffn_of_the_token(run: Run) -> Cell:
     counted = awake_of(run.subject, run.state.block)
     count = int(counted.counts[run.token])
     sentence = sentences.of_ffn(run.labels[run.token], count, counted.d_ff, counted.threshold)
-    fate = "exactly zero" if counted.threshold == 0 else "near zero"
+    inactive = "exactly zero" if counted.threshold == 0 else "near zero"
     path = ffn_path(run.trace, run.state.block, run.token, run.card.phi)
     by_value = np.argsort(-path.pre_activation, kind="stable")
     order = np.arange(counted.d_ff) if run.state.order == "index" else by_value
@@ -34,7 +34,7 @@ def ffn_of_the_token(run: Run) -> Cell:
     colour = run.card.colour
     return ffn_cell(
         Head(sentence, "ffn" if path.gate is None else "gated", colour),
-        _stages(path, f"{counted.d_ff - count:,} {fate}"),
+        _stages(path, f"{counted.d_ff - count:,} {inactive}"),
         _steps(path, run),
         order,
         neuron.index if neuron.network == run.card.id else None,
@@ -45,7 +45,7 @@ def ffn_of_the_token(run: Run) -> Cell:
     )
 
 
-def _stages(path: FfnPath, asleep: str) -> list[Stage]:
+def _stages(path: FfnPath, inactive: str) -> list[Stage]:
     d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
     above = f"{int((path.pre_activation > 0).sum()):,} above 0"
 
@@ -53,26 +53,21 @@ def _stages(path: FfnPath, asleep: str) -> list[Stage]:
         norm = f"norm {float(np.linalg.norm(values)):.1f}"
         return Stage(name, title, d_model, norm, values, neurons=False, scale=scale)
 
+    def hidden(name: str, title: str, note: str, values: Vector, scale: str = "neurons") -> Stage:
+        return Stage(name, title, d_ff, note, values, neurons=True, scale=scale)
+
     if path.gate is not None and path.value is not None:
         # What φ makes of one projection is multiplied with another: the two, and their product.
         middle = [
-            Stage("gate", "gate", d_ff, above, path.gate, True, "gate"),
-            Stage("value", "value", d_ff, "x V", path.value, True, "value"),
+            hidden("gate", "gate", above, path.gate, "gate"),
+            hidden("value", "value", "x V", path.value, "value"),
         ]
     else:
-        middle = [Stage("pre", "before φ", d_ff, above, path.pre_activation, True, "neurons")]
+        middle = [hidden("pre", "before φ", above, path.pre_activation)]
     return [
         stream("x", "input x", path.input, "input"),
         *middle,
-        Stage(
-            "hidden",
-            "after φ" if path.gate is None else "product",
-            d_ff,
-            asleep,
-            path.hidden,
-            True,
-            "neurons",
-        ),
+        hidden("hidden", "after φ" if path.gate is None else "product", inactive, path.hidden),
         stream("out", "output", path.output, "stream"),
         stream("stream", "stream", path.stream, "stream"),
         stream("total", "new stream", path.new_stream, "stream"),

@@ -19,7 +19,7 @@ from ffnviz.state.state import Neuron
 
 
 def every_token_every_neuron(run: Run) -> Cell:
-    """Each network's hidden activations, ReLU over GELU."""
+    """Each network's hidden activations of all tokens, one network below the other."""
     counted = [(traced.card, awake_of(traced, run.block_of(traced))) for traced in run.both]
     sentence = sentences.of_maps(
         [(card.label, traced.share, traced.threshold, card.colour) for card, traced in counted]
@@ -97,7 +97,7 @@ def awake_of(traced: TracedModel, block: int) -> Awake:
 def neuron_of(run: Run) -> Neuron:
     """The chosen neuron, in whichever of the networks; else the strongest on the token."""
     chosen = run.state.neuron
-    sizes = {traced.card.id: traced.network.sizes.d_ff for traced in run.both}
-    if chosen is not None and chosen.index < sizes.get(chosen.network, 0):
+    d_ff = {traced.card.id: traced.network.sizes.d_ff for traced in run.both}
+    if chosen is not None and chosen.index < d_ff.get(chosen.network, 0):
         return chosen
     return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))

@@ -35,7 +35,7 @@ def what_it_says(run: Run) -> Cell:
 
 
 def nearest_input_words(run: Run) -> Cell:
-    """Where there is no word head: whose input vectors the last stream points at."""
+    """Without a word head: the words whose input vectors are nearest to the last stream."""
     why = f"No prediction for this network. {Capability.WORD_HEAD.value}"
     try:
         nearest = nearest_words(run.model, run.trace, run.token)
@@ -44,8 +44,7 @@ def nearest_input_words(run: Run) -> Cell:
     return bars_cell(
         Head(sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0]),
              "nearest", run.card.colour),
-        [Bars("nearest by cosine", nearest.words, nearest.cosines.clip(0),
-               run.card.colour)],
+        [Bars("nearest by cosine", nearest.words, nearest.cosines.clip(0), run.card.colour)],
         key="prediction",
         of="cosine",
         leads=True,

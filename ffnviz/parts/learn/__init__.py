@@ -1,4 +1,4 @@
-"""Learn: small networks trained before one's eyes."""
+"""The page Learn: small networks trained while one watches."""
 
 from ffnviz.parts.learn import bet, train
 from ffnviz.parts.part import Part

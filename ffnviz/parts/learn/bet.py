@@ -1,4 +1,4 @@
-"""Two networks that differ in one thing: one bets, sees, and hears that one run decides little."""
+"""A bet on two networks that differ in one thing, and why one run decides little."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from ffnviz.analysis.lab.trained import WHERE, Answered, Question, signed
 from ffnviz.analysis.trainings.pairs import pairs
 from ffnviz.analysis.trainings.table import trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.jobs.learning import Plan, learn
+from ffnviz.jobs.learning import Moment, Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
 from ffnviz.parts.learn.own import own_text_controls
@@ -41,7 +41,7 @@ STEPS = 1_200  # two networks then take as long as one in “Train”
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The bar; then both networks' words and losses, and what that says."""
+    """The bar, both networks' words and losses, and what these say of the bet."""
     text = watched(run)
     name = values[AGAINST]
     plans = tuple(Plan(each, text, STEPS, values[SEED]) for each in ("relu", name))
@@ -55,10 +55,10 @@ def sheet(run: Run, values: Values) -> Sheet:
         if not course.moments:
             return [*top, row(invitation(name))]
         at = chosen(course, values)
-        drawn = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
+        rows = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
         if course.status is Status.ENDED:
-            drawn.append(row(verdict(course), decided(course)))
-        return drawn
+            rows.append(row(verdict(course), decided(course)))
+        return rows
 
     training = Measurement[Any](
         NAME, (), learn, after, (plans, text), [row(invitation(name))],
@@ -68,10 +68,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def placed(course: Course, values: Values) -> Cell:
-    """The question that one bets on, of the two networks that are trained next or have been."""
+    """The question to bet on, of the two networks that are trained next or have been."""
     name, bets = values[AGAINST], list(BETS)[1:]
-    tried = course.status is not Status.NEW and course.moments[:1] and course.moments[0][1].name
-    ended = course.status is Status.ENDED and tried == name
+    begun = course.status is not Status.NEW and any(m[1].name == name for m in course.moments[:1])
+    ended = course.status is Status.ENDED and begun
     return bet_cell(
         f"{NAME}-placed",
         "Which will do better on sentences it has not seen?",
@@ -79,7 +79,7 @@ def placed(course: Course, values: Values) -> Cell:
         None if values[BET] == "open" else bets.index(values[BET]),
         list(OTHERS).index(name),
         lambda option: Set({BET.name: bets[option]}),
-        begun=tried == name,
+        begun=begun,
         outcome=bets.index(winner(course)) if ended else None,
     )
 
@@ -98,36 +98,38 @@ def words(course: Course, at: int) -> Cell:
     """Both networks' likeliest words; of a recorded training at all its moments."""
     if course.recorded:
         return replayed(course)
-    moment, labels = course.moments[at], _labels(course)
+    moment, label = course.moments[at], _labels(course)[1][0]
     sentence: Sentence = [
         quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
-        f"{labels[1][0]} says “{moment[1].words[0]}”.",
+        f"{label} says “{moment[1].words[0]}”.",
     ]  # fmt: skip
-    panels = [
+    head, panels = Head(sentence, "learn-words", "relu"), _bars(course, moment)
+    return bars_cell(head, panels, key=f"{NAME}-words", leads=True)
+
+
+def _bars(course: Course, moment: Moment) -> list[Bars]:
+    return [
         Bars(label, record.words, np.array(record.probabilities), colour)
-        for (label, colour), record in zip(labels, moment, strict=True)
+        for (label, colour), record in zip(_labels(course), moment, strict=True)
     ]
-    return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
 
 
 def replayed(course: Course) -> Cell:
-    """The recorded words, to go through."""
+    """The likeliest words of a recorded training, with a slider over its moments."""
     text, n = course.moments[0][0].text, course.steps
     sentence: Sentence = [
         "Recorded: two networks learn what stands in ", quoted(as_read(text)), "."
     ]  # fmt: skip
     frames = [
         (f"step {moment[0].step:,} of {n:,}: loss "
-         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment),
-         [Bars(label, record.words, np.array(record.probabilities), colour)
-          for (label, colour), record in zip(_labels(course), moment, strict=True)])
+         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment), _bars(course, moment))
         for moment in course.moments
     ]  # fmt: skip
     return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 
 def losses(course: Course, at: int) -> Cell:
-    """Both losses."""
+    """Both losses on unseen sentences."""
     moment, labels = course.moments[at], _labels(course)
     first, second = (record.held_out for record in moment)
     sentence: Sentence = [
@@ -145,7 +147,7 @@ def losses(course: Course, at: int) -> Cell:
 
 
 def winner(course: Course) -> str:
-    """Which bet is won: "first", "second", or "same" if they differ by less than can be seen."""
+    """The bet that is won: "first", "second", or "same" if the losses differ by less than ALIKE."""
     first, second = (record.held_out.loss for record in course.moments[-1])
     return "same" if abs(first - second) < ALIKE else "first" if first < second else "second"
 
@@ -172,25 +174,24 @@ def decided(course: Course) -> Cell:
     """What the trainings of many seeds say of the same two."""
     name = course.moments[0][1].name
     label = VARIANTS[name].label
-    answered = Answered(Question(label, name), pairs(trainings(), name, "relu"))
-    found = answered.pairs
-    if found is None:
+    compared = pairs(trainings(), name, "relu")
+    if compared is None:
         return text_cell(f"{NAME}-decided", f"Nobody has trained {label} from many seeds yet.")
-    low, high = found.interval(FALSE_ALARM)
+    low, high = compared.interval(FALSE_ALARM)
     says = "which decides nothing" if low <= 0 <= high else (
         f"so {label} trains {'worse' if low > 0 else 'better'}, {WHERE}"
     )  # fmt: skip
     sentence: Sentence = [
-        f"From {found.n} seed{'s' * (found.n != 1)}, {label} ends with a higher loss than ReLU in ",
-        number(f"{found.higher} of {found.n}"),
-        f" pairs, by {signed(found.effect)} nats on average, {says}.",
+        f"From {compared.n} seed{'s' * (compared.n != 1)}, {label} ends with a higher loss than "
+        "ReLU in ", number(f"{compared.higher} of {compared.n}"),
+        f" pairs, by {signed(compared.effect)} nats on average, {says}.",
     ]  # fmt: skip
-    head = Head(sentence, "lab-trainings", "relu", under=[f"{found.steps:,} steps each"])
-    return trainings_chart(head, [answered], f"{NAME}-decided")
+    head = Head(sentence, "lab-trainings", "relu", under=[f"{compared.steps:,} steps each"])
+    return trainings_chart(head, [Answered(Question(label, name), compared)], f"{NAME}-decided")
 
 
 def _labels(course: Course) -> list[tuple[str, str]]:
-    """Name and colour of the two networks that were trained."""
+    """The label and the colour of each network that was trained."""
     return [
         (VARIANTS[record.name].label, colour)
         for record, colour in zip(course.moments[0], ("relu", "gelu"), strict=True)

@@ -1,4 +1,4 @@
-"""What both parts of Learn share: the sentence that is watched, the bar, curves and words."""
+"""What both parts of Learn share: the sentence that is watched, the bar, and the loss."""
 
 import re
 
@@ -28,9 +28,9 @@ OFF = "Training is switched off on this server (--train-minutes 0)."
 def watched(run: Run) -> str:
     """The sentence with one word hidden: the one that is, or else the chosen, or the last."""
     text = run.trace.text
-    found = re.search(re.escape(MASK), text, re.IGNORECASE)
-    if found:
-        start, end = found.span()
+    mask = re.search(re.escape(MASK), text, re.IGNORECASE)
+    if mask:
+        start, end = mask.span()
     else:
         words = words_of(text, run.trace.tokens)
         word = words[run.token] or next((each for each in reversed(words) if each), None)
@@ -40,12 +40,12 @@ def watched(run: Run) -> str:
 
 
 def as_read(text: str) -> str:
-    """A watched sentence for people."""
+    """A watched sentence as it is displayed."""
     return text.replace(MASK, "___")
 
 
 def chosen(course: Course, values: Values) -> int:
-    """The place of the moment that is shown."""
+    """The index of the moment that is shown."""
     last = len(course.moments) - 1
     return last if values[AT] < 0 else min(values[AT], last)
 
@@ -57,11 +57,11 @@ def bar(
 
     Args:
         name: of the training.
-        course: how it stands.
+        course: the training so far.
         values: what is set.
         label: on the button that begins it.
         waits_for: what must be done before it can begin.
-        file: the name of what is saved.
+        file: the name of the file that is saved.
     """
     at, last = chosen(course, values), len(course.moments) - 1
     why_not = OFF if config().train_minutes <= 0 else waits_for
@@ -88,15 +88,16 @@ def bar(
 def _said(course: Course, at: int) -> str:
     if course.problem:
         return course.problem
-    if course.status is Status.NEW and course.file:
-        return f"Will read “{course.file}”."
     if course.status is Status.NEW:
-        return NOTHING_READ if course.moments else ""
+        unread = NOTHING_READ if course.moments else ""
+        return f"Will read “{course.file}”." if course.file else unread
     if course.status is Status.WAITS:
         n = course.before
         return f"Waiting for {n} other{'s' * (n > 1)} …" if n else "Begins …"
-    if not course.moments or (course.status is Status.RUNS and len(course.moments) == 1):
-        return "Reading the sentences …" if course.status is Status.RUNS else ""
+    if course.status is Status.RUNS and len(course.moments) <= 1:
+        return "Reading the sentences …"
+    if not course.moments:
+        return ""
     record = course.moments[at][0]
     said = f"step {record.step:,} of {course.steps:,} · {record.seconds:.0f} s of one core"
     if course.file:
@@ -110,20 +111,20 @@ def loss_curves(course: Course, at: int, colours: list[tuple[str, str]]) -> Figu
     """The loss on sentences that are not trained on, a line a network.
 
     Args:
-        course: how it stands.
-        at: the place of the moment to mark.
+        course: the training so far.
+        at: the index of the moment to mark.
         colours: name and colour of each network.
     """
-    looked = [m for m in course.moments if m[0].hidden is not None]
-    drawn = [
-        Curve(name, np.array([m[place].held_out.loss for m in looked]), colour,
+    evaluated = [m for m in course.moments if m[0].hidden is not None]
+    lines = [
+        Curve(name, np.array([m[place].held_out.loss for m in evaluated]), colour,
               "solid" if place == 0 else "dot")
         for place, (name, colour) in enumerate(colours)
     ]  # fmt: skip
     first = max(record.held_out.loss for record in course.moments[0])
     base = ("guessing by frequency", course.reading.guessing.loss)
     return curves(
-        np.array([m[0].step for m in looked]), drawn, (course.steps, 1.05 * first),
+        np.array([m[0].step for m in evaluated]), lines, (course.steps, 1.05 * first),
         course.moments[at][0].step, "loss, nats", base,
     )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""What brings a text of one's own for the next training, and what lets it go."""
+"""The controls that have the next training read a text of the visitor's own."""
 
 from typing import Any
 
@@ -10,17 +10,17 @@ LONGEST_NAME = 40
 
 
 def own_text_controls() -> list[Control]:
-    """A file for the next start, and back."""
+    """The upload of a file for the next start, and the way back."""
     return [
-        Upload("Read a text of yours", ".txt", LONGEST, brought,
+        Upload("Read a text of yours", ".txt", LONGEST, read_upload,
                f"Plain text, up to {LONGEST:,} characters; the next start reads it. It is kept "
                "nowhere beyond this visit."),
         Button("Read everyday sentences", lambda: ("read", "", "")),
     ]  # fmt: skip
 
 
-def brought(name: str, text: str) -> Any:
-    """What a file asks for; or says, if it cannot be read."""
+def read_upload(name: str, text: str) -> Any:
+    """What a file asks for; a warning if it cannot be read."""
     try:
         sentences_in(text)
     except OwnTextError as error:

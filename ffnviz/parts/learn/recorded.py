@@ -1,4 +1,4 @@
-"""The bet that the package brings, recorded: what a file shows, which cannot train."""
+"""The recorded bet that comes with the package: a file shows it, as it cannot train."""
 
 import json
 from typing import Any
@@ -16,24 +16,22 @@ HELD_OUT = 500
 
 def recorded() -> Course:
     """What `ffnviz learn --json` wrote."""
-    told = json.loads(FILE.read_text(encoding="utf-8"))
+    table = json.loads(FILE.read_text(encoding="utf-8"))
     networks = [
-        [_record(name, told["text"], each) for each in records]
-        for name, records in told["networks"].items()
+        [_record(name, table["text"], each) for each in records]
+        for name, records in table["networks"].items()
     ]
-    guessing = Guessing(**told["guessing_by_frequency"])
+    guessing = Guessing(**table["guessing_by_frequency"])
     return Course(
         Status.ENDED, tuple(zip(*networks, strict=True)), Reading(guessing, 0, HELD_OUT),
-        steps=told["steps"], recorded=True,
+        steps=table["steps"], recorded=True,
     )  # fmt: skip
 
 
-def _record(name: str, text: str, told: dict[str, Any]) -> Record:
-    words: dict[str, float] = told["words"]
-    blocks = tuple(Sparsity(**each) for each in told["blocks"])
-    held_out = HeldOut(told["loss"], told["top5"], blocks)
-    nothing = np.zeros((0, 0, 0), np.float16)
-    return Record(
-        name, told["step"], 0.0, text, (), tuple(words), tuple(words.values()),
-        held_out, nothing,
-    )  # fmt: skip
+def _record(name: str, text: str, table: dict[str, Any]) -> Record:
+    words: dict[str, float] = table["words"]
+    blocks = tuple(Sparsity(**each) for each in table["blocks"])
+    held_out = HeldOut(table["loss"], table["top5"], blocks)
+    hidden = np.zeros((0, 0, 0), np.float16)
+    return Record(name, table["step"], 0.0, text, (), tuple(words), tuple(words.values()),
+                  held_out, hidden)  # fmt: skip

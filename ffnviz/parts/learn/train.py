@@ -1,22 +1,15 @@
-"""One network that begins knowing nothing, and what it says of the typed sentence meanwhile."""
+"""A network trained from nothing, and what it says of the typed sentence meanwhile."""
 
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ffnviz.figures.learn import Curve, curves
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course
-from ffnviz.parts.learn.moments import (
-    AT,
-    as_read,
-    bar,
-    chosen,
-    loss_curves,
-    of_loss,
-    watched,
-)
+from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, of_loss, watched
 from ffnviz.parts.learn.own import own_text_controls
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
@@ -42,7 +35,7 @@ SETTINGS = (PHI, BESIDE, AT, NEURON)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The bar; once something was recorded, the words, the curves and the map."""
+    """The bar, and once something was recorded, the words, the curves and the map."""
     text = watched(run)
     plans = (Plan(values[PHI], text),)
 
@@ -52,16 +45,17 @@ def sheet(run: Run, values: Values) -> Sheet:
         if not course.moments:
             return [top, row(invitation(text))]
         at = chosen(course, values)
-        follows = values[BESIDE] == "neuron"
-        beside = key_turns(run, course, at, values) if follows else sparsity(course, at)
+        one_neuron = values[BESIDE] == "neuron"
+        curve = key_rotation(run, course, at, values) if one_neuron else sparsity(course, at)
         return [
             top,
             row(words(course, at), loss(course, at), widths=(1, 1.3)),
-            row(neurons(run, course, at, values), beside, widths=(1.15, 1)),
+            row(neurons(run, course, at, values), curve, widths=(1.15, 1)),
         ]
 
-    training = Measurement[Any](NAME, (), learn, after, (plans, text),
-                           [row(invitation(text))], on_request=True, live=True)  # fmt: skip
+    training = Measurement[Any](
+        NAME, (), learn, after, (plans, text), [row(invitation(text))], on_request=True, live=True
+    )
     return Sheet([training], [PHI, BESIDE, *own_text_controls()])
 
 
@@ -79,11 +73,9 @@ def words(course: Course, at: int) -> Cell:
     """Its five likeliest words for the hidden one."""
     record = course.moments[at][0]
     sentence: Sentence = [quoted(as_read(record.text)), " ", number(record.words[0])]
-    panel = Bars(f"after {record.step:,} steps", record.words,
-                  np.array(record.probabilities), "relu")  # fmt: skip
-    return bars_cell(
-        Head(sentence, "learn-words", "relu"), [panel], key=f"{NAME}-words", leads=True
-    )
+    title, probabilities = f"after {record.step:,} steps", np.array(record.probabilities)
+    panels = [Bars(title, record.words, probabilities, "relu")]
+    return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
 
 
 def loss(course: Course, at: int) -> Cell:
@@ -99,25 +91,25 @@ def loss(course: Course, at: int) -> Cell:
 
 def sparsity(course: Course, at: int) -> Cell:
     """The share of active neurons in each block."""
-    looked = [m[0] for m in course.moments if m[0].hidden is not None]
-    blocks = course.moments[at][0].held_out.blocks
-    width = VARIANTS[course.moments[at][0].name].d_ff
-    dead = sum(round(block.dead * width) for block in blocks)
+    evaluated = [m[0] for m in course.moments if m[0].hidden is not None]
+    record = course.moments[at][0]
+    blocks, d_ff = record.held_out.blocks, VARIANTS[record.name].d_ff
+    dead = sum(round(block.dead * d_ff) for block in blocks)
     sentence: Sentence = [
         number(percent(blocks[-1].active)),
         f" of block 2's activations are above zero, {percent(blocks[0].active)} of block 1's; "
         f"{dead} dead neurons.",
     ]  # fmt: skip
-    drawn = [
+    lines = [
         Curve(f"block {place + 1}",
-              np.array([100 * each.held_out.blocks[place].active for each in looked]),
+              np.array([100 * each.held_out.blocks[place].active for each in evaluated]),
               "@relu", "dot" if place == 0 else "solid")
         for place in range(len(blocks))
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "learn-sparsity", "relu"),
-        curves(np.array([each.step for each in looked]), drawn, (course.steps, 60.0),
-               course.moments[at][0].step, "above zero, %"),
+        curves(np.array([each.step for each in evaluated]), lines, (course.steps, 60.0),
+               record.step, "above zero, %"),
         "The share of activations above zero in each block, step after step.",
         key=f"{NAME}-sparsity",
         height=150,
@@ -126,11 +118,10 @@ def sparsity(course: Course, at: int) -> Cell:
 
 def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     """Every token × every neuron of a block, in an order that stays."""
-    record = _with_hidden(course, at)
-    assert record.hidden is not None  # noqa: S101
+    record, all_hidden = _with_hidden(course, at)
     block, neuron = followed(run, course, at, values)
-    hidden = record.hidden[block].astype(np.float32)
-    place = _hidden_place(record)
+    hidden = all_hidden[block].astype(np.float32)
+    place = _mask_place(record)
     strongest = int(hidden[:, neuron].argmax())
     token = "___" if strongest == place else record.tokens[strongest]
     sentence: Sentence = [
@@ -150,20 +141,18 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
 
 
 def followed(run: Run, course: Course, at: int, values: Values) -> tuple[int, int]:
-    """Block and neuron that are followed: the chosen one, or what is largest on the hidden word."""
-    record = _with_hidden(course, at)
-    assert record.hidden is not None  # noqa: S101
-    block = min(run.state.block, len(record.hidden) - 1)
-    hidden, neuron = record.hidden[block], values[NEURON]
-    known = 0 <= neuron < hidden.shape[1]
-    return block, neuron if known else int(hidden[_hidden_place(record)].argmax())
+    """The block and the neuron to follow: the chosen one, or the largest on the hidden word."""
+    record, hidden = _with_hidden(course, at)
+    block, neuron = min(run.state.block, len(hidden) - 1), values[NEURON]
+    known = 0 <= neuron < hidden.shape[2]
+    return block, neuron if known else int(hidden[block, _mask_place(record)].argmax())
 
 
-def key_turns(run: Run, course: Course, at: int, values: Values) -> Cell:
-    """What activates the neuron that is followed, and how far its key has turned."""
+def key_rotation(run: Run, course: Course, at: int, values: Values) -> Cell:
+    """What activates the neuron that is followed, and by how many degrees its key has turned."""
     block, neuron = followed(run, course, at, values)
-    looked = [(m[0].step, m[0].neurons) for m in course.moments if m[0].neurons is not None]
-    now = [each for step, each in looked if step <= course.moments[at][0].step][-1]
+    evaluated = [(m[0].step, m[0].neurons) for m in course.moments if m[0].neurons is not None]
+    now = [each for step, each in evaluated if step <= course.moments[at][0].step][-1]
     labels = course.reading.labels
     where = [labels[id_] for id_ in now.strongest[block, neuron] if id_ < len(labels)]
     cosine = float(now.turned[block, neuron])
@@ -172,10 +161,10 @@ def key_turns(run: Run, course: Course, at: int, values: Values) -> Cell:
         f"Neuron {block + 1}:{neuron} is largest on {', '.join(where)}; its key has turned by ",
         number(f"{degrees:.0f}°"), ".",
     ]  # fmt: skip
-    turned = np.array([float(each.turned[block, neuron]) for _, each in looked])
+    turned = np.array([float(each.turned[block, neuron]) for _, each in evaluated])
     return chart_cell(
         Head(sentence, "learn-key", "relu"),
-        curves(np.array([step for step, _ in looked]), [Curve("its key", turned, "@relu")],
+        curves(np.array([step for step, _ in evaluated]), [Curve("its key", turned, "@relu")],
                (course.steps, 1.05), course.moments[at][0].step, "cosine with its start"),
         "The cosine of the neuron's key with what it was at the beginning, step after step.",
         key=f"{NAME}-key",
@@ -183,10 +172,11 @@ def key_turns(run: Run, course: Course, at: int, values: Values) -> Cell:
     )  # fmt: skip
 
 
-def _hidden_place(record: Record) -> int:
+def _mask_place(record: Record) -> int:
     return next(n for n, token in enumerate(record.tokens) if token.lower() == "[mask]")
 
 
-def _with_hidden(course: Course, at: int) -> Record:
-    """The last record up to a moment whose activations were noted, of the sentence shown then."""
-    return next(m[0] for m in course.moments[at::-1] if m[0].hidden is not None)
+def _with_hidden(course: Course, at: int) -> tuple[Record, NDArray[np.float16]]:
+    """The last record up to a moment that has activations, and these."""
+    records = (moment[0] for moment in course.moments[at::-1])
+    return next((each, each.hidden) for each in records if each.hidden is not None)

@@ -1,4 +1,4 @@
-"""Sparsity: ReLU beside GELU, one idea a part."""
+"""The page Sparsity: ReLU beside GELU, one idea a part."""
 
 from ffnviz.analysis.lab.experiment import NEEDS
 from ffnviz.analysis.lab.width import WIDTH_NEEDS
@@ -28,13 +28,8 @@ PARTS = (
         "gate": View(gate.sheet, gate.SETTINGS, (Capability.PLAIN_FFN,)),
         "gated": View(activations.gated, (activations.GATE,), NEEDS),
     }),
-    Part(
-        awake.sheet,
-        "Active neurons",
-        "awake",
-        (awake.THRESHOLD,),
-        line="how many neurons each token activates",
-    ),
+    Part(awake.sheet, "Active neurons", "awake", (awake.THRESHOLD,),
+         line="how many neurons each token activates"),
     part_of_views("Keep the top k", "keep", "how few neurons are enough", KEEP, {
         "block": View(keep.sheet, (keep.KEPT,), (Capability.WORD_HEAD,)),
         "width": View(width.sheet, width.SETTINGS, WIDTH_NEEDS),
@@ -43,11 +38,7 @@ PARTS = (
         "birth": View(training.record, needs=(Capability.RECORD,)),
         "never": View(training.dead, needs=(Capability.RECORD,)),
     }),
-    Part(
-        swap.sheet,
-        "Swap φ",
-        "swap",
-        needs=(Capability.PARTNER, Capability.OURS, Capability.PLAIN_FFN),
-        line="trained with ReLU, run with GELU",
-    ),
+    Part(swap.sheet, "Swap φ", "swap",
+         needs=(Capability.PARTNER, Capability.OURS, Capability.PLAIN_FFN),
+         line="trained with ReLU, run with GELU"),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""All activations: their curves and slopes, and the gated ones as surfaces."""
+"""All activation functions: their curves and slopes, and the gated ones as surfaces."""
 
 from collections.abc import Sequence
 
@@ -28,7 +28,7 @@ GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("
 
 
 def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The curves of the plain ones over what is said of them."""
+    """The curves of the plain ones over the verdicts on them."""
     zoo = cached_result(run, "zoo", visit_zoo)
     return Sheet([row(all_curves(run, zoo)), row(claims(run, zoo.findings[1:]))])
 
@@ -36,12 +36,12 @@ def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 def gated(run: Run, values: Values) -> Sheet:
     """What a gate does to the chosen token beside what a gated FFN costs."""
     zoo, gate = cached_result(run, "zoo", visit_zoo), values[GATE]
-    said = [claims(run, zoo.findings[:1]), parameters(run, zoo)]  # the first is about gated FFNs
-    return Sheet([row(one_gate(run, gate, zoo.gated[gate], zoo.axis), said, widths=(1.2, 1))])
+    costs = [claims(run, zoo.findings[:1]), parameters(run, zoo)]  # the first is about gated FFNs
+    return Sheet([row(one_gate(run, gate, zoo.gated[gate], zoo.axis), costs, widths=(1.2, 1))])
 
 
 def claims(run: Run, findings: Sequence[Finding]) -> Cell:
-    """Some of what the experiment finds."""
+    """The verdicts of some of the experiment's findings."""
     return verdicts_of(Head(tally(findings), "lab-zoo", run.card.colour), findings)
 
 
@@ -52,12 +52,12 @@ def all_curves(run: Run, zoo: Zoo) -> Cell:
         f"GELU has its minimum at x = {signed(at)}: ", number(f"{least:.4f}".replace("-", "−")),
         f"; its tanh formula is off by at most {short(zoo.apart[0])}.",
     ]  # fmt: skip
-    shown = [
+    lines = [
         (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line) for c in zoo.curves
     ]
     return chart_cell(
         Head(sentence, "lab-curves", run.card.colour),
-        curves(zoo.x, shown, zoo.minimum),
+        curves(zoo.x, lines, zoo.minimum),
         "Every plain activation's curve, and its slope below.",
         height=566,
     )
@@ -84,11 +84,11 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
 def parameters(run: Run, zoo: Zoo) -> Cell:
     """Gated and plain at equal parameters."""
     d_model = run.model.sizes.d_model
-    alike: dict[tuple[int, int], list[str]] = {}
-    for name, sizes in zoo.parameters.items():
-        alike.setdefault(sizes, []).append(ACTIVATIONS[name].label)
+    of_size: dict[tuple[int, int], list[str]] = {}
+    for name, size in zoo.parameters.items():
+        of_size.setdefault(size, []).append(ACTIVATIONS[name].label)
     rows = [
-        (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in alike.items()
+        (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in of_size.items()
     ]
     why = f"A gate needs a third matrix, so at d_model = {d_model:,} its d_ff is cut to 2/3:"
     return table_cell("lab-parameters", Head([why], "", run.card.colour),

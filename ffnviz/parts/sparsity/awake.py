@@ -8,12 +8,13 @@ from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.sparsity.threshold import share_against_threshold
 from ffnviz.figures.sparsity import awake as figures
 from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.actions import ChooseToken
-from ffnviz.state.run import Run, TracedModel
+from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_setting
 
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -21,7 +22,7 @@ CURVE = np.geomspace(0.001, 10, 81)
 MOST_BLOCKS = 4  # of which each has a panel; of more, the chosen one has
 ACTIVE = "neuron is active if it is further from zero than"
 THRESHOLD = number_setting("threshold", 0.1, STOPS[0], STOPS[-1]).with_control(
-    f"A {ACTIVE}", STOPS, lambda stop: f"{stop:g}"
+    f"A {ACTIVE}", STOPS, "{:g}".format
 )
 
 
@@ -43,12 +44,14 @@ def by_token(run: Run, threshold: float) -> Cell:
     n_blocks = depths.pop() if len(depths) == 1 else MOST_BLOCKS + 1
     for traced in run.both:
         beyond = threshold if threshold_for(traced.card.phi) else 0.0
-        passes = {True: traced.trace} | ({False: traced.untrained} if _began(traced) else {})
-        which = range(n_blocks) if n_blocks <= MOST_BLOCKS else [run.block_of(traced)]
+        passes: dict[bool, ForwardPass] = {True: traced.trace}
+        if traced.card.provenance is not None and traced.card.provenance.seed is not None:
+            passes[False] = traced.untrained
+        blocks = range(n_blocks) if n_blocks <= MOST_BLOCKS else [run.block_of(traced)]
         tokens = run.tokens_of(traced)
-        for trained, shown in passes.items():
+        for trained, trace in passes.items():
             shares[traced.card, trained] = np.array(
-                [awake(shown, block, beyond).shares[tokens] for block in which]
+                [awake(trace, block, beyond).shares[tokens] for block in blocks]
             )
     here, block = run.card, run.state.block
     at = block if n_blocks <= MOST_BLOCKS else 0
@@ -71,11 +74,6 @@ def by_token(run: Run, threshold: float) -> Cell:
         height=690,
         on_choose=ChooseToken,
     )
-
-
-def _began(traced: TracedModel) -> bool:
-    """Whether it is known how the network began."""
-    return traced.card.provenance is not None and traced.card.provenance.seed is not None
 
 
 def against_threshold(run: Run, threshold: float) -> Cell:

@@ -30,12 +30,12 @@ def one_network(run: Run, traced: TracedModel) -> Cell:
     edges = np.linspace(low, high, round((high - low) / BIN) + 1)
     threshold = threshold_for(card.phi)
     landed = landing(traced.trace, block, token, edges, threshold)
-    drawn = curve(card.phi, low, high)
-    at_middles = np.interp((edges[1:] + edges[:-1]) / 2, drawn.x, drawn.value)
+    phi = curve(card.phi, low, high)
+    at_middles = np.interp((edges[1:] + edges[:-1]) / 2, phi.x, phi.value)
     figure = bend(
         card.colour,
         card.phi.label,
-        (drawn.x, drawn.value, drawn.slope),
+        (phi.x, phi.value, phi.slope),
         edges,
         landed.shares,
         np.abs(at_middles) > threshold,

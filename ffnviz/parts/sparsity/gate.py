@@ -17,7 +17,7 @@ from ffnviz.state.settings import Values, count_setting
 
 SEEDS = 999
 N_DRAWS = count_setting("gate_draws", 4, DRAWS[0], DRAWS[-1]).with_control(
-    "draws in the mean", DRAWS, lambda stop: f"{stop:,}"
+    "draws in the mean", DRAWS, "{:,}".format
 )
 SEED = count_setting("gate_seed", 0, 0, SEEDS)
 SETTINGS = (N_DRAWS, SEED)
@@ -54,8 +54,8 @@ def _draws(n: int) -> str:
 
 def on_a_line(n: int, seed: int) -> Cell:
     """The gate over inputs from −3.5 to 3.5."""
-    drawn = gate(n, seed)
-    within = float((abs(drawn.mean - drawn.gelu) <= 2 * drawn.error + 1e-12).mean())
+    line = gate(n, seed)
+    within = float((abs(line.mean - line.gelu) <= 2 * line.error + 1e-12).mean())
     sentence: Sentence = [
         "A gate that lets x through with probability Φ(x) is GELU on average: at ",
         number(percent(within), "gelu"),
@@ -63,7 +63,7 @@ def on_a_line(n: int, seed: int) -> Cell:
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "gate", "gelu"),
-        figures.draws(drawn.x, drawn.gelu, drawn.mean, drawn.error, drawn.single, n),
+        figures.draws(line.x, line.gelu, line.mean, line.error, line.single, n),
         "Draws of x times a random gate, their mean, and GELU.",
         height=580,
     )
@@ -89,21 +89,23 @@ def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -
 def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """The likeliest words with GELU and with the gates at the chosen token."""
     block, mean = run.block_of(traced), _draws(DRAWS[place])
-    said = []
+    predictions = []
     for output in (gated.exact, gated.outputs[place]):
         written = traced.trace.blocks[block].ffn.output.clone()
         written[token] = output.to(written.device)
-        said.append(predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5))
-    exact, drawn = said
+        predictions.append(
+            predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5)
+        )
+    exact, random = predictions
     sentence: Sentence = [
-        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {drawn.words[0]}; "
+        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {random.words[0]}; "
         f"in the first draw, {percent(gated.open)} of the gates were open.",
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
         [
             Bars("GELU", exact.words, exact.probabilities, "gelu"),
-            Bars(mean, drawn.words, drawn.probabilities, "muted"),
+            Bars(mean, random.words, random.probabilities, "muted"),
         ],
         alt="The five likeliest words with GELU and with random gates.",
     )

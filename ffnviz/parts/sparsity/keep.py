@@ -14,7 +14,7 @@ from ffnviz.state.settings import Values, number_setting
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1]).with_control(
-    "Keep the strongest neurons", STOPS, lambda stop: f"{stop:g}%"
+    "Keep the strongest neurons", STOPS, "{:g}%".format
 )
 
 
@@ -31,17 +31,12 @@ def what_they_carry(run: Run, share: float) -> Cell:
         traced.card: concentration(traced.network, traced.trace, run.block_of(traced)).shares
         for traced in run.both
     }
-    carried = [
-        part
-        for traced, shares in curves.items()
-        for carries in [percent(shares[_count(share, len(shares)) - 1])]
-        for part in (number(carries, traced.colour) if traced is run.card else carries,
-                     f" of what {traced.label} writes", " and ")
-    ][:-1]  # fmt: skip
-    sentence: Sentence = [
-        f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry ",
-        *carried, ".",
-    ]  # fmt: skip
+    sentence: Sentence = [f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry "]
+    for card, shares in curves.items():
+        carried = percent(shares[_count(share, len(shares)) - 1])
+        sentence += [number(carried, card.colour) if card is run.card else carried,
+                     f" of what {card.label} writes", " and "]  # fmt: skip
+    sentence[-1] = "."
     return chart_cell(
         Head(sentence, "concentration", "text"),
         figures.concentration(curves, share),

@@ -1,4 +1,4 @@
-"""How the twins became sparse in training, and the neurons that no book reaches after it."""
+"""How the twins became sparse in training, and the neurons that are dead after it."""
 
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
@@ -56,25 +56,25 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
 
 
 def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The picture, with the numbers of the neurons that no book reached."""
+    """How many neurons each token adds, and the numbers of those that no book activates."""
     block, here, d_ff = run.state.block, run.card, run.model.sizes.d_ff
     records = {traced.card: record_of(traced.network) for traced in run.both}
     reach = {traced.card: reached(traced.trace, block) for traced in run.both}
-    asleep = {card: record.final_never[block] for card, record in records.items()}
+    never = {card: record.final_never[block] for card, record in records.items()}
     under: list[Part] = []
-    for card, units in asleep.items():
+    for card, units in never.items():
         shown = ", ".join(map(str, units[:SHOWN])) or "none"
         more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
         under.append(
             f"{card.label}, block {block + 1}, never above zero on "
             f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
         )
-    said = _dead_sentence(run, len(reach[here].never), len(asleep[here]))
+    sentence = _dead_sentence(run, len(reach[here].never), len(never[here]))
     chart = chart_cell(
-        Head(said, "never", here.colour, under=under),
+        Head(sentence, "never", here.colour, under=under),
         figures.reached(
             {card: each.shares for card, each in reach.items()},
-            {card: 1 - len(units) / d_ff for card, units in asleep.items()},
+            {card: 1 - len(units) / d_ff for card, units in never.items()},
             run.labels,
         ),
         "The share of neurons above zero at least once, token after token, for each network.",
@@ -83,11 +83,11 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     return Sheet([row(chart)])
 
 
-def _dead_sentence(run: Run, never: int, asleep: int) -> Sentence:
+def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
     d_ff = run.model.sizes.d_ff
     return [
         f"In block {run.state.block + 1} of {run.card.label}, ",
-        number(f"{never:,} of {d_ff:,} neurons ({percent(never / d_ff)})"),
+        number(f"{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})"),
         " are above zero on no token of this sentence; on no token of whole books, "
-        f"{asleep:,} ({percent(asleep / d_ff)}).",
+        f"{in_books:,} ({percent(in_books / d_ff)}).",
     ]  # fmt: skip

@@ -57,10 +57,10 @@ def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
 
 def curve(run: Run, width: Width, place: int) -> Cell:
     """How far the prediction moves, against d_ff."""
-    cut, drawn = width.important[place], width.random[place]
+    cut, random = width.important[place], width.random[place]
     sentence: Sentence = [
         f"With {cut.d_ff:,} neurons in each block the prediction moves by ", number(_nats(cut)),
-        f" if they are the most important, and by {_nats(drawn)} if they are drawn at random.",
+        f" if they are the most important, and by {_nats(random)} if they are drawn at random.",
     ]  # fmt: skip
     widths = np.array([each.d_ff for each in width.important])
     series = {
@@ -86,7 +86,7 @@ def curve(run: Run, width: Width, place: int) -> Cell:
 
 def words(run: Run, width: Width, place: int) -> Cell:
     """The likeliest words: uncut, cut by importance, cut at random."""
-    whole, cut, drawn = width.important[0], width.important[place], width.random[place]
+    whole, cut, random = width.important[0], width.important[place], width.random[place]
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]),
         f" the likeliest word is {whole.prediction.words[0]}; with the most important "
@@ -96,7 +96,7 @@ def words(run: Run, width: Width, place: int) -> Cell:
     guesses = [
         (f"all {whole.d_ff:,}", whole.prediction, run.card.colour),
         (f"the most important {cut.d_ff:,}", cut.prediction, "text"),
-        (f"{drawn.d_ff:,} at random", drawn.prediction, "muted"),
+        (f"{random.d_ff:,} at random", random.prediction, "muted"),
     ]
     alt = "The likeliest words with all neurons, with the most important, and with random ones."
     return guess_cell(run, sentence, "lab-width-words", guesses, alt)

@@ -1,4 +1,4 @@
-"""Timing: where the time and the memory go."""
+"""The page Timing: where the time and the memory go."""
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part

@@ -72,7 +72,7 @@ def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """PyTorch computes with so many threads, and afterwards with as many as before."""
+    """PyTorch computes with n threads within, and afterwards with as many as before."""
     before = torch.get_num_threads()
     torch.set_num_threads(n)
     try:

@@ -35,11 +35,12 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 
 def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
     """Both measurements, one after the other."""
+    model = ours(run.model)
     length = grow_with_length(
-        ours(run.model), run.state.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
+        model, run.state.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
     )
     width = grow_with_width(
-        ours(run.model), RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
+        model, RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
     )
     return length, width
 

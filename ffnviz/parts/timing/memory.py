@@ -17,7 +17,7 @@ from ffnviz.state.settings import Values, count_setting, nearest
 RUNS = 5
 TOKENS = (256, 512, 1_024, 2_048, 4_096)
 N_TOKENS = count_setting("memory_tokens", 1_024, TOKENS[0], TOKENS[-1]).with_control(
-    "tokens in all", TOKENS, lambda stop: f"{stop:,}"
+    "tokens in all", TOKENS, "{:,}".format
 )
 CHUNK = count_setting("chunk", 64, 1, TOKENS[-1])
 SETTINGS = (N_TOKENS, CHUNK)
@@ -27,9 +27,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     """Memory and time against the tokens that go through at once."""
     n_tokens = values[N_TOKENS]
     setup = (run.card.id, run.device, run.state.block, n_tokens)
-    at_a_time = CHUNK.with_control(
-        "tokens at a time", chunk_sizes(n_tokens)[::-1], lambda stop: f"{stop:,}"
-    )
+    sizes = chunk_sizes(n_tokens)[::-1]
+    at_a_time = CHUNK.with_control("tokens at a time", sizes, "{:,}".format)
 
     def after(measured: Measured[Memory]) -> list[Row]:
         result = measured.result
@@ -50,16 +49,15 @@ def measure(run: Run, progress: Progress, n_tokens: int) -> Memory:
 def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     """Bytes against tokens at a time."""
     chunk = result.chunks[place]
+    at_once, whole = f"All {result.n_tokens:,} tokens at once take ", _bytes(result.peaks[0])
     sentence: Sentence = [
-        f"All {result.n_tokens:,} tokens at once take {_bytes(result.peaks[0])} of activations; "
-        f"{chunk:,} at a time, ", number(_bytes(result.peaks[place])),
+        f"{at_once}{whole} of activations; {chunk:,} at a time, ",
+        number(_bytes(result.peaks[place])),
         f", of which {_bytes(4 * result.n_tokens * run.model.sizes.d_model)} are the output.",
-    ]  # fmt: skip
+    ]
     if place == 0:
         times = f"{result.peaks[0] / result.weights:.1f} times"
-        sentence = [f"All {result.n_tokens:,} tokens at once take ",
-                    number(_bytes(result.peaks[0])),
-                    f" of activations, {times} the weights."]  # fmt: skip
+        sentence = [at_once, number(whole), f" of activations, {times} the weights."]
     return chart_cell(
         Head(sentence, "memory", run.card.colour, under=in_training(run, result)),
         figures.peaks(result.chunks, result.peaks, result.expected, chunk, run.card.colour),

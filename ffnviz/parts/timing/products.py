@@ -38,8 +38,9 @@ def measure(run: Run, progress: Progress, repeats: int) -> Throughput:
 
 def bars(run: Run, result: Throughput, under: Sentence) -> Cell:
     """A bar a product."""
-    shares = np.array([p.per_second for p in result.products]) / result.best_per_second
-    expand = next(p for p in result.products if p.name.startswith("W₁"))
+    products = result.products
+    shares = np.array([p.per_second for p in products]) / result.best_per_second
+    expand = next(p for p in products if p.name.startswith("W₁"))
     sentence: Sentence = [
         f"W₁ runs at {_rate(expand.per_second)}, ",
         number(percent(expand.per_second / result.best_per_second)),
@@ -48,11 +49,11 @@ def bars(run: Run, result: Throughput, under: Sentence) -> Cell:
     return chart_cell(
         Head(sentence, "products", run.card.colour, under=under),
         figures.products(
-            [p.name for p in result.products],
-            [p.shape for p in result.products],
+            [p.name for p in products],
+            [p.shape for p in products],
             shares,
-            [f"{p.per_second / 1e9:,.1f} G/s" for p in result.products],
-            [p.name.startswith(("W₁", "W₂")) for p in result.products],
+            [f"{p.per_second / 1e9:,.1f} G/s" for p in products],
+            [p.name.startswith(("W₁", "W₂")) for p in products],
             run.card.colour,
         ),
         "The share of the machine's best that each matrix product reaches.",
@@ -61,8 +62,5 @@ def bars(run: Run, result: Throughput, under: Sentence) -> Cell:
 
 
 def _rate(per_second: float) -> str:
-    return f"{_amount(per_second)} multiply-adds per second"
-
-
-def _amount(number: float) -> str:
-    return f"{number / 1e12:.1f} trillion" if number >= 1e12 else f"{number / 1e9:.1f} billion"
+    size, name = (1e12, "trillion") if per_second >= 1e12 else (1e9, "billion")
+    return f"{per_second / size:.1f} {name} multiply-adds per second"

@@ -1,9 +1,10 @@
 """Stage by stage: what each part of the pass takes, their sum, and what the machine allows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress, subprogress
+from ffnviz.analysis.spread import Progress, Spread, subprogress
 from ffnviz.analysis.timing.ffns import FfnTimes, time_ffns
 from ffnviz.analysis.timing.limits import Speed, Work, speed, work
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
@@ -61,16 +62,9 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
         f"{result.whole.median:.2f} ms ({result.whole.lower:.2f} to {result.whole.upper:.2f}), "
         f"{result.whole.repeats} runs of each.",
     ]  # fmt: skip
-    return chart_cell(
-        Head(sentence, "stages", run.card.colour, under=under),
-        figures.stages(
-            {name: s.quartiles for name, s in result.times.items()},
-            result.kinds,
-            run.card.colour,
-        ),
-        "The median time of each stage of the pass, with quartiles.",
-        height=660,
-    )
+    head = Head(sentence, "stages", run.card.colour, under=under)
+    alt = "The median time of each stage of the pass, with quartiles."
+    return _chart(head, result.times, result.kinds, alt)
 
 
 def against_limits(run: Run, result: Staged) -> Cell:
@@ -109,15 +103,12 @@ def ffn_bars(run: Run, result: FfnTimes, under: Sentence) -> Cell:
         f" of the pass in one piece, which took {whole.median:.2f} ms "
         f"({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
     ]  # fmt: skip
-    names = [f"FFN {block + 1}" for block in range(len(result.ffns))]
-    return chart_cell(
-        Head(sentence, "stages", run.card.colour, under=under),
-        figures.stages(
-            {name: s.quartiles
-             for name, s in zip(names, result.ffns, strict=True)},
-            dict.fromkeys(names, "FFN"),
-            run.card.colour,
-        ),
-        "The median time of each block's FFN, with quartiles.",
-        height=660,
-    )  # fmt: skip
+    times = {f"FFN {block}": spread for block, spread in enumerate(result.ffns, 1)}
+    head = Head(sentence, "stages", run.card.colour, under=under)
+    alt = "The median time of each block's FFN, with quartiles."
+    return _chart(head, times, dict.fromkeys(times, "FFN"), alt)
+
+
+def _chart(head: Head, times: Mapping[str, Spread], kinds: Mapping[str, str], alt: str) -> Cell:
+    quartiles = {name: spread.quartiles for name, spread in times.items()}
+    return chart_cell(head, figures.stages(quartiles, kinds, head.accent), alt, height=660)
