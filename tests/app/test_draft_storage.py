@@ -44,8 +44,8 @@ def test_nothing_is_kept_of_an_empty_one() -> None:
 def test_numbers_of_scenes_stay_their_own_after_one_was_removed() -> None:
     draft = made(*(Scene(str(n), view(), "S") for n in range(3))).without(2).moved(3, -1)
     back, _ = read_draft(written_draft(draft, HOUSE), HOUSE)
-    assert [scene.title for _, scene in back.scenes] == ["2", "0"]
-    assert len({number for number, _ in back.added(Scene("3", view(), "S")).scenes}) == 3
+    assert [each.scene.title for each in back.views] == ["2", "0"]
+    assert len({each.number for each in back.added(Scene("3", view(), "S")).views}) == 3
 
 
 THUMBNAIL = "data:image/jpeg;base64,/9j/AA=="
@@ -55,7 +55,7 @@ def test_a_scene_goes_to_any_place() -> None:
     draft = made(*(Scene(str(n), view(), "S") for n in range(4)))
 
     def titles(moved: Draft) -> str:
-        return "".join(scene.title for _, scene in moved.scenes)
+        return "".join(each.scene.title for each in moved.views)
 
     assert titles(draft.moved(1, 3)) == "1230"
     assert titles(draft.moved(4, -3)) == "3012"
@@ -68,8 +68,8 @@ def test_a_small_picture_is_kept_with_its_scene_and_goes_with_it() -> None:
     draft = Draft("A title").added(scene).added(scene, [], THUMBNAIL)
     back, _ = read_draft(written_draft(draft, HOUSE), HOUSE)
     assert back == draft
-    assert back.thumbnails == ((2, THUMBNAIL),)
-    assert back.without(2).thumbnails == ()
+    assert [(each.number, each.thumbnail) for each in back.views] == [(1, ""), (2, THUMBNAIL)]
+    assert [(each.number, each.thumbnail) for each in back.without(2).views] == [(1, "")]
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_a_small_picture_is_kept_with_its_scene_and_goes_with_it() -> None:
 )  # fmt: skip
 def test_what_is_no_small_picture_is_none(sent: object) -> None:
     draft, _ = read_draft(json.dumps({"scenes": [SCENE | {"thumbnail": sent}]}), HOUSE)
-    assert len(draft.scenes) == 1
-    assert draft.thumbnails == ()
+    assert len(draft.views) == 1
+    assert draft.views[0].thumbnail == ""
 
 
 SCENE = {"title": "T", "say": "S", "page": "neurons", "view": {}}
@@ -97,7 +97,7 @@ SCENE = {"title": "T", "say": "S", "page": "neurons", "view": {}}
     ],
 )  # fmt: skip
 def test_what_holds_no_scene_is_an_empty_draft(sent: str) -> None:
-    assert read_draft(sent, HOUSE)[0].scenes == ()
+    assert read_draft(sent, HOUSE)[0].views == ()
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,8 @@ def test_what_holds_no_scene_is_an_empty_draft(sent: str) -> None:
 )  # fmt: skip
 def test_what_a_browser_sends_is_made_legal(changed: dict[str, object]) -> None:
     draft, shown = read_draft(json.dumps({"title": "T", "scenes": [SCENE | changed]}), HOUSE)
-    [(_, scene)] = draft.scenes
+    [only] = draft.views
+    scene = only.scene
     assert not shown
     assert scene.state.page in HOUSE.parts
     assert scene.question is None or scene.question.answer <= len(scene.question.options)
@@ -138,5 +139,5 @@ def test_what_the_page_cannot_have_kept_is_no_draft(changed: dict[str, object]) 
 )
 def test_a_lecture_that_the_page_cannot_have_kept_is_no_draft(changed: dict[str, object]) -> None:
     sent = {"title": "T", "scenes": [SCENE]}
-    assert len(read_draft(json.dumps(sent), HOUSE)[0].scenes) == 1
+    assert len(read_draft(json.dumps(sent), HOUSE)[0].views) == 1
     assert read_draft(json.dumps(sent | changed), HOUSE) == (Draft(), False)

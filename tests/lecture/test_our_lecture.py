@@ -8,7 +8,7 @@ import pytest
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import keep_strongest
-from ffnviz.app.lecture.story import told
+from ffnviz.app.lecture.story import scene_data
 from ffnviz.lecture.scene import Scene
 from ffnviz.models.edit import Edit
 from ffnviz.parts import PAGES
@@ -115,14 +115,14 @@ def test_words_are_of_the_networks_that_the_scene_shows() -> None:
     other = replace(scene.state, network="gelu")
     for state, here in ((scene.state, True), (typed, True), (other, False)):
         run = run_of_scene(replace(scene, state=state))
-        shown = told(ours, place, ViewOptions(place), run)
+        shown = scene_data(ours, place, ViewOptions(place), run)
         assert bool(shown.say) == bool(shown.question) == bool(shown.look) == here
 
 
 def test_a_talk_shows_the_sentence_that_the_words_do_not_say() -> None:
     ours = lecture()
     for place, scene in enumerate(ours.scenes):
-        shown = told(ours, place, ViewOptions(place, presenting=True), run_of_scene(scene))
+        shown = scene_data(ours, place, ViewOptions(place, presenting=True), run_of_scene(scene))
         words = "".join(part if isinstance(part, str) else part[0] for part in shown.say)
         assert (scene.state.sentence in words) != (shown.sentence == scene.state.sentence)
 

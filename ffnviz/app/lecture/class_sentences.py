@@ -1,4 +1,4 @@
-"""The class brain: what the networks make of all the sentences that a class has sent."""
+"""What the networks make of all the sentences that a class has sent."""
 
 import hashlib
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ LONGEST = 60  # letters, of the words that a neuron fires at
 
 
 def is_open() -> bool:
-    """Whether the lecturer looks at it."""
+    """Whether the lecturer looks at the sentences."""
     return bool(st.session_state.get(BRAIN)) and lecturer_of() is not None
 
 
@@ -49,25 +49,25 @@ def brain(session: Session, run: Run) -> Sheet:
         return replace(_only(GONE), controls=[Button("Try again", lambda: None)])
     if not sent:
         return _only("No sentence has come yet. Students send one from the line above their page.")
-    shown = [each for each in sent if not each.hidden]
-    if not shown:
-        return Sheet([row(sentence_list(session, run, sent, led, {}))], [])
-    texts = tuple(each.text for each in shown)
-    # What is kept for later knows the sentences by a sum only.
-    summed = hashlib.sha256("\0".join(texts).encode()).hexdigest()
-    # Other sentences, and by another network, are read by themselves, too.
-    name = f"class-brain-{run.card.id}-{run.state.block}-{summed[:16]}"
+    unread = row(sentence_list(session, run, sent, led, {}))
+    texts = tuple(each.text for each in sent if not each.hidden)
+    if not texts:
+        return Sheet([unread], [])
+    # The results that are kept know the sentences by their digest only.
+    digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
+    # Other sentences, or another network, make another measurement.
+    name = f"class-brain-{run.card.id}-{run.state.block}-{digest[:16]}"
     measuring.forget("class-brain-", but=name)
     measurement = Measurement(
         name,
-        (run.card.id, run.state.block, summed),
+        (run.card.id, run.state.block, digest),
         read_all,
         lambda measured: [
             row(sentence_list(session, run, sent, led, measured.result)),
             row(shared_neurons(session, run, texts, measured.result[run.card.id])),
         ],
         (texts,),
-        before=[row(sentence_list(session, run, sent, led, {}))],
+        before=[unread],
         label="Try again",
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
         once=True,
@@ -80,18 +80,18 @@ def _only(words: str) -> Sheet:
 
 
 def counted(n: int, what: str) -> str:
-    """How many, in words."""
+    """A number with its noun."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, Pool]:
-    """Each network's, by its id."""
+    """What each network makes of the sentences, by its id."""
     both = run.both
     return {
-        setup.card.id: read_pool(
-            setup.network, texts, run.state.block, subprogress(progress, place, len(both))
+        traced.card.id: read_pool(
+            traced.network, texts, run.state.block, subprogress(progress, place, len(both))
         )
-        for place, setup in enumerate(both)
+        for place, traced in enumerate(both)
     }
 
 
@@ -102,21 +102,15 @@ def sentence_list(
     led: tuple[str, str],
     pools: dict[str, Pool],
 ) -> Cell:
-    """All of them with their guesses; those that are hidden come last."""
+    """All sentences with their guesses, the hidden ones last."""
     shown = [each for each in sent if not each.hidden]
     sentence: Words = [number(counted(len(shown), "sentence"))]
-    for setup in run.both if pools else ():
-        share = float(pools[setup.card.id].shares.mean())
-        sentence += [
-            f"; {setup.card.label} has ",
-            number(percent(share), setup.card.colour),
-            " active",
-        ]
+    for traced in run.both if pools else ():
+        share = percent(float(pools[traced.card.id].shares.mean()))
+        sentence += [f"; {traced.card.label} has ", number(share, traced.card.colour), " active"]
     block = f" in block {run.state.block + 1}" if pools else ""
-    lines = [
-        line_of(each, guesses_of(run, pools, place), read=bool(pools))
-        for place, each in enumerate(shown)
-    ] + [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
+    lines = [line_of(run, each, pools, place) for place, each in enumerate(shown)]
+    lines += [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
     return sentences_cell(
         Head([*sentence, f"{block}."], "class-sentences", run.card.colour),
         lines,
@@ -126,33 +120,29 @@ def sentence_list(
     )
 
 
-def line_of(each: Sentence, guesses: list[Guess], *, read: bool) -> Line:
-    """A sentence with what is guessed there, or why nothing is."""
-    why = "" if guesses or not read else "No [MASK], so nothing to guess"
-    return Line(each.number, each.text, hidden=False, guesses=guesses, remark=why)
-
-
-def guesses_of(run: Run, pools: dict[str, Pool], place: int) -> list[Guess]:
-    """What the networks guess at one of the sentences that were read."""
-    return [
-        Guess(setup.card.label, setup.card.colour, *guess)
-        for setup in run.both
-        if pools and (guess := pools[setup.card.id].guesses[place]) is not None
+def line_of(run: Run, sentence: Sentence, pools: dict[str, Pool], place: int) -> Line:
+    """A sentence with the networks' guesses at its place in the pools, or why there are none."""
+    guesses = [
+        Guess(traced.card.label, traced.card.colour, *guess)
+        for traced in run.both
+        if pools and (guess := pools[traced.card.id].guesses[place]) is not None
     ]
+    why = "No [MASK], so nothing to guess" if pools and not guesses else ""
+    return Line(sentence.number, sentence.text, hidden=False, guesses=guesses, remark=why)
 
 
 def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Cell:
     """The neurons that most sentences activate, each with the words that do."""
-    most = pool.woken[0] if pool.woken else None
-    sentence: Words = (
-        ["They share no active neuron."] if most is None
-        else ["What they share: neuron ", number(f"{run.state.block + 1}:{most.neuron}"),
-              " is active in ", number(f"{most.sentences} of {len(texts)}"),
-              ". Click a bar to meet its neuron."]
-    )  # fmt: skip
-    woken = pool.woken
+    woken, block = pool.woken, run.state.block
+    sentence: Words = ["They share no active neuron."]
+    if woken:
+        sentence = [
+            "What they share: neuron ", number(neuron_name(block, woken[0].neuron)),
+            " is active in ", number(f"{woken[0].sentences} of {len(texts)}"),
+            ". Click a bar to meet its neuron.",
+        ]  # fmt: skip
     bars = Bars(
-        "", [neuron_name(run.state.block, each.neuron) for each in woken],
+        "", [neuron_name(block, each.neuron) for each in woken],
         np.array([each.mean for each in woken]), run.card.colour,
         np.array([each.neuron for each in woken], dtype=np.int64),
         said=[f"in {each.sentences} of {len(texts)}: "
@@ -170,7 +160,7 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
 
 
 def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
-    """The words at which a neuron is strongest, each spelling once."""
+    """The words at which a neuron is strongest, each once whatever its case."""
     labels: dict[str, str] = {}
     for place, token in woken.strongest:
         tokens = run.model.tokenizer.encode(texts[place], run.model.sizes.max_tokens).tokens
@@ -180,7 +170,7 @@ def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
 
 
 def open_sentence(session: Session, sent: Sequence[Sentence], chosen: int) -> None:
-    """The Journey shows a student's sentence."""
+    """Show a student's sentence on the Journey."""
     text = next((each.text for each in sent if each.number == chosen), None)
     if text is not None:
         _close()

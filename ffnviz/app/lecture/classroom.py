@@ -1,4 +1,4 @@
-"""A page that takes part in a class: as the lecturer's, or as a student's that follows."""
+"""A page that takes part in a class: the lecturer's, or a student's that follows it."""
 
 import secrets
 from collections.abc import Callable
@@ -29,46 +29,47 @@ from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import Catalog, from_url, to_url
 
-CLASS, BASE, TOLD, ALONE, BRAIN = "class", "class-base", "class-told", "class-alone", "class-brain"
+CLASS, BASE, ALONE, BRAIN = "class", "class-base", "class-alone", "class-brain"
+PUBLISHED = "class-published"
 PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
 TICKET = "class-ticket"
-OURS = ("localhost", "127.0.0.1", "::1")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def open_class(session: Session) -> None:
-    """A class that follows this page, from now on."""
+    """Open a class that follows this page."""
     try:
         opened = server_store().open(written_lecture(followed_lecture(session), session.catalog))
     except ClassStoreError:
         st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
         return
     st.session_state[CLASS] = (opened.code, opened.secret)
-    st.session_state[TOLD] = None
+    st.session_state[PUBLISHED] = None
     st.session_state[OPENED] = opened.code
 
 
 def lecturer_of() -> tuple[str, str] | None:
-    """Code and secret of the class that this page leads."""
+    """The code and the secret of the class that this page leads, if it leads one."""
     kept: tuple[str, str] | None = st.session_state.get(CLASS)
     return kept
 
 
 def class_line(session: Session) -> list[Cell]:
-    """The line of the class; where none is attended, what finds out whether one was led here."""
+    """The line of the class; without one, a cell that asks the browser whether it led one."""
     if not config().has_classes:
         return []
     led, code = lecturer_of(), session.view_options.follows
     if led is not None:
         link = link_of(st.session_state.get(BASE, ""), led[0])
         shown = Attendance(
-            "lecturer", *led, link, picture_of(link) if link else "",
+            "lecturer", *led, link, qr_code(link[:300]) if link else "",
             just_opened=st.session_state.get(OPENED) == led[0],
             brain=bool(st.session_state.get(BRAIN)),
         )  # fmt: skip
     elif code:
         alone = bool(st.session_state.get(ALONE))
-        each, moved = st.session_state.get(FOLLOWED, ("", 0))
-        followed = moved if each == code else 0
+        followed_code, moved = st.session_state.get(FOLLOWED, ("", 0))
+        followed = moved if followed_code == code else 0
         who, ticket = ticket_for(code)
         shown = Attendance("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
                           longest=LONGEST_SENTENCE)  # fmt: skip
@@ -84,26 +85,22 @@ def class_line(session: Session) -> list[Cell]:
 
 
 def ticket_for(code: str) -> tuple[str, str]:
-    """Who this page's visitor is in a class, and the ticket for it: one a session, and no more."""
-    each, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
-    if each != code or not ticket:
+    """The id of the visitor in a class, and the ticket for it: one a session, and no more."""
+    ticket_code, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+    if ticket_code != code or not ticket:
         ticket = ""
-        with suppress(NoSuchClassError, ClassStoreError):  # the page then hears which
+        with suppress(NoSuchClassError, ClassStoreError):  # the page is then told which
             ticket = server_store().ticket(code, who)
         st.session_state[TICKET] = (code, who, ticket)
     return who, ticket
 
 
 def resume(code: str, secret: str, base: str) -> None:
-    """The browser has the secret of a class: this page leads it, if the secret is right."""
-    try:
-        if not server_store().is_lecturer(code, secret):
-            return
-    except (NoSuchClassError, ClassStoreError):
-        return
-    if lecturer_of() is None:
-        st.session_state[CLASS] = (code, secret)
-    st.session_state[BASE] = base
+    """Lead the class whose secret the browser has, if the secret is right."""
+    with suppress(NoSuchClassError, ClassStoreError):
+        if server_store().is_lecturer(code, secret):
+            st.session_state.setdefault(CLASS, (code, secret))
+            st.session_state[BASE] = base
 
 
 DOOR: dict[str, Callable[[str, str], None]] = {
@@ -114,7 +111,7 @@ DOOR: dict[str, Callable[[str, str], None]] = {
 
 
 def ask(session: Session, what: str) -> None:
-    """What the line's buttons ask for; one that only looks again has done so as the page runs."""
+    """Do what a button of the line asks for; to look again, it is enough that the page runs."""
     led = lecturer_of()
     if what == "brain" and led is not None:
         st.session_state[BRAIN] = not st.session_state.get(BRAIN)
@@ -133,8 +130,8 @@ def ask(session: Session, what: str) -> None:
         except (NoSuchClassError, ClassStoreError):
             st.session_state[PROBLEM] = f"The class is as it was. {GONE}"
     elif what == "ticket":
-        each, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
-        st.session_state[TICKET] = (each, who, "")
+        code, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
+        st.session_state[TICKET] = (code, who, "")
     elif what == "left":
         st.session_state.pop(CLASS, None)
         session.set_view_options(replace(session.view_options, follows=""))
@@ -146,7 +143,7 @@ def ask(session: Session, what: str) -> None:
 
 
 def follow(session: Session) -> None:
-    """To where the lecturer is."""
+    """Go to where the lecturer is."""
     code = session.view_options.follows
     if not code or lecturer_of() is not None or st.session_state.get(ALONE):
         return
@@ -161,29 +158,31 @@ def follow(session: Session) -> None:
     if lecture is not None:
         st.session_state[OWN] = lecture
     place = course.place
-    showing = replace(session.view_options, scene=place.scene, short=place.short, lecture="")
-    session.set_view_options(replace(showing, presenting=False, exploring=False))
+    session.set_view_options(replace(
+        session.view_options, scene=place.scene, short=place.short, lecture="",
+        presenting=False, exploring=False,
+    ))  # fmt: skip
     session.do(ShowState(from_url(place.page, place.query, session.catalog)))
 
 
 @st.cache_resource(show_spinner=False, max_entries=16)
-def lecture_of_class(text: str, _house: Catalog) -> Lecture | None:
+def lecture_of_class(text: str, _catalog: Catalog) -> Lecture | None:
     """The lecture of a class, read once for all who follow it."""
     try:
-        return read_lecture(text, _house, FACTS)
+        return read_lecture(text, _catalog, FACTS)
     except LectureError:
         return None
 
 
-def tell_class(session: Session, run: Run | None) -> None:
-    """Where this page is, if it leads a class and has not left its scene for a while."""
-    led, showing = lecturer_of(), session.view_options
-    if led is None or run is None or showing.exploring:
+def publish_position(session: Session, run: Run | None) -> None:
+    """Send the class to where this page is, if it leads one and is not exploring."""
+    led, options = lecturer_of(), session.view_options
+    if led is None or run is None or options.exploring:
         return
     state = replace(run.state, token=run.token)
-    place = ClassPosition(state.page, to_url(state, session.catalog), showing.scene, showing.short)
+    place = ClassPosition(state.page, to_url(state, session.catalog), options.scene, options.short)
     lecture = followed_lecture(session)
-    if st.session_state.get(TOLD) == (place, lecture):
+    if st.session_state.get(PUBLISHED) == (place, lecture):
         return
     try:
         server_store().move(*led, place, written_lecture(lecture, session.catalog))
@@ -192,30 +191,23 @@ def tell_class(session: Session, run: Run | None) -> None:
     except ClassStoreError:
         st.session_state[PROBLEM] = f"The class did not follow. {GONE}"
         return
-    st.session_state[TOLD] = (place, lecture)
+    st.session_state[PUBLISHED] = (place, lecture)
 
 
 def link_of(base: str, code: str) -> str:
-    """The address that students open; one of this computer alone becomes the network's."""
+    """The address that students open; that of this computer alone becomes its network address."""
     parts = urlsplit(base)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return ""
-    host = parts.hostname
-    if host in OURS:
-        host = own_address()
+    host = own_address() if parts.hostname in LOOPBACK else parts.hostname
     shown = f"[{host}]" if ":" in host else host
     port = f":{parts.port}" if parts.port else ""
-    path = parts.path if parts.path.endswith("/") else f"{parts.path}/"
-    return urlunsplit((parts.scheme, f"{shown}{port}", f"{path}class/{code}", "", ""))
+    path = parts.path.removesuffix("/")
+    return urlunsplit((parts.scheme, f"{shown}{port}", f"{path}/class/{code}", "", ""))
 
 
 @cache
-def _qr(link: str) -> str:
-    return str(
-        segno.make(link, error="m", micro=False).svg_data_uri(scale=10, border=3, light="#fff")
-    )
-
-
-def picture_of(link: str) -> str:
-    """The link as a QR code, in an address that holds the picture itself."""
-    return _qr(link[:300])
+def qr_code(link: str) -> str:
+    """A link as a QR code, in a data URL."""
+    code = segno.make(link, error="m", micro=False)
+    return str(code.svg_data_uri(scale=10, border=3, light="#fff"))

@@ -1,7 +1,7 @@
-"""A visitor's own lecture in their browser, where a reload and a new server find it.
+"""A visitor's own lecture kept in their browser, where a reload and a new server find it.
 
 Unlike the file of a lecture it may be half done. What comes back may be anything: what is no draft
-is none, and every view is made legal.
+is ignored, and every view is made legal.
 """
 
 from dataclasses import replace
@@ -9,7 +9,7 @@ from dataclasses import replace
 import msgspec
 import streamlit as st
 
-from ffnviz.app.lecture.draft import DRAFT, Draft, draft, forget_the_form, keep
+from ffnviz.app.lecture.draft import DRAFT, Draft, draft, keep, reset_form
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
@@ -25,19 +25,21 @@ NAME = "ffnviz-lecture"
 
 
 def kept_in_browser(session: Session) -> Cell:
-    """What this page's session has; if it has none, what the browser has kept."""
-    has = DRAFT in st.session_state
-    text = written_draft(draft(), session.catalog, shown=_is_shown()) if has else None
-    if text is not None and len(text) > LONGEST_FILE:  # the words are kept before the pictures
-        bare = replace(draft(), thumbnails=())
-        text = written_draft(bare, session.catalog, shown=_is_shown())
+    """The cell that has the browser keep the session's draft, or bring one if there is none."""
+    text = None
+    if DRAFT in st.session_state:
+        text = written_draft(draft(), session.catalog, shown=_is_shown())
+        if len(text) > LONGEST_FILE:  # the words are more important than the pictures
+            bare = tuple(replace(view, thumbnail="") for view in draft().views)
+            bare_draft = replace(draft(), views=bare)
+            text = written_draft(bare_draft, session.catalog, shown=_is_shown())
     return storage_cell(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
 
 
 def take_up(session: Session, text: str) -> None:
-    """Go on with what was kept, and show it if it was shown."""
+    """Continue with the draft that was kept, and show it if it was shown."""
     stored, shown = read_draft(text, session.catalog)
-    forget_the_form()
+    reset_form()
     keep(stored)
     if shown and OWN not in st.session_state:
         try:
@@ -51,21 +53,19 @@ def _is_shown() -> bool:
     return OWN in st.session_state and st.session_state[OWN].title == draft().title
 
 
-def written_draft(made: Draft, catalog: Catalog, *, shown: bool = False) -> str:
+def written_draft(lecture: Draft, catalog: Catalog, *, shown: bool = False) -> str:
     """The draft as a text; empty if there is nothing in it."""
-    if not made.scenes:
+    if not lecture.views:
         return ""
-    pictures, thumbnails = dict(made.pictures), dict(made.thumbnails)
     scenes = tuple(
         DraftScene(
             scene.title, scene.say, scene.state.page, to_url(scene.state, catalog),
-            scene.look, scene.notes, scene.short,
-            pictures.get(number, ()), thumbnails.get(number, ""),
+            scene.look, scene.notes, scene.short, view.pictures, view.thumbnail,
             *((asked.ask, asked.options, asked.answer) if (asked := scene.question) else ()),
         )
-        for number, scene in made.scenes
+        for view in lecture.views for scene in [view.scene]
     )  # fmt: skip
-    table = DraftTable(made.title, scenes, made.minutes, made.short_minutes, shown)
+    table = DraftTable(lecture.title, scenes, lecture.minutes, lecture.short_minutes, shown)
     return msgspec.json.encode(table).decode()
 
 

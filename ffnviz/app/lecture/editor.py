@@ -1,4 +1,4 @@
-"""Where a visitor's own lecture is put in order, worded, saved and opened."""
+"""The desk, where a visitor's own lecture is put in order, worded, saved and opened."""
 
 from dataclasses import replace
 
@@ -9,10 +9,10 @@ from ffnviz.app.lecture.draft import (
     PREVIEWING,
     Draft,
     draft,
-    forget_the_form,
     form_key,
     keep,
     opened,
+    reset_form,
 )
 from ffnviz.app.lecture.editor_scene import form_of_scene
 from ffnviz.app.lecture.story import go, start
@@ -32,38 +32,38 @@ PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
 
 
 def open_desk(page: str) -> None:
-    """Have it in the place of what the page shows, until the visitor turns to another."""
+    """Show the desk in place of the page, until the visitor turns to another."""
     st.session_state[DESK] = page
 
 
 def is_open(page: str) -> bool:
-    """Whether the visitor is at it, on that page."""
+    """Whether the desk stands in place of a page."""
     return bool(st.session_state.get(DESK) == page)
 
 
 def show_desk(session: Session) -> None:
-    """The scenes, and a form for the one that is chosen; what is written counts at once."""
+    """Show the scenes, and a form for the chosen one, whose changes count at once."""
     current = draft()
     with st.container(key="desk"):
         st.subheader("My lecture", anchor=False)
         about_all(current)
-        if not current.scenes:
+        if not current.views:
             st.info("Nothing is in it yet. Turn to any page, and choose “Add this view” there.")
         lecture = checked(session, current)
         buttons(session, current, lecture)
-        if current.scenes:
+        if current.views:
             place = chosen(current)
             left, right = st.columns([1, 1.6], gap="medium")
             with left:
                 the_scenes(current, place)
             with right:
                 preview = None if lecture is None else (lambda: show(session, lecture, place))
-                form_of_scene(session, *current.scenes[place], preview)
+                form_of_scene(session, current.views[place], preview)
         bring(session)
 
 
 def about_all(current: Draft) -> None:
-    """The lecture's title, and how long it is to take."""
+    """The boxes for the lecture's title and its planned length."""
     title, minutes = form_key("title"), form_key("minutes")
     with st.container(horizontal=True):
         st.text_input(
@@ -77,27 +77,26 @@ def about_all(current: Draft) -> None:
 
 
 def chosen(current: Draft) -> int:
-    """The place of the scene that is worked on."""
-    numbers = [number for number, _ in current.scenes]
+    """The place of the scene that is edited."""
+    numbers = [view.number for view in current.views]
     number = st.session_state.get(CHOSEN)
     return numbers.index(number) if number in numbers else 0
 
 
 def the_scenes(current: Draft, place: int) -> None:
-    """All of them, small."""
-    thumbnails = dict(current.thumbnails)
-    numbers = [number for number, _ in current.scenes]
+    """The list of all scenes, each with its small picture."""
+    views = current.views
 
     def choose(at: int) -> None:
-        st.session_state[CHOSEN] = numbers[at]
+        st.session_state[CHOSEN] = views[at].number
 
     def move(start: int, end: int) -> None:
         choose(start)
-        keep(draft().moved(numbers[start], end - start))
+        keep(draft().moved(views[start].number, end - start))
 
     listed = [
-        ListedScene(scene.title, where(scene), scene.state.sentence, thumbnails.get(number, ""))
-        for number, scene in current.scenes
+        ListedScene(view.scene.title, where(view.scene), view.scene.state.sentence, view.thumbnail)
+        for view in views
     ]
     mount_cell(scene_list_cell(listed, place, "desk-list", on_choose=choose, on_move=move))
 
@@ -110,8 +109,8 @@ def where(scene: Scene) -> str:
 
 
 def checked(session: Session, current: Draft) -> Lecture | None:
-    """The lecture as its file would be read; None, and what is wrong, if it could not be."""
-    if not current.scenes:
+    """The lecture as its file would be read; None if it could not be, below what is wrong."""
+    if not current.views:
         return None
     try:
         return read_lecture(
@@ -124,7 +123,7 @@ def checked(session: Session, current: Draft) -> Lecture | None:
 
 
 def show(session: Session, lecture: Lecture, place: int) -> None:
-    """A scene as a hall would see it; whoever ends that is here again."""
+    """Present a scene as an audience would see it; its end leads back to the desk."""
     st.session_state[OWN] = lecture
     st.session_state[DESK], st.session_state[PREVIEWING] = None, True
     session.set_view_options(
@@ -134,7 +133,7 @@ def show(session: Session, lecture: Lecture, place: int) -> None:
 
 
 def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
-    """What can be done with all of it."""
+    """The buttons for the whole lecture."""
 
     def follow() -> None:
         st.session_state[OWN] = lecture
@@ -144,25 +143,22 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
     def leave() -> None:
         st.session_state[DESK] = None
 
-    def built_in() -> None:
+    def begin_anew() -> None:
         st.session_state.pop(OWN, None)
-        forget_the_form()
+        reset_form()
         keep(Draft())
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Back to the page", on_click=leave)
         st.button("Show it", on_click=follow, disabled=lecture is None)
         text = written_lecture(lecture, session.catalog) if lecture else None
-        mount_cell(
-            saving_cell(
-                "Save as a file", text, "my-lecture.toml", "application/toml", key="desk-save"
-            )
-        )
-        st.button("Begin a new one", on_click=built_in, disabled=not current.scenes)
+        file, kind = "my-lecture.toml", "application/toml"
+        mount_cell(saving_cell("Save as a file", text, file, kind, key="desk-save"))
+        st.button("Begin a new one", on_click=begin_anew, disabled=not current.views)
 
 
 def bring(session: Session) -> None:
-    """A lecture of a file takes the place of this one."""
+    """The upload of a lecture that takes the place of this one."""
     mount_cell(opening_cell(
         f"Open a lecture: a .toml file of up to {LONGEST_FILE:,} characters",
         ".toml",
@@ -177,10 +173,10 @@ def bring(session: Session) -> None:
 
 
 def take(session: Session, name: str, text: str) -> None:
-    """A file that was chosen."""
+    """Open a file that was chosen."""
     try:
         keep(opened(read_lecture(text, session.catalog, FACTS)))
         st.session_state[PROBLEM] = ""
-        forget_the_form()
+        reset_form()
     except LectureError as error:
         st.session_state[PROBLEM] = f"{name}: {error}"

@@ -1,17 +1,16 @@
 """The form for one scene of a visitor's own lecture."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from ffnviz.app.lecture.draft import draft, form_key, keep
+from ffnviz.app.lecture.draft import DraftView, draft, form_key, keep
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import MEANINGS, computed
-from ffnviz.lecture.scene import Question, Scene
+from ffnviz.lecture.scene import Question
 from ffnviz.lecture.tables import LENGTHS
 from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.run import Run
@@ -20,61 +19,54 @@ ALL = "all pictures"
 ASKED = "desk-numbers"  # the scene for which the numbers were asked for
 
 
-def form_of_scene(
-    session: Session, number: int, scene: Scene, preview: Callable[[], None] | None
-) -> None:
-    """A scene's words.
+def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None] | None) -> None:
+    """The form of a scene.
 
     Args:
         session: the visitor's.
-        number: the scene's own.
-        scene: as it is now.
-        preview: shows it as a hall would see it; None if it cannot be shown as it is.
+        view: of the draft.
+        preview: shows it as an audience would see it; None if it cannot be shown as it is.
     """
+    number, scene = view.number, view.scene
     key, run = form_key(str(number)), session.run_at(scene.state)
     asked = scene.question
 
     def typed(name: str) -> Any:
         return st.session_state[f"{key}-{name}"]
 
-    def wrote_question(ask: str | None, options: str | None) -> None:
-        before = dict(draft().scenes)[number].question
+    def change(**parts: Any) -> None:
+        keep(draft().changed(number, **parts))
+
+    def change_question(ask: str | None = None, options: str | None = None) -> None:
+        questions = {each.number: each.scene.question for each in draft().views}
+        before = questions.get(number)
         ask = (before.ask if before else "") if ask is None else ask
-        change(
-            number,
-            question=question_of(ask, options_of(before) if options is None else options, before),
-        )
+        options = options_of(before) if options is None else options
+        change(question=question_of(ask, options, before))
 
     with st.container(horizontal=True):
         st.button("Preview", disabled=preview is None, on_click=preview,
                   help="As a hall sees it; Esc leads back here.")  # fmt: skip
         st.button("Remove", on_click=lambda: keep(draft().without(number)))
     st.text_input("Its title", scene.title, LENGTHS["title"], key=f"{key}-title",
-                  on_change=lambda: change(number, title=typed("title")))  # fmt: skip
-    words("What to say", scene.say, "say", number, run, lambda text: change(number, say=text))
-    looks = [ALL, *dict.fromkeys([*([scene.look] if scene.look else []), *pictures_of(number)])]
+                  on_change=lambda: change(title=typed("title")))  # fmt: skip
+    words("What to say", scene.say, "say", number, run, lambda text: change(say=text))
+    looks = [ALL, *dict.fromkeys([*([scene.look] if scene.look else []), *view.pictures])]
     st.selectbox(
         "Highlighted picture", looks, looks.index(scene.look or ALL), key=f"{key}-look",
-        on_change=lambda: change(number, look="" if typed("look") == ALL else typed("look")),
+        on_change=lambda: change(look="" if typed("look") == ALL else typed("look")),
     )  # fmt: skip
     words("A question, asked before", asked.ask if asked else "", "ask", number, run,
-          lambda text: wrote_question(text, None))  # fmt: skip
+          lambda text: change_question(ask=text))  # fmt: skip
     st.text_area(
         "Its options, one a line; the right one begins with *", options_of(asked),
         key=f"{key}-options",
-        on_change=lambda: wrote_question(None, typed("options")),
+        on_change=lambda: change_question(options=typed("options")),
     )  # fmt: skip
     words("Notes for the speaker", scene.notes, "notes", number, run,
-          lambda text: change(number, notes=text))  # fmt: skip
+          lambda text: change(notes=text))  # fmt: skip
     st.checkbox("On the shorter path", scene.short, key=f"{key}-short",
-                on_change=lambda: change(number, short=typed("short")))  # fmt: skip
-
-
-def change(number: int, **parts: Any) -> None:
-    """Have a scene's parts anew."""
-    scene = dict(draft().scenes).get(number)
-    if scene is not None:
-        keep(draft().changed(number, replace(scene, **parts)))
+                on_change=lambda: change(short=typed("short")))  # fmt: skip
 
 
 def words(
@@ -104,17 +96,12 @@ def read(text: str, run: Run | None) -> Sentence:
 
 
 def numbers_of(run: Run | None) -> list[Choice]:
-    """All that can be said, with what it is now; a dash without a sentence."""
+    """All facts that can be said, each with its present value; a dash without a sentence."""
     now = {name: computed(f"{{{name}}}", run)[0] if run else "–" for name in MEANINGS}
     return [
         Choice(name, MEANINGS[name], value if isinstance(value, str) else value[0])
         for name, value in now.items()
     ]
-
-
-def pictures_of(number: int) -> tuple[str, ...]:
-    """The pictures of a scene's page, by the names of their notes."""
-    return dict(draft().pictures).get(number, ())
 
 
 def options_of(asked: Question | None) -> str:
@@ -125,7 +112,7 @@ def options_of(asked: Question | None) -> str:
 
 
 def question_of(ask: str, options: str, before: Question | None) -> Question | None:
-    """The question as it was written; none without options."""
+    """The question as it was written; None if nothing was."""
     lines = [line.strip() for line in options.splitlines() if line.strip()]
     if not ask.strip() and not lines:
         return None

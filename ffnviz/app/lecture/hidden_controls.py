@@ -1,4 +1,4 @@
-"""What a link can have hidden of a page, for a course page that shows it in a frame."""
+"""The controls that a link can hide, for a course page that shows ours in a frame."""
 
 from ffnviz.state.view_options import ViewOptions
 
@@ -12,13 +12,16 @@ SELECTORS = {
 }
 
 
-def style(showing: ViewOptions) -> str:
-    """Rules that hide it; nothing of what the URL says gets into them."""
-    hidden = [SELECTORS[name] for name in showing.hide]
-    more = (
-        '[data-testid="stMainBlockContainer"] { padding-top: 0.5rem; }'
-        if "pages" in showing.hide
-        else ""
-    )
-    wide = ".st-key-text { margin-right: 8rem; }" if "network" in showing.hide else ""
-    return f"{', '.join(hidden)} {{ display: none !important; }} {more} {wide}" if hidden else ""
+RULES = {  # that a hidden control calls for besides
+    "pages": '[data-testid="stMainBlockContainer"] { padding-top: 0.5rem; }',
+    "network": ".st-key-text { margin-right: 8rem; }",
+}
+
+
+def style(options: ViewOptions) -> str:
+    """The CSS that hides them; none of the URL's text gets into it."""
+    if not options.hide:
+        return ""
+    hidden = ", ".join(SELECTORS[name] for name in options.hide)
+    rules = (RULES[name] for name in options.hide if name in RULES)
+    return " ".join([f"{hidden} {{ display: none !important; }}", *rules])

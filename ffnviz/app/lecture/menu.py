@@ -1,4 +1,4 @@
-"""What stands behind “Lecture” at the top of every page."""
+"""The menu “Lecture” at the top of every page."""
 
 import streamlit as st
 
@@ -23,7 +23,7 @@ HOW = (
 
 
 def short_label(session: Session) -> str:
-    """What the button says that leads on to the shorter path; empty if there is no lecture."""
+    """The label of the button for the shorter path; empty if there is no lecture."""
     try:
         lecture = lecture_of(session.catalog)
     except LectureError:
@@ -33,24 +33,29 @@ def short_label(session: Session) -> str:
 
 
 def entries(session: Session) -> list[tuple[str, str]]:
-    """What can be done now: an id and its words, each."""
+    """The entries of the menu as it is now, each with its id and its label."""
+    n = len(draft().views)
+    own = [
+        ("add", "Add this view to my lecture"),
+        ("desk", f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"),
+    ]
     try:
         lecture = lecture_of(session.catalog)
     except LectureError:
-        return [("add", "Add this view to my lecture"), ("desk", _desk_label())]
+        return own
     left: ViewOptions | None = st.session_state.get(LEFT)
     rows = []
     if left is not None and left.scene is not None and session.view_options.scene is None:
         place = lecture_of(session.catalog, left.lecture).path(left.short)
         at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
         rows.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
-    rows.append(("short", short_label(session)))
+    course = lecture_of(session.catalog, "course")
     rows += [
+        ("short", short_label(session)),
         ("whole", f"The whole lecture ({_length(lecture)})"),
-        ("course", f"A course, in a textbook's order ({_length(_course(session))})"),
+        ("course", f"A course, in a textbook's order ({_length(course)})"),
         ("present", "Present it: only the scene, large"),
-        ("add", "Add this view to my lecture"),
-        ("desk", _desk_label()),
+        *own,
     ]
     if not config().has_classes:
         rows.append(("how", "How to run a live class"))
@@ -59,22 +64,13 @@ def entries(session: Session) -> list[tuple[str, str]]:
     return rows
 
 
-def _course(session: Session) -> Lecture:
-    return lecture_of(session.catalog, "course")
-
-
 def _length(lecture: Lecture) -> str:
     minutes = f", {lecture.minutes} minutes" if lecture.minutes else ""
     return f"{len(lecture.scenes)} scenes{minutes}"
 
 
-def _desk_label() -> str:
-    n = len(draft().scenes)
-    return f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"
-
-
 def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
-    """What a button of the menu asks for, on a page with these pictures."""
+    """Do what an entry of the menu asks for, on a page with these pictures."""
     if what in ("short", "whole"):
         start(session, short=what == "short", anew=True)
     elif what == "course":
@@ -89,9 +85,9 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
     elif what == "add":
         part = page.part(session.state.part)
         title = part.title if len(page.parts) > 1 else page.title
-        before = len(draft().scenes)
+        before = len(draft().views)
         add_view(session.state, title, pictures, thumbnail)
-        n = len(draft().scenes)
+        n = len(draft().views)
         st.session_state[OUTCOME] = (
             f"Added: it is scene {n} of your lecture." if n > before
             else f"Not added: a lecture has at most {n} scenes."
@@ -106,11 +102,11 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
 
 
 def outcome() -> str:
-    """What came of what was last asked for; said once."""
+    """What came of the last entry; returned once."""
     return str(st.session_state.pop(OUTCOME, ""))
 
 
 def notices() -> list[Cell]:
-    """What the class has to say once."""
+    """The warning of the class, if there is one; shown once."""
     problem = st.session_state.pop(classroom.PROBLEM, "")
     return [text_cell("class-problem", problem, tone="warning")] if problem else []

@@ -1,4 +1,4 @@
-"""A visitor on the way through a lecture: which scene, whether they left it, and the way back."""
+"""A visitor's way through a lecture: its scenes, where they left it, and the way back."""
 
 from dataclasses import replace
 
@@ -12,6 +12,7 @@ from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.trace import usual_token
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Part
 from ffnviz.pictures.story import Question, StoryScene, story_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
@@ -19,7 +20,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.state import State
 from ffnviz.state.view_options import ViewOptions
 
-LEFT = "left_scene"  # where the visitor left the lecture: a Showing
+LEFT = "left_scene"  # where the visitor left the lecture: the ViewOptions
 BEFORE = "before_lecture"  # what the visitor looked at when they began it: a State
 BEGUN = "lecture_begun"
 
@@ -34,7 +35,7 @@ def followed_lecture(session: Session) -> Lecture:
 
 
 def begin(session: Session) -> None:
-    """Who comes by a link that names a scene and nothing else is shown that scene."""
+    """Go to the scene that the visit's link names, if it has no sentence of its own."""
     if st.session_state.setdefault(BEGUN, False):
         return
     st.session_state[BEGUN] = True
@@ -44,7 +45,7 @@ def begin(session: Session) -> None:
 
 
 def go(session: Session, place: int) -> None:
-    """To a scene, as the lecture has it."""
+    """Go to a scene, as the lecture has it."""
     lecture = followed_lecture(session)
     place = min(place, len(lecture.scenes) - 1)
     session.set_view_options(replace(session.view_options, scene=place, exploring=False))
@@ -52,7 +53,7 @@ def go(session: Session, place: int) -> None:
 
 
 def start(session: Session, *, short: bool, anew: bool = False, lecture: str = "") -> None:
-    """To where the visitor left this path, or to its beginning.
+    """Go to where the visitor left this path, or to its first scene.
 
     Args:
         session: the visitor's.
@@ -65,35 +66,37 @@ def start(session: Session, *, short: bool, anew: bool = False, lecture: str = "
     left: ViewOptions | None = st.session_state.get(LEFT)
     known = None if left is None or anew or left.short != short else left.scene
     first = lecture_of(session.catalog, lecture).path(short)[0] if known is None else known
-    showing = replace(session.view_options, scene=first, short=short, lecture=lecture)
-    session.set_view_options(showing)
+    session.set_view_options(
+        replace(session.view_options, scene=first, short=short, lecture=lecture)
+    )
     go(session, first)
 
 
 def ask(session: Session, what: str) -> None:
-    """What the scene's own buttons ask for."""
-    showing = session.view_options
-    if showing.scene is None:
+    """Do what a button of the scene asks for."""
+    options = session.view_options
+    if options.scene is None:
         return
+    outside = replace(options, scene=None, presenting=False, exploring=False)
     if what == "leave":
-        st.session_state[LEFT] = showing
-        _give_back(session, showing.scene)
-        session.set_view_options(replace(showing, scene=None, presenting=False, exploring=False))
+        st.session_state[LEFT] = options
+        _restore(session, options.scene)
+        session.set_view_options(outside)
     elif what == "present":
         session.set_view_options(
-            replace(showing, presenting=not showing.presenting, exploring=False)
+            replace(options, presenting=not options.presenting, exploring=False)
         )
-        go(session, showing.scene)
+        go(session, options.scene)
     elif what == "explore":
-        session.set_view_options(replace(showing, exploring=showing.presenting))
+        session.set_view_options(replace(options, exploring=options.presenting))
     elif what == "back":
-        go(session, showing.scene)
+        go(session, options.scene)
     if what in ("leave", "present") and st.session_state.pop(PREVIEWING, False):
-        session.set_view_options(replace(showing, scene=None, presenting=False, exploring=False))
+        session.set_view_options(outside)
         st.session_state[DESK] = session.state.page
 
 
-def _give_back(session: Session, place: int) -> None:
+def _restore(session: Session, place: int) -> None:
     """The visitor's own sentence and network, unless they have typed another in the lecture."""
     before: State | None = st.session_state.pop(BEFORE, None)
     scenes, state = followed_lecture(session).scenes, session.state
@@ -113,7 +116,7 @@ def is_shown(scene: Scene, run: Run) -> bool:
 
 
 def is_near(scene: Scene, run: Run) -> bool:
-    """Whether it shows the scene's part and networks, if perhaps with another sentence or token.
+    """Whether the page shows the scene's part and networks, even with another sentence or token.
 
     What is said of ReLU need not hold of GELU.
     """
@@ -125,20 +128,17 @@ def is_near(scene: Scene, run: Run) -> bool:
 
 def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     """The scene above what it is about, where a lecture is followed."""
-    showing = session.view_options
-    if showing.scene is None:
+    options = session.view_options
+    if options.scene is None:
         return []
     try:
         lecture = followed_lecture(session)
     except LectureError as error:
-        problem: list[str | tuple[str, str]] = [
-            "The lecture cannot be shown. ",
-            (str(error), "typed"),
-        ]
+        problem: list[Part] = ["The lecture cannot be shown. ", (str(error), "typed")]
         return [text_cell("story", problem, tone="warning")]
-    place = min(showing.scene, len(lecture.scenes) - 1)
+    place = min(options.scene, len(lecture.scenes) - 1)
     return [story_cell(
-        told(lecture, place, showing, run),
+        scene_data(lecture, place, options, run),
         key="story",
         on_go=lambda wanted: go(session, wanted),
         on_ask=lambda what: ask(session, what),
@@ -150,16 +150,16 @@ def _says_sentence(scene: Scene) -> bool:
     return "{sentence}" in scene.say and (not asked or "{sentence}" in asked)
 
 
-def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) -> StoryScene:
+def scene_data(lecture: Lecture, place: int, options: ViewOptions, run: Run | None) -> StoryScene:
     """A scene with its numbers, as they are for what the page shows."""
-    scene, path = lecture.scenes[place], lecture.path(showing.short)
-    here = run is not None and is_near(scene, run)
+    scene, path = lecture.scenes[place], lecture.path(options.short)
     exactly = run is not None and is_shown(scene, run)
+    near = run if run is not None and is_near(scene, run) else None
     question = None
-    if scene.question is not None and run is not None and here:
+    if scene.question is not None and near is not None:
         asked = scene.question
         answer = asked.answer if exactly else None
-        question = Question(computed(asked.ask, run), asked.options, answer)
+        question = Question(computed(asked.ask, near), asked.options, answer)
     after = next((each for each in path if each > place), None)
     return StoryScene(
         lecture=lecture.title,
@@ -167,14 +167,14 @@ def told(lecture: Lecture, place: int, showing: ViewOptions, run: Run | None) ->
         titles=[each.title for each in lecture.scenes],
         path=path,
         sentence="" if run is None or _says_sentence(scene) else run.trace.text,
-        say=computed(scene.say, run) if run is not None and here else (),
-        look=scene.look if here else "",
+        say=computed(scene.say, near) if near else (),
+        look=scene.look if near else "",
         question=question,
-        notes=computed(scene.notes, run) if run is not None and here else (),
+        notes=computed(scene.notes, near) if near else (),
         coming="" if after is None else lecture.scenes[after].title,
-        minutes=lecture.planned(showing.short),
-        presenting=showing.presenting,
-        exploring=showing.exploring,
+        minutes=lecture.planned(options.short),
+        presenting=options.presenting,
+        exploring=options.exploring,
         strayed=not exactly,
         accent=run.card.colour if run is not None else "text",
     )
