@@ -1,4 +1,4 @@
-"""“Take home” on the Journey: the file is made beside the pages, and saved by the browser."""
+"""“Take home” on the Journey: a file that is made beside the pages and saved by the browser."""
 
 from collections.abc import Sequence
 
@@ -18,7 +18,7 @@ FILE = "ffnviz-journey.html"
 
 
 def ask(run: Run) -> None:
-    """Have the file of what is shown now offered."""
+    """Offer the file of what is shown now."""
     st.session_state[WANTED] = _setup(run)
     measuring.forget(NAME)
 
@@ -33,12 +33,12 @@ def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
 
 
 def close_button() -> Button:
-    """What takes the offer away."""
+    """The button that withdraws the offer."""
     return Button("Close", _close)
 
 
 def make(run: Run, progress: Progress) -> ExportedJourney | str:
-    """The file; or why there is none, in a sentence."""
+    """The file, or a sentence that says why there is none."""
     try:
         return journey_file(run, progress)
     except TooLargeError as error:

@@ -1,4 +1,4 @@
-"""The footer of every part: the order in which the parts tell their story, and what helps."""
+"""The footer of every part: what comes next, and what to expect of the network."""
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity.record import record_of

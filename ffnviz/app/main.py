@@ -40,12 +40,12 @@ from ffnviz.state.run_factory import any_network_is_loaded
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog
 
-START_NEXT = "She opened the door and looked out at the"  # for who says the next word
+START_NEXT = "She opened the door and looked out at the"  # for a network without [MASK]
 START = "She opened the [MASK] and looked out."
 
 
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
-    """All that a click may change: it then runs alone, and the sentence box is left as it is."""
+    """All that a click may change; it then runs alone, without the sentence box."""
     follow_training(page)
     if session.waits_for_network:
         st.rerun()  # the catalog was made without it
@@ -56,7 +56,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         st.rerun()  # a click changed the sentence, and the box is not part of this fragment
     run, part = session.run(), page.part(session.state.part)
     missing = part.missing(run) if run else ()
-    if run is not None and page.name == "journey":  # it shows both
+    if run is not None and page.name == "journey":  # it shows both networks
         trace_ahead(run)
     if run is not None and part.follow is not None and not missing:
         action = part.follow(run, Values(session.state.settings))
@@ -65,7 +65,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         run = session.run()
     session.write_url(run)
     if not session.is_moving:
-        classroom.tell_class(session, run)
+        classroom.publish_position(session, run)
     above = top(session, page, run)
     if run is not None and class_sentences.is_open():
         brain = partial(class_sentences.brain, session)
@@ -77,17 +77,17 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         frame = frame_of(session, page, part, run, above)
         in_class = bool(session.view_options.follows)
         draw(session, partial(sheet_of, part, in_class), part.settings, frame)
-        follow_training(page)  # it may have begun by being looked at
+        follow_training(page)  # to look at a part may have begun one
 
 
 def follow_training(page: Page) -> None:
-    """Run anew once something learns: how often a fragment runs is fixed where it is called."""
+    """Run all again once a training begins: how often a fragment runs is fixed at its call."""
     if training.refresh_s(page.name) != st.session_state["refresh"]:
         st.rerun()
 
 
 def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
-    """What stands over whatever a page shows."""
+    """The cells above whatever a page shows."""
     return [
         page_controls.bar(session, page, run),
         page_controls.example_menu(session),
@@ -102,10 +102,10 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     network = network_cell(session, run)
     sentence = [*([page_controls.token_chips(run, page)] if run else []),
                 *([network] if network else [])]  # fmt: skip
-    above = [*above[:1], *sentence, *above[1:]]  # the tokens stand where the sentence is typed
+    above = [*above[:1], *sentence, *above[1:]]  # the tokens are where the sentence is typed
     if page.name == FIRST.name:
         above.append(welcome_cell(
-            session.came_bare, menu.short_label(session), key="welcome",
+            not session.came_with, menu.short_label(session), key="welcome",
             on_story=lambda: story.start(session, short=True),
         ))  # fmt: skip
     above += story.scene_cells(session, run)
@@ -120,7 +120,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
 
 
 def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> Sheet:
-    """What a part shows; or why it shows nothing. A class looks at one sheet: it is made once."""
+    """What a part shows, or why it shows nothing; for a class it is made once."""
     if run is None:
         empty = "The box is empty. Type a sentence, or click one of the examples."
         return Sheet([row(text_cell("empty", empty, tone="info"))], [])
@@ -139,7 +139,7 @@ def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> She
 
 @cache
 def logo() -> str:
-    """The logo as a data URL: Streamlit would look for the file with every run."""
+    """The logo as a data URL, as Streamlit would look for a file in every run."""
     return f"data:image/svg+xml,{quote((ASSETS / 'logo.svg').read_text(encoding='utf-8'), safe='')}"
 
 
@@ -150,15 +150,15 @@ def page_style() -> str:
 
 
 def build_catalog() -> Catalog:
-    """What there is to be looked at.
+    """All that there is to look at.
 
     Raises:
         ModelFolderError: if a network cannot be read.
     """
-    rooms = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
+    parts = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
     networks = network_sizes()
     first = network_by_id(next(iter(networks))).card
-    return Catalog(rooms, networks, ORDERS, START if first.has_mask else START_NEXT, MOVED)
+    return Catalog(parts, networks, ORDERS, START if first.has_mask else START_NEXT, MOVED)
 
 
 def main() -> None:

@@ -1,14 +1,14 @@
 """Measurements of the sheet that is shown, computed beside the pages.
 
-A first result comes by itself and is kept for everybody: whoever comes later has it at once, with
-the time at which it was measured. More come at a button. They are computed in other processes; the
-page goes on meanwhile.
+A first result comes by itself and is kept for everybody: later visitors have it at once, with the
+time at which it was measured. More come at a button. They are computed in another process; the page
+goes on meanwhile.
 """
 
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -27,46 +27,31 @@ LOOK_EVERY_S = 0.5
 
 @dataclass(frozen=True)
 class Request:
-    """A measurement that is under way.
-
-    Attributes:
-        job: what computes it.
-        setup: what it is of.
-        where: the device in words.
-        by_all: whether it began by itself, for all who look at it, so that none may cancel it.
-    """
+    """A measurement that is under way."""
 
     job: Job
-    setup: tuple[object, ...]
-    where: str
-    by_all: bool = False
+    setup: tuple[object, ...]  # the measurement's
+    where: str  # the device in words
+    by_all: bool = False  # whether it began by itself, for all who look, who cannot cancel it
 
 
 @dataclass
 class Requests:
-    """What one session has measured and asked for, by the names of the measurements.
+    """What one session has measured and asked for, by the names of the measurements."""
 
-    Attributes:
-        results: the last of each.
-        under_way: asked for and not ended.
-        refused: that neither begin again by themselves nor are without a button: what failed, what
-            was cancelled.
-        problems: to be said once.
-    """
-
-    results: dict[str, Measured[Any]]
-    under_way: dict[str, Request]
-    refused: set[str]
-    problems: list[str]
+    results: dict[str, Measured[Any]] = field(default_factory=dict)  # the last of each
+    under_way: dict[str, Request] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)  # failed or cancelled: a button begins anew
+    problems: list[str] = field(default_factory=list)  # to be said once
 
 
 def _requests() -> Requests:
-    requests: Requests = st.session_state.setdefault("requests", Requests({}, {}, set(), []))
+    requests: Requests = st.session_state.setdefault("requests", Requests())
     return requests
 
 
 def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
-    """Its last result, if there is one; a first begins to be measured."""
+    """The last result of a measurement, if there is one; a first begins to be measured."""
     if measurement.live:
         return training.course_of(measurement)
     requests, name = _requests(), measurement.name
@@ -84,7 +69,7 @@ def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
 
 
 def start(measurement: Measurement[Any], run: Run) -> None:
-    """Measure again: somebody pressed the button."""
+    """Measure again, as the button asks."""
     if measurement.name not in _requests().under_way:
         _start(measurement, run, by_all=False)
 
@@ -92,7 +77,7 @@ def start(measurement: Measurement[Any], run: Run) -> None:
 def with_buttons(
     measurements: Iterable[Measurement[Any]],
 ) -> dict[str, tuple[Measurement[Any], bool]]:
-    """Those that have a button or are under way, by name; with whether they are."""
+    """The measurements that have a button or are under way, by name, with whether they are."""
     requests = _requests()
     return {
         each.name: (each, each.name in requests.under_way)
@@ -113,7 +98,7 @@ def _start(measurement: Measurement[Any], run: Run, *, by_all: bool) -> None:
     try:
         requests.under_way[name] = (
             _asked_by_all((name, run.card.id, run.device), order, setup, where(run)) if by_all
-            else Request(JOB_POOL.submit(order, _is_there()), setup, where(run))
+            else Request(JOB_POOL.submit(order, _tab_is_open()), setup, where(run))
         )  # fmt: skip
     except QueueIsFullError as error:
         requests.problems.append(str(error))
@@ -127,27 +112,27 @@ _LOCK = threading.Lock()
 def _asked_by_all(
     name: tuple[object, ...], order: Order, setup: tuple[object, ...], where: str
 ) -> Request:
-    """A first result: one for all who ask while it is on its way."""
+    """The request of a first result, which all share who ask while it is under way."""
     with _LOCK:
         for key in [key for key, (request, _) in _BY_ALL.items() if request.job.ended]:
             del _BY_ALL[key]
         if (*name, setup) not in _BY_ALL:
-            askers: list[Callable[[], bool]] = []
-            job = JOB_POOL.submit(order, lambda: any(is_there() for is_there in askers))
-            _BY_ALL[*name, setup] = Request(job, setup, where, by_all=True), askers
-        request, askers = _BY_ALL[*name, setup]
-        askers.append(_is_there())
+            tabs: list[Callable[[], bool]] = []
+            job = JOB_POOL.submit(order, lambda: any(is_open() for is_open in tabs))
+            _BY_ALL[*name, setup] = Request(job, setup, where, by_all=True), tabs
+        request, tabs = _BY_ALL[*name, setup]
+        tabs.append(_tab_is_open())
         return request
 
 
-def _is_there() -> Callable[[], bool]:
-    """What tells whether this session's tab is open; the session knows."""
-    known: Callable[[], bool] = st.session_state.get("tab_is_open", lambda: True)
-    return known
+def _tab_is_open() -> Callable[[], bool]:
+    """A function that says, from any thread, whether this session's tab is open."""
+    is_open: Callable[[], bool] = st.session_state.get("tab_is_open", lambda: True)
+    return is_open
 
 
 def _take_in(name: str, run: Run) -> None:
-    """Keep what came of it, a first result for all."""
+    """Keep the outcome of a request that has ended; a first result for all."""
     requests = _requests()
     request = requests.under_way.pop(name)
     requests.refused.add(name)  # neither what failed nor what was cancelled begins again by itself
@@ -162,30 +147,30 @@ def _take_in(name: str, run: Run) -> None:
 
 
 def forget(prefix: str, but: str = "") -> None:
-    """Measure anew, when it is next shown, what has a name that begins so."""
+    """Have measurements whose names begin so measured anew when they are next shown."""
     requests = _requests()
-    names = {*requests.results, *requests.refused}
-    for name in [name for name in names if name.startswith(prefix) and name != but]:
-        requests.results.pop(name, None)
-        requests.refused.discard(name)
+    for name in {*requests.results, *requests.refused}:
+        if name.startswith(prefix) and name != but:
+            requests.results.pop(name, None)
+            requests.refused.discard(name)
 
 
 def problems() -> list[str]:
-    """What went wrong since it was last asked; each is said once."""
+    """What went wrong since the last call."""
     requests = _requests()
-    said, requests.problems = requests.problems, []
-    return said
+    new, requests.problems = requests.problems, []
+    return new
 
 
 def cancel(measurement: Measurement[Any]) -> None:
-    """Stop one that this session asked for."""
+    """Stop a measurement that this session asked for."""
     request = _requests().under_way.get(measurement.name)
     if request is not None and not request.by_all:
         JOB_POOL.cancel(request.job)
 
 
 def watch(measurements: Iterable[Measurement[Any]]) -> None:
-    """While any of these is under way, tell the browser how far; run again when one has ended."""
+    """Show how far those under way are; run the page again when one has ended."""
     names = [each.name for each in measurements if each.name in _requests().under_way]
     if names:
         _watch(names)

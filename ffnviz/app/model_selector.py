@@ -1,4 +1,4 @@
-"""Which network reads the sentence, which of its FFNs is looked at, and what stands beside it."""
+"""The choice of the network, of its block, and of the network beside it."""
 
 import streamlit as st
 
@@ -13,16 +13,16 @@ from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu
 from ffnviz.state.settings import Values
 
-AT_THE_BOX = 2  # networks that have room beside the box
+AT_THE_BOX = 2  # networks that fit beside the box
 FEW_BLOCKS = 4  # of which each has a button; of more, a slider
 
 
 def network_cell(session: Session, run: Run | None) -> Cell | None:
-    """All of these; page.css puts it beside the box where there are few, all ours."""
+    """The controls of the networks; page.css puts them beside the box if they are few, and ours."""
     state, networks = session.state, session.catalog.networks
     names = list(networks)
     ours = all(network_by_id(name).card.ours for name in names)
-    label = (lambda name: network_by_id(name).card.label) if ours else described
+    label = network_label if ours else described
     n_blocks = networks[state.network].n_blocks
     controls: list[Control] = [
         Choice("Network", [label(name) for name in names], lambda at: ChooseNetwork(names[at]),

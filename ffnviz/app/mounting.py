@@ -1,4 +1,4 @@
-"""Hangs one picture into the page by itself, where a page has Streamlit's own widgets beside it."""
+"""Mounts a single picture in the page, among Streamlit's own widgets."""
 
 import logging
 from collections.abc import Callable
@@ -20,13 +20,13 @@ def _component() -> Callable[..., Any]:
 
 
 def mount_cell(cell: Cell, stamp: str = "") -> None:
-    """Show one picture; a stamp is told to the browser once painted."""
+    """Show one picture, which announces its stamp once it is painted."""
     key = cell.key
 
-    def heard(name: str, act: Callable[[Any], Any]) -> Callable[[], None]:
+    def callback(name: str, act: Callable[[Any], Any]) -> Callable[[], None]:
         return lambda: act(getattr(st.session_state[key], name))
 
-    callbacks = {f"on_{name}_change": heard(name, act) for name, act in cell.events.items()}
+    callbacks = {f"on_{name}_change": callback(name, act) for name, act in cell.events.items()}
     data = {"picture": cell.picture, **cell.data} | ({"stamp": stamp} if stamp else {})
     _component()(data=pack(data, cell.arrays), key=key, **callbacks)
 

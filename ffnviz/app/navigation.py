@@ -1,4 +1,6 @@
-"""Which page was opened, and where each page is: Streamlit's navigation, at the top."""
+"""Streamlit's navigation at the top: the page that was opened, and the address of each."""
+
+from typing import Literal
 
 import streamlit as st
 
@@ -22,20 +24,15 @@ def opened_page() -> tuple[Page, dict[str, st.Page]]:
 
 
 def _navigate(first_at_name: bool) -> tuple[st.Page, dict[str, st.Page]]:
-    root = st.Page(
-        _show_nothing,
-        title=FIRST.title,
-        url_path="",
-        default=True,
-        visibility="hidden" if first_at_name else "visible",
-    )
-    named = {
-        page.name: st.Page(
-            _show_nothing,
-            title=page.title,
-            url_path=page.name,
-            visibility="hidden" if page is FIRST and not first_at_name else "visible",
+    def page_at(path: str, title: str, hidden: bool) -> st.Page:
+        visibility: Literal["hidden", "visible"] = "hidden" if hidden else "visible"
+        return st.Page(
+            _show_nothing, title=title, url_path=path, default=not path, visibility=visibility
         )
+
+    root = page_at("", FIRST.title, first_at_name)
+    named = {
+        page.name: page_at(page.name, page.title, page is FIRST and not first_at_name)
         for page in PAGES
     }
     opened = st.navigation([root, *named.values()], position="top")
@@ -43,4 +40,4 @@ def _navigate(first_at_name: bool) -> tuple[st.Page, dict[str, st.Page]]:
 
 
 def _show_nothing() -> None:
-    """What Streamlit runs for a page: ours is drawn once everything is known."""
+    """What Streamlit runs for a page: main() draws ours itself."""

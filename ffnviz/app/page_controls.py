@@ -1,4 +1,4 @@
-"""What all pages share above their own parts: sentence, device, examples, parts, tokens."""
+"""The controls that all pages share: sentence, examples, bar, tokens, map and list of parts."""
 
 import tomllib
 from dataclasses import dataclass
@@ -34,24 +34,15 @@ EXAMPLES = ASSETS / "examples.toml"
 
 @dataclass(frozen=True)
 class Example:
-    """A sentence to start from.
+    """A sentence to start from."""
 
-    Attributes:
-        title: what it shows; examples of the same title stand together.
-        sentence: with whatever it hides.
-        why: in a line, why it is there.
-        token: the one that is chosen with it, from 1; None takes the usual one.
-        says, without: the word that wins at the mask, and the one that wins without the last FFN.
-        not_among: a word that is not among the ten likeliest.
-    """
-
-    title: str
-    sentence: str
-    why: str
-    token: int | None = None
-    says: str = ""
-    without: str = ""
-    not_among: str = ""
+    title: str  # what it shows; examples of the same title stand together
+    sentence: str  # with whatever it hides
+    why: str  # in a line, why it is there
+    token: int | None = None  # that is chosen with it, from 1; None takes the usual one
+    says: str = ""  # the likeliest word at the mask
+    without: str = ""  # the likeliest word without the last FFN
+    not_among: str = ""  # a word that is not among the ten likeliest
 
 
 @cache
@@ -70,7 +61,7 @@ def choose_example(session: Session, sentence: str) -> None:
 
 
 def sentence_box(session: Session) -> None:
-    """The sentence."""
+    """The box with the sentence."""
     if not session.box_shows_the_sentence:
         st.session_state["text"] = session.state.sentence
     st.text_input(
@@ -96,7 +87,7 @@ def example_menu(session: Session) -> Cell:
 
 
 def left_out_notice(run: Run) -> list[Cell]:
-    """What the network cannot read of a long text."""
+    """The warning that the network cannot read all of a long text."""
     trace = run.whole
     if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
         why = (
@@ -128,7 +119,7 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
 
 
 def token_chips(run: Run, page: Page) -> Cell:
-    """The tokens, in the place of the sentence; the chosen one drives the page.
+    """The tokens in place of the sentence; the chosen one drives the page.
 
     Each has the share of neurons that it activates, on the pages that speak of it.
     """
@@ -159,7 +150,7 @@ def token_chips(run: Run, page: Page) -> Cell:
 
 
 def block_map(page: Page, part: Part, run: Run) -> Cell:
-    """Where in the block a part is, and the ways to what is about the same."""
+    """The place of a part in the block, and the ways to other parts about the same."""
     about = {
         name: [(to, each) for to, each in parts_at(name) if not each.missing(run)]
         for name in STATIONS
@@ -181,17 +172,16 @@ def block_map(page: Page, part: Part, run: Run) -> Cell:
 
 
 def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:
-    """The parts of a page that this network can show, and why others are not there."""
+    """The parts of a page that this network can show, and why others are left out."""
     if len(page.parts) == 1:
         return []
-    away = {part.name: part.missing(run) for part in page.parts} if run else {}
-    shown = [
-        part for part in page.parts if not away.get(part.name) or part.name == session.state.part
-    ]
-    reasons: dict[str, list[str]] = {}
+    shown, reasons = list[Part](), dict[str, list[str]]()
     for part in page.parts:
-        if part not in shown:
-            reasons.setdefault(away[part.name][0].value, []).append(part.title)
+        missing = part.missing(run) if run else ()
+        if missing and part.name != session.state.part:
+            reasons.setdefault(missing[0].value, []).append(part.title)
+        else:
+            shown.append(part)
     cell = part_list_cell(
         f"Parts of {page.title}",
         [(part.title, part.line) for part in shown],

@@ -1,4 +1,4 @@
-"""The controls of a part, as one cell: what is declared, drawn in one place with one look."""
+"""The controls of a part as one cell."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -19,8 +19,8 @@ from ffnviz.pictures.sent import entry, place
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting, Values, nearest
 
-FEW_OPTIONS = 6  # which stand side by side; more are in a menu
-SHORT = 72  # characters that they have in all
+FEW_OPTIONS = 6  # that stand side by side; more are in a menu
+SHORT = 72  # characters of options that stand side by side, in all
 MEASURE, CANCEL = "measure", "cancel"
 
 
@@ -35,7 +35,7 @@ def rail_cell(
     Args:
         controls: what a part declares.
         values: what is set.
-        measurements: that have a button or are under way, by name; with which of the two.
+        measurements: that have a button or are under way, by name, each with whether it is.
         key: of the cell.
     """
     settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
@@ -44,50 +44,27 @@ def rail_cell(
         each.label: each for each in controls if isinstance(each, Choice | NumberBox | Switch)
     }
     uploads = {each.label: each for each in controls if isinstance(each, Upload)}
-    drawn: list[dict[str, Any]] = []
-    for control in controls:
-        match control:
-            case Setting() if control.label:
-                drawn.append(_setting(control, values))
-            case Button():
-                disabled = control.action is None
-                drawn.append(_button("button", control.label, control.help, disabled=disabled))
-            case Choice():
-                drawn.append(_choice(control))
-            case Switch():
-                switch = _button("switch", control.label, control.help, disabled=control.disabled)
-                drawn.append({**switch, "on": control.on})
-            case NumberBox():
-                drawn.append({"kind": "number", "name": control.label, "label": control.label,
-                              "help": "", "text": str(control.value), "example": "",
-                              "longest": None})  # fmt: skip
-            case Download():
-                file = file_data(control.content, control.name, control.kind)
-                drawn.append({**_button("download", control.label), "file": file})
-            case Upload():
-                drawn.append({**_button("upload", control.label, control.help),
-                              "accepts": control.accepts, "longest": control.longest})  # fmt: skip
+    data = [shown for control in controls if (shown := _data(control, values)) is not None]
     for name, (each, busy) in measurements.items():
-        drawn.append({**_button("measure", each.label), "name": name, "busy": busy,
-                      "doing": each.doing})  # fmt: skip
-    if not drawn:
+        data.append({**_button("measure", each.label), "name": name, "busy": busy,
+                     "doing": each.doing})  # fmt: skip
+    if not data:
         return None
 
-    def moved(sent: Any) -> tuple[Action, bool] | None:
-        name = str(entry(sent, "name"))
+    def move(sent: Any) -> tuple[Action, bool] | None:
+        name, value = str(entry(sent, "name")), entry(sent, "value")
         if name in asking:
-            return _asked(asking[name], entry(sent, "value"))
-        setting = settings.get(name)
-        text = None if setting is None else _text(setting, entry(sent, "value"))
-        done = entry(sent, "done") is not False
-        return None if setting is None or text is None else (Set({setting.name: text}), done)
+            action = _action(asking[name], value)
+            return None if action is None else (action, True)
+        text = _text(settings[name], value) if name in settings else None
+        return None if text is None else (Set({name: text}), entry(sent, "done") is not False)
 
-    def pressed(sent: Any) -> Any:
+    def press(sent: Any) -> Any:
         button = buttons.get(str(sent))
         action = None if button is None else button.action
         return action() if callable(action) else action
 
-    def brought(sent: Any) -> Any:
+    def upload_file(sent: Any) -> Any:
         upload = uploads.get(str(entry(sent, "control")))
         name, text = entry(sent, "name"), entry(sent, "text")
         if upload is None or not isinstance(name, str) or not isinstance(text, str):
@@ -97,9 +74,30 @@ def rail_cell(
     def measuring(what: str) -> Callable[[Any], Any]:
         return lambda sent: (what, str(sent)) if str(sent) in measurements else None
 
-    events = {"move": moved, "press": pressed, "file": brought,
+    events = {"move": move, "press": press, "file": upload_file,
               MEASURE: measuring(MEASURE), CANCEL: measuring(CANCEL)}  # fmt: skip
-    return Cell("rail", key, {"controls": drawn}, events=events)
+    return Cell("rail", key, {"controls": data}, events=events)
+
+
+def _data(control: Control, values: Values) -> dict[str, Any] | None:
+    """What the browser gets of a control; nothing of a setting that has none."""
+    match control:
+        case Setting():
+            return _setting(control, values) if control.label else None
+        case Button(label, action, help_):
+            return _button("button", label, help_, disabled=action is None)
+        case Choice():
+            return _choice(control)
+        case Switch(label, on):
+            return {**_button("switch", label, control.help, disabled=control.disabled), "on": on}
+        case NumberBox(label, value):
+            return {"kind": "number", "name": label, "label": label, "help": "",
+                    "text": str(value), "example": "", "longest": None}  # fmt: skip
+        case Download(label, name, kind, content):
+            return {**_button("download", label), "file": file_data(content, name, kind)}
+        case Upload(label, accepts, longest):
+            button = _button("upload", label, control.help)
+            return {**button, "accepts": accepts, "longest": longest}
 
 
 def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) -> dict[str, Any]:  # noqa: A002
@@ -107,21 +105,20 @@ def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) ->
 
 
 def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
-    value = values[setting]
-    drawn = {"name": setting.name, "label": setting.label, "help": setting.help}
+    value, options = values[setting], list(setting.options)
+    data = {"name": setting.name, "label": setting.label, "help": setting.help}
     if setting.stops:
         stops = [setting.shown(stop) for stop in setting.stops]
-        return {**drawn, "kind": "slider", "stops": stops, "stop": nearest(setting.stops, value)}
+        return {**data, "kind": "slider", "stops": stops, "stop": nearest(setting.stops, value)}
     if isinstance(setting.default, tuple):
-        flags = "".join("01"[option in value] for option in setting.options)
-        options = list(setting.options.values())
-        return {**drawn, "kind": "several", "options": options, "stop": flags}
-    if setting.options:
-        options = list(setting.options)
+        flags = "".join("01"[option in value] for option in options)
+        words = list(setting.options.values())
+        return {**data, "kind": "several", "options": words, "stop": flags}
+    if options:
         chosen = options.index(value) if value in options else 0
-        return {**drawn, **_options(list(setting.options.values()), chosen)}
+        return {**data, **_options(list(setting.options.values()), chosen)}
     kind = "number" if isinstance(setting.default, int | float) else "text"
-    return {**drawn, "kind": kind, "text": setting.text(value), "longest": setting.longest,
+    return {**data, "kind": kind, "text": setting.text(value), "longest": setting.longest,
             "example": setting.example}  # fmt: skip
 
 
@@ -132,28 +129,26 @@ def _options(words: Sequence[str], chosen: int | None) -> dict[str, Any]:
 
 
 def _choice(control: Choice) -> dict[str, Any]:
-    drawn = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
+    data = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
     if control.style == "slider":
-        return {**drawn, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
-    return drawn | _options(control.options, control.chosen)
+        return {**data, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
+    return data | _options(control.options, control.chosen)
 
 
-def _asked(control: Choice | NumberBox | Switch, sent: Any) -> tuple[Any, bool] | None:
-    """The action that such a control asks for; None if it is none of ours."""
+def _action(control: Choice | NumberBox | Switch, sent: Any) -> Any:
+    """The action that a control asks for; None if what was sent can be none of ours."""
     if isinstance(control, Switch):
-        possible = isinstance(sent, bool) and not control.disabled
-        return (control.action(sent), True) if possible else None
+        return control.action(sent) if isinstance(sent, bool) and not control.disabled else None
     if isinstance(control, Choice):
         at = place(sent, len(control.options))
-        return None if at is None else (control.action(at), True)
+        return None if at is None else control.action(at)
     if not isinstance(sent, str) or not sent.isascii() or not sent.isdigit():
         return None
-    number = min(max(int(sent[:12]), control.low), control.high)
-    return control.action(number), True
+    return control.action(min(max(int(sent[:12]), control.low), control.high))
 
 
 def _text(setting: Setting[Any], sent: Any) -> str | None:
-    """What a control sent, as the text that stands in a URL; None if it can be none of ours."""
+    """What a control sent as the text in a URL; None if it can be none of ours."""
     if isinstance(setting.default, tuple):
         flags = sent if isinstance(sent, str) and set(sent) <= {"0", "1"} else ""
         if len(flags) != len(setting.options):

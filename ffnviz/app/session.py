@@ -1,4 +1,4 @@
-"""One visitor: the state they look at, tied to widgets and URL, and the run that follows from it.
+"""A visitor's session: the state they look at, tied to widgets and URL, and its run.
 
 The state is one value in st.session_state. Widgets and clicks ask for actions; the URL is written
 from the state and read when a link, Back or Forward brings another.
@@ -6,7 +6,6 @@ from the state and read when a link, Back or Forward brings another.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import streamlit as st
 
@@ -36,7 +35,7 @@ def network_sizes() -> dict[str, NetworkSize]:
 
 
 def _learned_networks() -> list[str]:
-    """Those that were trained here: in this session, or in the one that a link comes from."""
+    """The networks trained here, in this session or in the one that a link comes from."""
     own: list[str] = st.session_state.get("learned", [])
     linked = [st.query_params.get(name, "") for name in ("twin", "partner")]
     if "state" in st.session_state:
@@ -47,13 +46,9 @@ def _learned_networks() -> list[str]:
 
 @dataclass(frozen=True)
 class Session:
-    """What one visitor looks at.
+    """What one visitor looks at."""
 
-    Attributes:
-        catalog: what there is to be looked at.
-    """
-
-    catalog: Catalog
+    catalog: Catalog  # of all that there is to look at
 
     @property
     def state(self) -> State:
@@ -62,7 +57,7 @@ class Session:
         return state
 
     def open(self, page: str) -> None:
-        """Come to a page of that id, by a link, by Back or Forward, or because it ran again.
+        """Open a page by its id: from a link, by Back or Forward, or because it ran again.
 
         What a URL lacks or garbles takes its default. A URL that differs from the last one written
         comes from the browser's history only if nothing else changed; otherwise it is merely late.
@@ -73,7 +68,6 @@ class Session:
             table["gpu"] = find_gpu().device is not None
             table["left"], table["last_parts"], table["tab_is_open"] = {}, {}, tab_is_open()
             table["url"], table["shown"] = url, None  # a first page may lead on before it is shown
-            table["bare"] = not url
             table["came_with"] = frozenset(url)
             self._follow(page, url)
             typed = text_brought_along()
@@ -86,12 +80,6 @@ class Session:
             self.do(OpenPage(page))
 
     @property
-    def came_bare(self) -> bool:
-        """Whether the visit began at an address that says nothing of what to show."""
-        bare: bool = st.session_state["bare"]
-        return bare
-
-    @property
     def came_with(self) -> frozenset[str]:
         """The names of the parameters that the visit began with."""
         names: frozenset[str] = st.session_state["came_with"]
@@ -100,18 +88,17 @@ class Session:
     @property
     def view_options(self) -> ViewOptions:
         """How it is shown."""
-        showing: ViewOptions = st.session_state["showing"]
-        return showing
+        view_options: ViewOptions = st.session_state["view_options"]
+        return view_options
 
-    def set_view_options(self, showing: ViewOptions) -> None:
+    def set_view_options(self, view_options: ViewOptions) -> None:
         """Show it in another way; the URL follows with the page."""
-        st.session_state["showing"] = showing
+        st.session_state["view_options"] = view_options
 
     @property
     def is_moving(self) -> bool:
-        """Whether a control is still on its way: the URL, and so Back, waits for where it stops."""
-        moving: bool = st.session_state.get("moving", False)
-        return moving
+        """Whether a control is still being moved: the URL, and so Back, waits until it stops."""
+        return bool(st.session_state.get("moving"))
 
     @property
     def box_shows_the_sentence(self) -> bool:
@@ -130,36 +117,35 @@ class Session:
             table["turn_to"] = self.state.page
 
     def type(self, sentence: str) -> None:
-        """Another sentence; the chosen token stays if all up to it stayed as it was."""
-        state = self.state
-        up_to = self._text_up_to_token(state)
+        """Change the sentence; the chosen token stays if all up to it stayed as it was."""
+        up_to = self._text_up_to_token(self.state)
         self.do(Type(sentence, up_to is not None and with_masks(sentence).startswith(up_to)))
 
     def page_to_turn_to(self) -> str | None:
-        """The page that a click asked for, by its id; asked for once."""
+        """The id of the page that a click asked for; returned once."""
         page: str | None = st.session_state.pop("turn_to", None)
         return page
 
     def show_next(self, network: str) -> None:
-        """Show a network that is about to be among those to choose from, from its first page on."""
+        """Have a newly trained network join those to choose from, and show it on the Journey."""
         learned: list[str] = st.session_state.setdefault("learned", [])
         st.session_state["learned"] = list(dict.fromkeys([*learned, network]))
         st.session_state["show_next"] = network
 
     @property
     def waits_for_network(self) -> bool:
-        """Whether there is such a one, so that all must run again."""
+        """Whether a network is to join, for which all must run again."""
         return "show_next" in st.session_state
 
     def show_new_network(self) -> None:
-        """Do so."""
+        """Show the network that has joined, if one has."""
         network = st.session_state.pop("show_next", None)
         if network is not None:
             self.do(ChooseNetwork(network))
             self.do(OpenPage("journey"))
 
     def run(self) -> Run | None:
-        """What the state asks for; None if there is no sentence.
+        """The run of the state; None if there is no sentence.
 
         Raises:
             ModelFolderError: if a network cannot be read.
@@ -167,7 +153,7 @@ class Session:
         return self.run_at(self.state)
 
     def run_at(self, state: State) -> Run | None:
-        """The same for what the visitor does not look at now."""
+        """The run of a state that the visitor need not look at."""
         return make_run(state, _device(), self.catalog.networks) if state.sentence else None
 
     def write_url(self, run: Run | None) -> None:
@@ -183,22 +169,22 @@ class Session:
         self._show_url(to_url(state, self.catalog) | self.view_options.to_url())
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
-        # A link may hold what is set on other parts of the page, for whoever turns to them.
+        # A link may also hold settings of other parts of the page, for when one turns to them.
         state = from_url(page, url, self.catalog)
         for part in self.catalog.parts[state.page]:
             st.session_state["left"] |= dict(self.catalog.legal(state.page, part, url))
         self._look_at(state)
         if state.page != page:  # what the link shows has moved
             st.session_state["turn_to"] = state.page
-        st.session_state["showing"] = view_options_from_url(url)
-        # The box keeps all of a text, also what no link of ours would hold.
+        st.session_state["view_options"] = view_options_from_url(url)
+        # The box keeps all of a text, even what no link of ours would hold.
         st.session_state["text"] = url.get("text", self.catalog.start)
 
     def _look_at(self, state: State) -> None:
         table = st.session_state
         table["state"] = state
         # What was set on a part is there again when one comes back to it.
-        names = {setting.name for setting in self._settings}
+        names = {setting.name for setting in self.catalog.settings_of(state.page, state.part)}
         left = {name: text for name, text in table["left"].items() if name not in names}
         table["left"] = left | dict(state.settings)
         table["last_parts"] = {**table["last_parts"], state.page: state.part}
@@ -217,10 +203,6 @@ class Session:
             tokens = tuple(tokens[place] for place in words_among(tokens))
         return state.sentence[: tokens[min(state.token, len(tokens) - 1)].end] if tokens else None
 
-    @property
-    def _settings(self) -> tuple[Any, ...]:
-        return self.catalog.settings_of(self.state.page, self.state.part)
-
 
 def _device() -> str:
     gpu = find_gpu().device
@@ -228,7 +210,7 @@ def _device() -> str:
 
 
 def network_by_id(name: str) -> Network:
-    """One of those at hand, by its id."""
+    """A network by its id."""
     return loaded_network(name, _device())
 
 

@@ -27,16 +27,11 @@ def _component() -> Callable[..., Any]:
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around a sheet.
-
-    Attributes:
-        above, below: cells, from top to bottom.
-        side: cells at the left in a wide window, over the part's controls.
-    """
+    """What stands around a sheet: cells from top to bottom."""
 
     above: Sequence[Cell]
     below: Sequence[Cell] = ()
-    side: Sequence[Cell] = ()
+    side: Sequence[Cell] = ()  # at the left in a wide window, over the part's controls
 
 
 MakeSheet = Callable[[Run | None, Values], Sheet]
@@ -44,40 +39,31 @@ MakeSheet = Callable[[Run | None, Values], Sheet]
 
 @dataclass(frozen=True)
 class Drawing:
-    """A sheet in its frame, as it is drawn for a state.
-
-    Attributes:
-        run: what it is of.
-        rows: of the sheet.
-        above, side: what stands over these, and beside them.
-        cells: all there are.
-        measurements: that stand on it, by name.
-        stamp: what pictures say once they are painted.
-    """
+    """A sheet in its frame, as it is drawn for a state."""
 
     run: Run | None
-    rows: Sequence[Row]
+    rows: Sequence[Row]  # of the sheet
     above: Sequence[Cell]
     side: Sequence[Cell]
-    cells: Sequence[Cell]
-    measurements: Mapping[str, Measurement[Any]]
-    stamp: str
+    cells: Sequence[Cell]  # all there are
+    measurements: Mapping[str, Measurement[Any]]  # on the sheet, by name
+    stamp: str  # what pictures say once they are painted
 
 
 def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], frame: Frame) -> None:
-    """A sheet in its frame.
+    """Draw a sheet in its frame.
 
     Args:
-        session: what a click asks is done there.
+        session: which does what a click asks for.
         make: makes the sheet, of a run and what is set.
-        settings: the part's, whose controls stand on a sheet that names none.
+        settings: of the part, whose controls stand beside a sheet that names none.
         frame: what stands around it.
     """
     drawing = _drawing(session, make, settings, frame)
 
-    def heard() -> None:
-        # While a page is left, Streamlit may call this with nothing there any more. What was not
-        # heard the browser sends again.
+    def on_event() -> None:
+        # While a page is left, Streamlit may call this when nothing is there any more. What was not
+        # received the browser sends again.
         sent = getattr(st.session_state.get("sheet"), "event", None)
         events = new_events(_browser(), sent)
         for place, (key, name, value) in enumerate(events):
@@ -92,7 +78,7 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
         [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
         above=drawing.above, side=drawing.side, below=frame.below,
     )  # fmt: skip
-    _component()(data=pack(header, arrays), key="sheet", on_event_change=heard)
+    _component()(data=pack(header, arrays), key="sheet", on_event_change=on_event)
     measuring.watch(drawing.measurements.values())
 
 
@@ -107,24 +93,24 @@ def _drawing(
         return result
 
     sheet = make(run, values)
-    whole = resolved(sheet, look)
-    answered, note = st.session_state.get("note", (None, None))
-    if note is not None and answered == session.state:  # whatever else is done, it goes
-        whole.rows.insert(0, row(note))
-    measurements = {each.name: each for each in whole.measurements}
-    if not whole.rows:  # nothing is there yet: what is being done stands where it will be
-        doing = [each.doing for each in whole.measurements if not each.on_request]
-        whole.rows.append(row(text_cell("doing", *doing, tone="info")))
+    results = resolved(sheet, look)
+    noted, note = st.session_state.get("note", (None, None))
+    if note is not None and noted == session.state:  # whatever else is done, it goes
+        results.rows.insert(0, row(note))
+    measurements = {each.name: each for each in results.measurements}
+    if not results.rows:  # nothing is there yet: what is being done stands where it will be
+        doing = [each.doing for each in results.measurements if not each.on_request]
+        results.rows.append(row(text_cell("doing", *doing, tone="info")))
     controls = settings if sheet.controls is None else sheet.controls
     rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
     problems = [text_cell(f"problem-{n}", problem, tone="warning")
                 for n, problem in enumerate(measuring.problems())]  # fmt: skip
     above, side = [*frame.above, *problems], [*frame.side, *([rail] if rail else [])]
-    cells = [*above, *side, *cells_of(whole.rows), *frame.below]
+    cells = [*above, *side, *cells_of(results.rows), *frame.below]
     if len({cell.key for cell in cells}) < len(cells):
         raise ValueError("Two cells of a page have the same key.")
     stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
-    return Drawing(run, whole.rows, above, side, cells, measurements, stamp)
+    return Drawing(run, results.rows, above, side, cells, measurements, stamp)
 
 
 def _answer(session: Session, shown: Drawing, answer: Any) -> None:

@@ -1,8 +1,8 @@
-"""Trainings that a session has asked for: begun, paused, gone on with, forgotten.
+"""Trainings that a session has asked for: begun, paused, continued, stopped.
 
 They are computed in a process of their own, one at a time. A paused one takes no processor: the
-session keeps its networks, and going on is a new order. Before one is begun, its networks are shown
-as they begin.
+session keeps its networks, and to continue is a new order. Before a training begins, its networks
+are shown as they are initialized.
 """
 
 from dataclasses import dataclass, field, replace
@@ -25,31 +25,22 @@ POOL = JobPool()
 
 @dataclass
 class Training:
-    """A training of this session.
+    """A training of this session."""
 
-    Attributes:
-        steps: of its plan.
-        text: the sentence that is watched.
-        job: what computes it; None before it was asked for.
-        heard: how many of the things that the job told were taken in.
-        file: the name of the text of one's own that it reads; empty for the everyday sentences.
-        plans: of the networks, one each; empty once it has begun.
-    """
-
-    steps: int
-    text: str
-    job: Job | None = None
-    heard: int = 0
+    steps: int  # of its plan
+    text: str  # the sentence that is watched
+    job: Job | None = None  # None while nothing is computed
+    n_read: int = 0  # messages of the job that were taken in
     moments: list[Moment] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
-    file: str = ""
+    file: str = ""  # the name of the visitor's own text; empty for the everyday sentences
     learned: Learned | None = None
     problem: str = ""
-    plans: tuple[Plan, ...] = ()
+    plans: tuple[Plan, ...] = ()  # of the networks, one each; empty once it has begun
 
     @property
     def status(self) -> Status:
-        """How it stands."""
+        """The status that the page shows."""
         if self.job is not None and not self.job.ended:
             return Status.WAITS if self.job.status is JobStatus.WAITS else Status.RUNS
         if self.learned is None:
@@ -58,18 +49,18 @@ class Training:
         return Status.ENDED if over else Status.PAUSED
 
 
-_KNOWN: dict[tuple[Plan, ...], Training] = {}  # by plans, before the first step
+_KNOWN: dict[tuple[Plan, ...], Training] = {}  # before the first step, by plans
 
 
 def refresh_s(page: str) -> float | None:
-    """How often the page runs by itself: while something learns, so that it is seen; or never."""
+    """The period at which the page runs by itself while a training runs; None if none does."""
     all_ = (*_trainings().values(), *_beginnings().values())
     running = any(t.job is not None and not t.job.ended for t in all_)
     return REFRESH_S if page == PAGE and running else None
 
 
 def course_of(measurement: Measurement[Any]) -> Measured[Any]:
-    """What is known of a training by now."""
+    """A training so far."""
     training = _trainings().get(measurement.name)
     if training is None:
         return _beginning(measurement)
@@ -84,22 +75,22 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
 
 
 def do(measurement: Measurement[Any], what: str) -> None:
-    """What a button asks for: train, pause, step, go, stop; what cannot be done now is left."""
-    plans, text = measurement.args
-    training = _trainings().get(measurement.name)
+    """Do what a button asks for, one of train, pause, step, go and stop, if it is possible now."""
+    name, (plans, text) = measurement.name, measurement.args
+    training = _trainings().get(name)
     if config().train_minutes <= 0:
         return
     if what == "train" or training is None:
-        _forget(measurement.name, _trainings())
+        _remove(name, _trainings())
         file, own = _own_text()
         plans = tuple(replace(plan, own=own) for plan in plans)
-        training = _trainings()[measurement.name] = Training(plans[0].steps, text, file=file)
-        begins = _forget(measurement.name, _beginnings())
-        if begins is not None and begins.plans == plans:
-            training.moments, training.reading = list(begins.moments), begins.reading
+        training = _trainings()[name] = Training(plans[0].steps, text, file=file)
+        beginning = _remove(name, _beginnings())
+        if beginning is not None and beginning.plans == plans:
+            training.moments, training.reading = list(beginning.moments), beginning.reading
         _submit(training, plans, 1 if what == "step" else None)
     elif what == "stop":
-        _forget(measurement.name, _trainings())
+        _remove(name, _trainings())
     elif what == "pause" and training.job is not None:
         POOL.say(training.job, PAUSE)
         if training.status is Status.WAITS:
@@ -110,7 +101,7 @@ def do(measurement: Measurement[Any], what: str) -> None:
 
 
 def opened(name: str) -> list[str]:
-    """The ids of a training's networks, which this server now keeps; none if it cannot."""
+    """Have the server keep a training's networks, and return their ids; none if it cannot."""
     training = _trainings().get(name)
     if training is None or training.learned is None or not training.learned.folders:
         return []
@@ -122,7 +113,7 @@ def opened(name: str) -> list[str]:
 
 
 def read(file: str, text: str) -> None:
-    """Have the next training of this session read a file of one's own; nothing else if empty."""
+    """Have the session's next training read a file of the visitor's; an empty text resets it."""
     st.session_state["own_text"] = (file, text)
 
 
@@ -132,28 +123,28 @@ def _own_text() -> tuple[str, str]:
 
 
 def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
-    """Its networks before their first step; none in a talk, whose scene is one screen."""
+    """A training's networks before their first step; none in a talk, whose scene is one screen."""
     name, (plans, text) = measurement.name, measurement.args
     file, own = _own_text()
-    showing = st.session_state.get("showing")
-    if config().train_minutes <= 0 or (showing is not None and showing.presenting):
+    view_options = st.session_state.get("view_options")
+    if config().train_minutes <= 0 or (view_options is not None and view_options.presenting):
         return Measured(measurement.setup, Course(Status.NEW, file=file), file, "")
     plans = tuple(replace(plan, own=own) for plan in plans)
-    begins = _beginnings().get(name)
-    if begins is None or begins.plans != plans:
-        _forget(name, _beginnings())
-        begins = _KNOWN.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
-        _beginnings()[name] = begins
-        if not begins.moments:
-            _submit(begins, plans, 0)
-    _take_in(begins)
-    if begins.moments and plans not in _KNOWN:
+    beginning = _beginnings().get(name)
+    if beginning is None or beginning.plans != plans:
+        _remove(name, _beginnings())
+        beginning = _KNOWN.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
+        _beginnings()[name] = beginning
+        if not beginning.moments:
+            _submit(beginning, plans, 0)
+    _take_in(beginning)
+    if beginning.moments and plans not in _KNOWN:
         while len(_KNOWN) >= MOST_BEGINNINGS:
             _KNOWN.pop(next(iter(_KNOWN)), None)
-        _KNOWN[plans] = replace(begins, job=None)
-    course = Course(Status.NEW, tuple(begins.moments), begins.reading, file, begins.steps,
-                    problem=begins.problem)  # fmt: skip
-    return Measured(measurement.setup, course, f"{file} {len(begins.moments)}", "")
+        _KNOWN[plans] = replace(beginning, job=None)
+    course = Course(Status.NEW, tuple(beginning.moments), beginning.reading, file, beginning.steps,
+                    problem=beginning.problem)  # fmt: skip
+    return Measured(measurement.setup, course, f"{file} {len(beginning.moments)}", "")
 
 
 def _beginnings() -> dict[str, Training]:
@@ -167,14 +158,14 @@ def _trainings() -> dict[str, Training]:
 
 
 def _before(training: Training) -> int:
-    """How many other trainings come first."""
+    """How many other trainings come before it in the queue."""
     jobs = POOL.before(training.job) if training.job else []
     return sum(job.order.work is learn for job in jobs)
 
 
-def _forget(name: str, among: dict[str, Training]) -> Training | None:
-    """Take one out, if it is there; nobody waits for its job any more."""
-    training = among.pop(name, None)
+def _remove(name: str, trainings: dict[str, Training]) -> Training | None:
+    """Take a training out, if it is there, and cancel its job."""
+    training = trainings.pop(name, None)
     if training is not None and training.job is not None:
         POOL.cancel(training.job)
     return training
@@ -184,26 +175,26 @@ def _submit(training: Training, begin: Any, steps: int | None) -> None:
     args = (begin, training.text, steps, 60 * config().train_minutes)
     is_open = st.session_state.get("tab_is_open", lambda: True)
     try:
-        training.job, training.heard = POOL.submit(Order(learn, None, "cpu", {}, args), is_open), 0
-        training.problem = ""
+        training.job = POOL.submit(Order(learn, None, "cpu", {}, args), is_open)
+        training.n_read, training.problem = 0, ""
     except QueueIsFullError as error:
         training.problem = str(error)
 
 
 def _take_in(training: Training) -> None:
-    """What its job has told, and what came of it."""
+    """Read the new messages of its job, and the outcome once that has ended."""
     job = training.job
     if job is None:
         return
-    ended = job.ended  # before what it told is read: nothing is told after that
-    for told in job.told[training.heard :]:
-        if isinstance(told, Reading):
-            training.reading = told
-        elif training.moments and told[0].step == training.moments[-1][0].step:
-            training.moments[-1] = told
+    ended = job.ended  # before its messages are read: none follows after that
+    for message in job.told[training.n_read :]:
+        if isinstance(message, Reading):
+            training.reading = message
+        elif training.moments and message[0].step == training.moments[-1][0].step:
+            training.moments[-1] = message
         else:
-            training.moments.append(told)
-        training.heard += 1
+            training.moments.append(message)
+        training.n_read += 1
     if ended:
         training.job = None
         if job.status is JobStatus.DONE:
