@@ -32,11 +32,6 @@ def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
                        doing="Making the file …")  # fmt: skip
 
 
-def close_button() -> Button:
-    """The button that withdraws the offer."""
-    return Button("Close", _close)
-
-
 def make(run: Run, progress: Progress) -> ExportedJourney | str:
     """The file, or a sentence that says why there is none."""
     try:
@@ -68,3 +63,6 @@ def _setup(run: Run) -> tuple[object, ...]:
 
 def _close() -> None:
     st.session_state[WANTED] = None
+
+
+CLOSE = Button("Close", _close)  # withdraws the offer

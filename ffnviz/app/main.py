@@ -134,7 +134,7 @@ def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> She
     if offer is None:
         return sheet
     controls = [*(part.settings if sheet.controls is None else sheet.controls)]
-    return Sheet([offer, *sheet.rows], [*controls, export_widget.close_button()])
+    return Sheet([offer, *sheet.rows], [*controls, export_widget.CLOSE])
 
 
 @cache

@@ -32,18 +32,10 @@ def rail_cell(
 ) -> Cell | None:
     """All controls of a sheet; None if there are none.
 
-    Args:
-        controls: what a part declares.
-        values: what is set.
-        measurements: that have a button or are under way, by name, each with whether it is.
-        key: of the cell.
+    The measurements, by name, have a button or are under way; each comes with whether it is.
     """
     settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
-    buttons = {each.label: each for each in controls if isinstance(each, Button)}
-    asking = {
-        each.label: each for each in controls if isinstance(each, Choice | NumberBox | Switch)
-    }
-    uploads = {each.label: each for each in controls if isinstance(each, Upload)}
+    labelled = {each.label: each for each in controls if not isinstance(each, Setting)}
     data = [shown for control in controls if (shown := _data(control, values)) is not None]
     for name, (each, busy) in measurements.items():
         data.append({**_button("measure", each.label), "name": name, "busy": busy,
@@ -53,23 +45,24 @@ def rail_cell(
 
     def move(sent: Any) -> tuple[Action, bool] | None:
         name, value = str(entry(sent, "name")), entry(sent, "value")
-        if name in asking:
-            action = _action(asking[name], value)
+        control = labelled.get(name)
+        if isinstance(control, Choice | NumberBox | Switch):
+            action = _action(control, value)
             return None if action is None else (action, True)
         text = _text(settings[name], value) if name in settings else None
         return None if text is None else (Set({name: text}), entry(sent, "done") is not False)
 
     def press(sent: Any) -> Any:
-        button = buttons.get(str(sent))
-        action = None if button is None else button.action
+        button = labelled.get(str(sent))
+        action = button.action if isinstance(button, Button) else None
         return action() if callable(action) else action
 
     def upload_file(sent: Any) -> Any:
-        upload = uploads.get(str(entry(sent, "control")))
+        upload = labelled.get(str(entry(sent, "control")))
         name, text = entry(sent, "name"), entry(sent, "text")
-        if upload is None or not isinstance(name, str) or not isinstance(text, str):
-            return None
-        return upload.answer(name, text[: upload.longest + 1])
+        if isinstance(upload, Upload) and isinstance(name, str) and isinstance(text, str):
+            return upload.answer(name, text[: upload.longest + 1])
+        return None
 
     def measuring(what: str) -> Callable[[Any], Any]:
         return lambda sent: (what, str(sent)) if str(sent) in measurements else None
@@ -84,8 +77,8 @@ def _data(control: Control, values: Values) -> dict[str, Any] | None:
     match control:
         case Setting():
             return _setting(control, values) if control.label else None
-        case Button(label, action, help_):
-            return _button("button", label, help_, disabled=action is None)
+        case Button(label, action):
+            return _button("button", label, disabled=action is None)
         case Choice():
             return _choice(control)
         case Switch(label, on):

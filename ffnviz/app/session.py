@@ -30,7 +30,7 @@ def network_sizes() -> dict[str, NetworkSize]:
         ModelFolderError: if one cannot be read.
     """
     names = [*available_networks(), *_learned_networks()]
-    sizes = {name: loaded_network(name, _device()).sizes for name in names}
+    sizes = {name: network_by_id(name).sizes for name in names}
     return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
@@ -144,16 +144,13 @@ class Session:
             self.do(ChooseNetwork(network))
             self.do(OpenPage("journey"))
 
-    def run(self) -> Run | None:
-        """The run of the state; None if there is no sentence.
+    def run(self, state: State | None = None) -> Run | None:
+        """The run of a state, which is the visitor's if left out; None if there is no sentence.
 
         Raises:
             ModelFolderError: if a network cannot be read.
         """
-        return self.run_at(self.state)
-
-    def run_at(self, state: State) -> Run | None:
-        """The run of a state that the visitor need not look at."""
+        state = state or self.state
         return make_run(state, _device(), self.catalog.networks) if state.sentence else None
 
     def write_url(self, run: Run | None) -> None:
@@ -166,7 +163,10 @@ class Session:
             trace = run.trace
             text = trace.text[: trace.tokens[-1].end]
             state = replace(state, sentence=text, token=run.token)
-        self._show_url(to_url(state, self.catalog) | self.view_options.to_url())
+        url = {**to_url(state, self.catalog), **self.view_options.to_url()}
+        if st.query_params.to_dict() != url:
+            st.query_params.from_dict(url)
+        st.session_state["url"], st.session_state["shown"] = url, self.state
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may also hold settings of other parts of the page, for when one turns to them.
@@ -189,15 +189,10 @@ class Session:
         table["left"] = left | dict(state.settings)
         table["last_parts"] = {**table["last_parts"], state.page: state.part}
 
-    def _show_url(self, wanted: Mapping[str, str]) -> None:
-        if st.query_params.to_dict() != wanted:
-            st.query_params.from_dict(wanted)
-        st.session_state["url"], st.session_state["shown"] = dict(wanted), self.state
-
     def _text_up_to_token(self, state: State) -> str | None:
         if state.token is None or not state.sentence:
             return None
-        model = loaded_network(state.network, _device())
+        model = network_by_id(state.network)
         tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
         if not state.special:
             tokens = tuple(tokens[place] for place in words_among(tokens))

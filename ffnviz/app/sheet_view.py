@@ -51,14 +51,7 @@ class Drawing:
 
 
 def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], frame: Frame) -> None:
-    """Draw a sheet in its frame.
-
-    Args:
-        session: which does what a click asks for.
-        make: makes the sheet, of a run and what is set.
-        settings: of the part, whose controls stand beside a sheet that names none.
-        frame: what stands around it.
-    """
+    """Draw a sheet in its frame; a sheet that names no controls has those of the settings."""
     drawing = _drawing(session, make, settings, frame)
 
     def on_event() -> None:

@@ -17,12 +17,9 @@ from ffnviz.state.run import Run, TracedModel
 
 
 def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) -> Sentence:
-    """The line under a guess at the chosen token.
+    """The line under a network's guess at the chosen token; the subject's if `traced` is None.
 
-    Args:
-        run: the page's.
-        traced: the network whose guess it is; the subject if None.
-        warn: whether to say that nothing is asked.
+    Where no word is hidden, it warns of that, unless `warn` is false.
     """
     traced = traced or run.subject
     warning: Sentence = []
@@ -43,14 +40,8 @@ def guess_cell(
 ) -> Cell:
     """The likeliest words at the chosen token, of one or of several predictions.
 
-    Args:
-        run: the page's.
-        sentence: above them.
-        note: what "What am I looking at?" opens.
-        guesses: from left to right, each with its title and its colour.
-        alt: what it shows, for those who cannot see it.
-        key: unique on the sheet; the note if left out.
-        traced: the network whose guess the first is; the subject if None.
+    Each guess has a panel with its title and its colour. The first is a guess of `traced`, which is
+    the subject if None; sentence and note make the Head, alt and key are those of bars_cell.
     """
     colour = (traced or run.subject).card.colour
     panels = [Bars(title, p.words, p.probabilities, shade) for title, p, shade in guesses]
@@ -66,8 +57,10 @@ def asked(run: Run) -> str:
 
 def question(run: Run) -> Sentence:
     """What to do if no word is hidden; nothing if one is, or if the network guesses none."""
+    tokens, mask = run.trace.tokens, run.model.tokenizer.mask_id
+    n_hidden = sum(token.id == mask for token in tokens) if _guesses(run) else None
     can_hide = words_to_hide(run)[run.token] is not None
-    return of_the_question(run.state.sentence, hidden_words(run), can_hide)
+    return of_the_question(run.state.sentence, n_hidden, can_hide)
 
 
 def words_to_hide(run: Run) -> list[Word | None]:
@@ -76,14 +69,8 @@ def words_to_hide(run: Run) -> list[Word | None]:
     return words_of(run.state.sentence, tokens) if _guesses(run) else [None] * len(tokens)
 
 
-def hidden_words(run: Run) -> int | None:
-    """How many words of the sentence are hidden; None if the network guesses none."""
-    if not _guesses(run):
-        return None
-    return sum(token.id == run.model.tokenizer.mask_id for token in run.trace.tokens)
-
-
 def _guesses(run: Run) -> bool:
+    """Whether the network guesses hidden words."""
     return run.card.has_mask and run.card.has_word_head
 
 

@@ -70,7 +70,6 @@ class Button:
 
     label: str  # unique on the sheet
     action: Action | Callable[[], Any] | None  # None disables it
-    help: str = ""
 
 
 @dataclass(frozen=True)

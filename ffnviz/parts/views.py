@@ -32,13 +32,7 @@ def part_of_views(
     """A part that shows one of its views, and offers those that the network can show.
 
     In place of a view that it cannot show stands the first that it can, below a line that says why.
-
-    Args:
-        title: the part's.
-        name: in the URL.
-        line: what one sees there.
-        choice: of a view by its id.
-        views: by their ids.
+    The views have the ids of `choice`; title, name and line are a Part's.
     """
     settings = [choice, *(setting for view in views.values() for setting in view.settings)]
     ways = tuple(view.needs for view in views.values())

@@ -32,7 +32,7 @@ from ffnviz.state.state import Catalog, from_url, to_url
 CLASS, BASE, ALONE, BRAIN = "class", "class-base", "class-alone", "class-brain"
 PUBLISHED = "class-published"
 PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
-TICKET = "class-ticket"
+VISITOR, TICKET = "class-visitor", "class-ticket"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -68,8 +68,7 @@ def class_line(session: Session) -> list[Cell]:
         )  # fmt: skip
     elif code:
         alone = bool(st.session_state.get(ALONE))
-        followed_code, moved = st.session_state.get(FOLLOWED, ("", 0))
-        followed = moved if followed_code == code else 0
+        followed = st.session_state.get(FOLLOWED, {}).get(code, 0)
         who, ticket = ticket_for(code)
         shown = Attendance("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
                           longest=LONGEST_SENTENCE)  # fmt: skip
@@ -86,12 +85,12 @@ def class_line(session: Session) -> list[Cell]:
 
 def ticket_for(code: str) -> tuple[str, str]:
     """The id of the visitor in a class, and the ticket for it: one a session, and no more."""
-    ticket_code, who, ticket = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
-    if ticket_code != code or not ticket:
-        ticket = ""
+    who: str = st.session_state.setdefault(VISITOR, secrets.token_hex(16))
+    ticket: str = st.session_state.get(TICKET, {}).get(code, "")
+    if not ticket:
         with suppress(NoSuchClassError, ClassStoreError):  # the page is then told which
             ticket = server_store().ticket(code, who)
-        st.session_state[TICKET] = (code, who, ticket)
+        st.session_state[TICKET] = {code: ticket}
     return who, ticket
 
 
@@ -120,18 +119,16 @@ def ask(session: Session, what: str) -> None:
         try:
             with suppress(NoSuchClassError):  # it was over
                 server_store().end(*led)
+            st.session_state.pop(CLASS)
         except ClassStoreError:
             st.session_state[PROBLEM] = f"The class goes on. {GONE}"
-            return
-        st.session_state.pop(CLASS)
     elif what in DOOR and led is not None:
         try:
             DOOR[what](*led)
         except (NoSuchClassError, ClassStoreError):
             st.session_state[PROBLEM] = f"The class is as it was. {GONE}"
     elif what == "ticket":
-        code, who, _ = st.session_state.get(TICKET, ("", secrets.token_hex(16), ""))
-        st.session_state[TICKET] = (code, who, "")
+        st.session_state.pop(TICKET, None)
     elif what == "left":
         st.session_state.pop(CLASS, None)
         session.set_view_options(replace(session.view_options, follows=""))
@@ -153,7 +150,7 @@ def follow(session: Session) -> None:
         return
     if not course.place.page:
         return
-    st.session_state[FOLLOWED] = (code, course.moved)
+    st.session_state[FOLLOWED] = {code: course.moved}
     lecture = lecture_of_class(text, session.catalog)
     if lecture is not None:
         st.session_state[OWN] = lecture

@@ -31,8 +31,8 @@ from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
 PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
 
 
-def open_desk(page: str) -> None:
-    """Show the desk in place of the page, until the visitor turns to another."""
+def open_desk(page: str | None) -> None:
+    """Show the desk in place of a page, until the visitor turns to another; None closes it."""
     st.session_state[DESK] = page
 
 
@@ -140,16 +140,13 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
         st.session_state[DESK] = None
         start(session, short=False, anew=True)
 
-    def leave() -> None:
-        st.session_state[DESK] = None
-
     def begin_anew() -> None:
         st.session_state.pop(OWN, None)
         reset_form()
         keep(Draft())
 
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Back to the page", on_click=leave)
+        st.button("Back to the page", on_click=open_desk, args=(None,))
         st.button("Show it", on_click=follow, disabled=lecture is None)
         text = written_lecture(lecture, session.catalog) if lecture else None
         file, kind = "my-lecture.toml", "application/toml"

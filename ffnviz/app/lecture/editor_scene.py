@@ -20,15 +20,9 @@ ASKED = "desk-numbers"  # the scene for which the numbers were asked for
 
 
 def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None] | None) -> None:
-    """The form of a scene.
-
-    Args:
-        session: the visitor's.
-        view: of the draft.
-        preview: shows it as an audience would see it; None if it cannot be shown as it is.
-    """
+    """The form of a scene; `preview` is None while the lecture cannot be shown."""
     number, scene = view.number, view.scene
-    key, run = form_key(str(number)), session.run_at(scene.state)
+    key, run = form_key(str(number)), session.run(scene.state)
     asked = scene.question
 
     def typed(name: str) -> Any:

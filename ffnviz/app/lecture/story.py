@@ -53,23 +53,19 @@ def go(session: Session, place: int) -> None:
 
 
 def start(session: Session, *, short: bool, anew: bool = False, lecture: str = "") -> None:
-    """Go to where the visitor left this path, or to its first scene.
+    """Go to where the visitor left the path, short or whole, or to its first scene if `anew`.
 
-    Args:
-        session: the visitor's.
-        short: whether the shorter path is taken.
-        anew: whether it begins with the first scene.
-        lecture: a built-in one, by its name.
+    A built-in lecture is given by its name.
     """
     if session.view_options.scene is None:
         st.session_state[BEFORE] = session.state
     left: ViewOptions | None = st.session_state.get(LEFT)
-    known = None if left is None or anew or left.short != short else left.scene
-    first = lecture_of(session.catalog, lecture).path(short)[0] if known is None else known
-    session.set_view_options(
-        replace(session.view_options, scene=first, short=short, lecture=lecture)
-    )
-    go(session, first)
+    scene = None if left is None or anew or left.short != short else left.scene
+    if scene is None:
+        scene = lecture_of(session.catalog, lecture).path(short)[0]
+    options = replace(session.view_options, scene=scene, short=short, lecture=lecture)
+    session.set_view_options(options)
+    go(session, scene)
 
 
 def ask(session: Session, what: str) -> None:

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from ffnviz.analysis.exercises.blank import Blank, written
 from ffnviz.analysis.exercises.by_hand import SmallFfn, blanks, small_ffn
 from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
 from ffnviz.figures.wording import number, quoted
 from ffnviz.parts.exercises.typed import TYPED, answers, name_of, plain
-from ffnviz.parts.exercises.worksheet import solutions, worksheets
+from ffnviz.parts.exercises.worksheet import NAMES, STEPS, entries, solutions, worksheets
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Choice, Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
@@ -78,18 +76,10 @@ def of_small_numbers(values: Values) -> Cell:
 def steps_of(ffn: SmallFfn) -> list[Step]:
     """The three equations, with what is given for each."""
     gaps = list(map(gap_of, blanks(ffn)))
-    d_ff = len(ffn.b1)
     return [
-        Step("z = x W₁ + b₁", [table("x", ffn.x), table("W₁", ffn.w1), table("b₁", ffn.b1)],
-             gaps[:d_ff]),
-        Step("h = ReLU(z)", [], gaps[d_ff : 2 * d_ff]),
-        Step("y = h W₂ + b₂", [table("W₂", ffn.w2), table("b₂", ffn.b2)], gaps[2 * d_ff :]),
-    ]  # fmt: skip
-
-
-def table(name: str, given: np.ndarray) -> Table:
-    """A matrix, or a vector as its one row."""
-    return Table(name, [[written(int(value)) for value in line] for line in np.atleast_2d(given)])
+        Step(equation, [Table(NAMES[n], entries(getattr(ffn, n))) for n in given], gaps[which])
+        for equation, given, which in STEPS
+    ]
 
 
 def gap_of(blank: Blank) -> Gap:

@@ -24,7 +24,7 @@ td { border: 0.4pt solid #000; padding: 1mm 3mm; text-align: right; min-width: 7
 .small div { break-inside: avoid; margin-bottom: 5mm; }
 .small b { display: block; } .small p { margin: 0; font-variant-numeric: tabular-nums; }
 """
-ASKED = (
+STEPS = (  # each equation, what is given for it, and its blanks
     ("z = x W₁ + b₁", ("x", "w1", "b1"), slice(0, 3)),
     ("h = ReLU(z)", (), slice(3, 6)),
     ("y = h W₂ + b₂", ("w2", "b2"), slice(6, 8)),
@@ -59,7 +59,7 @@ def _sheet(ffn: SmallFfn) -> str:
         f"<h2>{equation}</h2>"
         + f'<div class="given">{"".join(_table(NAMES[n], getattr(ffn, n)) for n in given)}</div>'
         + "".join(f'<p class="gap">{gap.name} = <i></i></p>' for gap in gaps[which])
-        for equation, given, which in ASKED
+        for equation, given, which in STEPS
     )
     return (
         f'<section><span class="name">Name: ____________________</span><h1>An FFN by hand</h1>'
@@ -68,11 +68,14 @@ def _sheet(ffn: SmallFfn) -> str:
     )
 
 
+def entries(given: np.ndarray) -> list[list[str]]:
+    """A matrix as written, or a vector as its one row."""
+    return [[written(int(value)) for value in line] for line in np.atleast_2d(given)]
+
+
 def _table(name: str, given: np.ndarray) -> str:
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{written(int(value))}</td>' for value in line)}</tr>"
-        for line in np.atleast_2d(given)
-    )
+    lines = ("".join(f"<td>{entry}</td>" for entry in line) for line in entries(given))
+    rows = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"<table><caption>{name}</caption>{rows}</table>"
 
 

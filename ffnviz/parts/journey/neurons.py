@@ -20,20 +20,18 @@ from ffnviz.state.state import Neuron
 
 def every_token_every_neuron(run: Run) -> Cell:
     """Each network's hidden activations of all tokens, one network below the other."""
-    counted = [(traced.card, awake_of(traced, run.block_of(traced))) for traced in run.both]
-    sentence = sentences.of_maps(
-        [(card.label, traced.share, traced.threshold, card.colour) for card, traced in counted]
-    )
-    shown = []
-    for traced, (_, awake_) in zip(run.both, counted, strict=True):
-        computed = traced.trace.blocks[run.block_of(traced)].ffn.hidden.float().cpu()
-        hidden = computed.numpy()
-        shown.append(ActivationMap(
-            traced.card.id, traced.card.label, traced.card.colour,
-            f"{percent(awake_.share)} {awake_means(awake_.threshold)}",
-            hidden, neuron_order(hidden, run.state.order),
+    maps, shares = [], []
+    for traced in run.both:
+        card, block = traced.card, run.block_of(traced)
+        counted = awake_of(traced, block)
+        shares.append((card.label, counted.share, counted.threshold, card.colour))
+        hidden = traced.trace.blocks[block].ffn.hidden.float().cpu()
+        maps.append(ActivationMap(
+            card.id, card.label, card.colour,
+            f"{percent(counted.share)} {awake_means(counted.threshold)}",
+            hidden.numpy(), neuron_order(hidden.numpy(), run.state.order),
             token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token]),
-            computed.half().numpy(),
+            hidden.half().numpy(),
         ))  # fmt: skip
     neuron = neuron_of(run)
     ours = all(traced.card.ours for traced in run.both)
@@ -42,8 +40,8 @@ def every_token_every_neuron(run: Run) -> Cell:
         return Neuron(network, run.block_of(run.watched(network)), index)
 
     return maps_cell(
-        Head(sentence, "maps" if ours else "any-maps", run.card.colour),
-        shown,
+        Head(sentences.of_maps(shares), "maps" if ours else "any-maps", run.card.colour),
+        maps,
         (neuron.network, neuron.index),
         ORDERS,
         run.state.order,

@@ -29,7 +29,6 @@ def what_it_says(run: Run) -> Cell:
             Bars("with the FFN", prediction.words, prediction.probabilities, run.card.colour),
             Bars(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
         ],
-        key="prediction",
         leads=True,
     )
 

@@ -11,8 +11,15 @@ from ffnviz.analysis.trainings.table import trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Moment, Plan, learn
 from ffnviz.parts.course import Course, Status
-from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, watched
-from ffnviz.parts.learn.own import own_text_controls
+from ffnviz.parts.learn.moments import (
+    AT,
+    as_read,
+    bar,
+    chosen,
+    loss_curves,
+    own_text_controls,
+    watched,
+)
 from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.parts.trainings import trainings_chart

@@ -1,6 +1,7 @@
-"""What both parts of Learn share: the sentence that is watched, the bar, and the loss."""
+"""What both parts of Learn share: the watched sentence, the bar, texts to read, and the loss."""
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -12,15 +13,18 @@ from ffnviz.jobs.learning import Moment
 from ffnviz.models.config import config
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.parts.course import Course, Status
-from ffnviz.parts.sheet import set_to
+from ffnviz.parts.sheet import Answer, Button, Control, Upload, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 from ffnviz.training.learn.learner import STEPS_A_RECORD
+from ffnviz.training.learn.own_text import LONGEST, OwnTextError, sentences_in
 
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
 WORDS_BEFORE, WORDS_AFTER = 10, 6  # that are read with the hidden one
+LONGEST_NAME = 40  # of a file
 NOTHING_READ = "It has read nothing yet. In a minute it learns to guess hidden words."
 OFF = "Training is switched off on this server (--train-minutes 0)."
 
@@ -53,15 +57,10 @@ def chosen(course: Course, values: Values) -> int:
 def bar(
     name: str, course: Course, values: Values, label: str, *, waits_for: str = "", file: str = ""
 ) -> Cell:
-    """The buttons and the slider.
+    """The buttons and the slider of a training.
 
-    Args:
-        name: of the training.
-        course: the training so far.
-        values: what is set.
-        label: on the button that begins it.
-        waits_for: what must be done before it can begin.
-        file: the name of the file that is saved.
+    The first button, with the label, is disabled while the training `waits_for` something, in
+    words; the last saves the file of that name.
     """
     at, last = chosen(course, values), len(course.moments) - 1
     why_not = OFF if config().train_minutes <= 0 else waits_for
@@ -83,6 +82,25 @@ def bar(
         file=(file, content) if content else None,
         can_show=config().learned is not None,
     )
+
+
+def own_text_controls() -> list[Control]:
+    """The controls that have the next training read a text of the visitor's own, or ours again."""
+    return [
+        Upload("Read a text of yours", ".txt", LONGEST, read_upload,
+               f"Plain text, up to {LONGEST:,} characters; the next start reads it. It is kept "
+               "nowhere beyond this visit."),
+        Button("Read everyday sentences", lambda: ("read", "", "")),
+    ]  # fmt: skip
+
+
+def read_upload(name: str, text: str) -> Any:
+    """What an uploaded file asks for; a warning if it cannot be read."""
+    try:
+        sentences_in(text)
+    except OwnTextError as error:
+        return Answer(None, text_cell("learn-own", str(error), tone="warning"))
+    return "read", name[:LONGEST_NAME], text
 
 
 def _said(course: Course, at: int) -> str:
@@ -107,19 +125,13 @@ def _said(course: Course, at: int) -> str:
     return said
 
 
-def loss_curves(course: Course, at: int, colours: list[tuple[str, str]]) -> Figure:
-    """The loss on sentences that are not trained on, a line a network.
-
-    Args:
-        course: the training so far.
-        at: the index of the moment to mark.
-        colours: name and colour of each network.
-    """
+def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Figure:
+    """The loss on sentences that are not trained on, a line a network, with a moment marked."""
     evaluated = [m for m in course.moments if m[0].hidden is not None]
     lines = [
         Curve(name, np.array([m[place].held_out.loss for m in evaluated]), colour,
               "solid" if place == 0 else "dot")
-        for place, (name, colour) in enumerate(colours)
+        for place, (name, colour) in enumerate(networks)
     ]  # fmt: skip
     first = max(record.held_out.loss for record in course.moments[0])
     base = ("guessing by frequency", course.reading.guessing.loss)

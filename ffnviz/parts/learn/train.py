@@ -9,8 +9,16 @@ from ffnviz.figures.learn import Curve, curves
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course
-from ffnviz.parts.learn.moments import AT, as_read, bar, chosen, loss_curves, of_loss, watched
-from ffnviz.parts.learn.own import own_text_controls
+from ffnviz.parts.learn.moments import (
+    AT,
+    as_read,
+    bar,
+    chosen,
+    loss_curves,
+    of_loss,
+    own_text_controls,
+    watched,
+)
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell

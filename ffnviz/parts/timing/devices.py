@@ -91,14 +91,13 @@ def compared(run: Run, results: dict[str, StageTimes], under: Sentence) -> Cell:
     *on_cpu, on_gpu = whole
     best = min(on_cpu, key=whole.__getitem__)
     ratio = whole[best] / whole[on_gpu]
-    sentence: Sentence = ["The whole pass takes "]
-    for place, (name, took) in enumerate(whole.items()):
-        between = ", " if place < len(whole) - 1 else " and "
-        cores = "one core" if name == ONE_CORE else name.removeprefix("CPU, ")
-        where = "the GPU" if name == on_gpu else cores
-        sentence += [f"{between if place else ''}{took:.2f} ms on {where}"]
-    sentence += [
-        ": the GPU is ",
+    where = {ONE_CORE: "one core", on_gpu: "the GPU"}
+    *first, last = (
+        f"{took:.2f} ms on {where.get(name, name.removeprefix('CPU, '))}"
+        for name, took in whole.items()
+    )
+    sentence: Sentence = [
+        f"The whole pass takes {', '.join(first)} and {last}: the GPU is ",
         number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),
         f" as {'one core' if best == ONE_CORE else 'all cores'} of the CPU.",
     ]  # fmt: skip
