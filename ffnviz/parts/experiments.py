@@ -1,4 +1,4 @@
-"""What parts share that test a claim: what is tested, and how its verdicts are shown."""
+"""What the parts that test claims share: the subject of an experiment, and its verdicts."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence

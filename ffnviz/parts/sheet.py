@@ -150,7 +150,7 @@ def row(
     *columns: Cell | Measurement[Any] | Sequence[Cell | Measurement[Any]],
     widths: Sequence[float] = (),
 ) -> Row:
-    """A row of columns, each a cell or several; all are equally wide if nothing is said."""
+    """A row of columns, each a cell or several, of these widths and otherwise of width 1."""
     wide = [*widths, *[1.0] * (len(columns) - len(widths))]
     return Row(tuple(
         Column(tuple(cells) if isinstance(cells, Sequence) else (cells,), width)

@@ -111,12 +111,13 @@ def sentence_list(
     block = f" in block {run.state.block + 1}" if pools else ""
     lines = [line_of(run, each, pools, place) for place, each in enumerate(shown)]
     lines += [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
+    by_number = {each.number: each for each in sent}
     return sentences_cell(
         Head([*sentence, f"{block}."], "class-sentences", run.card.colour),
         lines,
         key="class-sentences",
-        on_open=lambda chosen: open_sentence(session, sent, chosen),
-        on_hide=lambda chosen: _hide(led, sent, chosen),
+        on_open=lambda chosen: open_sentence(session, by_number[chosen].text),
+        on_hide=lambda chosen: _hide_or_show(led, by_number[chosen]),
     )
 
 
@@ -155,7 +156,7 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
         alt="The neurons that most of the sentences activate.",
         of="largest value in a sentence, on average; how many sentences activate it, and where",
         named="neuron",
-        on_choose=lambda neuron: _meet(session, run, neuron),
+        on_choose=lambda neuron: _open_neuron(session, run, neuron),
     )
 
 
@@ -169,25 +170,18 @@ def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
     return ", ".join(list(labels.values())[:WORDS])
 
 
-def open_sentence(session: Session, sent: Sequence[Sentence], chosen: int) -> None:
+def open_sentence(session: Session, text: str) -> None:
     """Show a student's sentence on the Journey."""
-    text = next((each.text for each in sent if each.number == chosen), None)
-    if text is not None:
-        _close()
-        session.type(text)
-        session.do(OpenPage("journey"))
+    st.session_state[BRAIN] = False
+    session.type(text)
+    session.do(OpenPage("journey"))
 
 
-def _meet(session: Session, run: Run, neuron: int) -> None:
-    _close()
+def _open_neuron(session: Session, run: Run, neuron: int) -> None:
+    st.session_state[BRAIN] = False
     session.do(OpenNeuron(run.neuron(neuron), "neurons", "wakes"))
 
 
-def _hide(led: tuple[str, str], sent: Sequence[Sentence], chosen: int) -> None:
-    hidden = next(each.hidden for each in sent if each.number == chosen)
+def _hide_or_show(led: tuple[str, str], sentence: Sentence) -> None:
     with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
-        server_store().hide(*led, chosen, not hidden)
-
-
-def _close() -> None:
-    st.session_state[BRAIN] = False
+        server_store().hide(*led, sentence.number, not sentence.hidden)

@@ -4,6 +4,7 @@ Unlike the file of a lecture it may be half done. What comes back may be anythin
 is ignored, and every view is made legal.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -42,11 +43,9 @@ def take_up(session: Session, text: str) -> None:
     reset_form()
     keep(stored)
     if shown and OWN not in st.session_state:
-        try:
+        with suppress(LectureError):  # it was changed since, and is not done
             written = written_lecture(stored.lecture, session.catalog)
             st.session_state[OWN] = read_lecture(written, session.catalog, FACTS)
-        except LectureError:
-            pass  # it was changed since, and is not done
 
 
 def _is_shown() -> bool:

@@ -68,7 +68,7 @@ def bar(
     progress = Progress(
         course.status.value, max(0, at), len(course.moments),
         max(len(course.moments), course.steps // STEPS_A_RECORD + 1),
-        "" if new and why_not and not course.problem else _said(course, at),
+        "" if new and why_not and not course.problem else _progress_text(course, at),
         label, why_not if new else "",
     )  # fmt: skip
     learned = course.learned
@@ -103,7 +103,7 @@ def read_upload(name: str, text: str) -> Any:
     return "read", name[:LONGEST_NAME], text
 
 
-def _said(course: Course, at: int) -> str:
+def _progress_text(course: Course, at: int) -> str:
     if course.problem:
         return course.problem
     if course.status is Status.NEW:

@@ -18,7 +18,7 @@ LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """The two curves over when and where they were measured."""
+    """Time against T and against d_ff, with when and where it was measured."""
     setup = (run.card.id, run.device, run.state.block)
 
     def after(measured: Measured[tuple[Growth, Growth]]) -> list[Row]:

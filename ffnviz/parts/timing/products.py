@@ -17,7 +17,7 @@ from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The bars over when and where they were measured."""
+    """The share of the best that each product reaches, with when and where it was measured."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block, values[REPEATS])
 
     def after(measured: Measured[Throughput]) -> list[Row]:

@@ -29,7 +29,7 @@ class Staged:
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The bars over when and where they were measured."""
+    """The time of each stage, with when and where it was measured."""
     setup = (run.card.id, run.state.sentence, run.device, values[REPEATS])
 
     def after(measured: Measured[Staged | FfnTimes]) -> list[Row]:
