@@ -68,8 +68,7 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     _watch(training, measurement.args[1])
     course = Course(
         training.status, tuple(training.moments), training.reading, training.file,
-        training.steps, _before(training), training.learned,
-        training.problem,
+        training.steps, _before(training), training.learned, training.problem,
     )  # fmt: skip
     return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")
 

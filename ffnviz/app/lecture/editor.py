@@ -113,9 +113,8 @@ def checked(session: Session, current: Draft) -> Lecture | None:
     if not current.views:
         return None
     try:
-        return read_lecture(
-            written_lecture(current.lecture, session.catalog), session.catalog, FACTS
-        )
+        text = written_lecture(current.lecture, session.catalog)
+        return read_lecture(text, session.catalog, FACTS)
     except LectureError as error:
         st.error("It cannot be saved or shown like this.")
         st.text(str(error))
@@ -126,9 +125,8 @@ def show(session: Session, lecture: Lecture, place: int) -> None:
     """Present a scene as an audience would see it; its end leads back to the desk."""
     st.session_state[OWN] = lecture
     st.session_state[DESK], st.session_state[PREVIEWING] = None, True
-    session.set_view_options(
-        replace(session.view_options, short=False, presenting=True, lecture="")
-    )
+    options = replace(session.view_options, short=False, presenting=True, lecture="")
+    session.set_view_options(options)
     go(session, place)
 
 

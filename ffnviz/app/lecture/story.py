@@ -79,9 +79,8 @@ def ask(session: Session, what: str) -> None:
         _restore(session, options.scene)
         session.set_view_options(outside)
     elif what == "present":
-        session.set_view_options(
-            replace(options, presenting=not options.presenting, exploring=False)
-        )
+        toggled = replace(options, presenting=not options.presenting, exploring=False)
+        session.set_view_options(toggled)
         go(session, options.scene)
     elif what == "explore":
         session.set_view_options(replace(options, exploring=options.presenting))

@@ -88,14 +88,12 @@ def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -
 
 def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """The likeliest words with GELU and with the gates at the chosen token."""
-    block, mean = run.block_of(traced), _draws(DRAWS[place])
-    predictions = []
+    network, trace, block = traced.network, traced.trace, run.block_of(traced)
+    mean, predictions = _draws(DRAWS[place]), []
     for output in (gated.exact, gated.outputs[place]):
-        written = traced.trace.blocks[block].ffn.output.clone()
+        written = trace.blocks[block].ffn.output.clone()
         written[token] = output.to(written.device)
-        predictions.append(
-            predict_with_ffn_output(traced.network, traced.trace, block, written, token, 5)
-        )
+        predictions.append(predict_with_ffn_output(network, trace, block, written, token, 5))
     exact, random = predictions
     sentence: Sentence = [
         "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {random.words[0]}; "
