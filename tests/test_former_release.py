@@ -62,7 +62,7 @@ def test_a_lecture_is_read(catalog: Catalog) -> None:
 def test_a_draft_that_a_browser_keeps_is_read(catalog: Catalog) -> None:
     made, shown = read_draft((FOLDER / "draft.json").read_text(encoding="utf-8"), catalog)
     assert shown
-    assert len(made.scenes) == 6
+    assert len(made.views) == 6
 
 
 def test_names_are_read(catalog: Catalog) -> None:

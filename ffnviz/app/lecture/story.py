@@ -92,7 +92,7 @@ def ask(session: Session, what: str) -> None:
 
 
 def _restore(session: Session, place: int) -> None:
-    """The visitor's own sentence and network, unless they have typed another in the lecture."""
+    """Show the visitor's own sentence and network again, unless they have typed another since."""
     before: State | None = st.session_state.pop(BEFORE, None)
     scenes, state = followed_lecture(session).scenes, session.state
     if before is not None and state.sentence == scenes[min(place, len(scenes) - 1)].state.sentence:
