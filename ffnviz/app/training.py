@@ -77,7 +77,7 @@ def do(measurement: Measurement[Any], what: str) -> None:
     """Do what a button asks for, one of train, pause, step, go and stop, if it is possible now."""
     name, (plans, text) = measurement.name, measurement.args
     training = _trainings().get(name)
-    if config().train_minutes <= 0:
+    if config().train_minutes <= 0 or (training is None and what in ("pause", "stop")):
         return
     if what == "train" or training is None:
         _remove(name, _trainings())

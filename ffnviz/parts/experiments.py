@@ -57,10 +57,11 @@ def tally(findings: Sequence[Finding]) -> Sentence:
 def tally_of_all(findings: Sequence[Finding]) -> Sentence:
     """The same for all experiments, with how many common misconceptions hold."""
     taught, thought = ([finding for finding in findings if finding.said is said] for said in Said)
-    return [
-        *_counted("Of {} textbook claims, ", "The one textbook claim ", taught), " ",
-        *_counted("Of {} that people often think, ", "The one that people often think ", thought),
-    ]  # fmt: skip
+    said = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
+    if thought:
+        many, one = "Of {} that people often think, ", "The one that people often think "
+        said = [*said, " ", *_counted(many, one, thought)]
+    return said
 
 
 def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:

@@ -85,6 +85,12 @@ def pauses(pool: Recorder, *, ended: bool = False, spent: bool = False) -> Job:
     return job
 
 
+@pytest.mark.parametrize("what", ["pause", "stop"])
+def test_what_there_is_not_can_be_neither_paused_nor_stopped(pool: Recorder, what: str) -> None:
+    training.do(measurement(), what)
+    assert pool.jobs == []
+
+
 def test_whoever_comes_sees_the_network_before_its_first_step(pool: Recorder) -> None:
     assert course().moments == ()
     (job,) = pool.jobs

@@ -60,7 +60,9 @@ def start(session: Session, *, short: bool, anew: bool = False, lecture: str = "
     if session.view_options.scene is None:
         st.session_state[BEFORE] = session.state
     left: ViewOptions | None = st.session_state.get(LEFT)
-    scene = None if left is None or anew or left.short != short else left.scene
+    scene = None
+    if left is not None and not anew and (left.lecture, left.short) == (lecture, short):
+        scene = left.scene
     if scene is None:
         scene = lecture_of(session.catalog, lecture).path(short)[0]
     options = replace(session.view_options, scene=scene, short=short, lecture=lecture)

@@ -71,7 +71,9 @@ def probe_ids(
     changed = max((place for place, token in enumerate(tokens) if not token.special), default=0)
     other = list(ids)
     if changed:
-        other[changed] = next((i for i in reversed(ids[:changed]) if i != ids[changed]), 0)
+        other[changed] = next((i for i in reversed(ids[:changed]) if i != ids[changed]), -1)
+        if other[changed] < 0:  # all are one token, such as that of unknown words
+            other[changed] = int(ids[changed] == 0)
     return torch.tensor([ids, other], device=device), changed
 
 
